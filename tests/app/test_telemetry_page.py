@@ -1,8 +1,6 @@
 """The telemetry page: live and over all sessions; its board of breakers; what it says without any."""
 
-from collections.abc import Iterator
 from threading import Event
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -13,7 +11,6 @@ from inspector.app.job import Job
 from inspector.app.pages.trace import telemetry as content
 from inspector.clients.miss import Miss, MissCause, backlog
 from inspector.core.error import BreakerState, BreakerStatus
-from inspector.core.events import Record
 from inspector.measure.telemetry.gathering import Telemetry, telemetry
 from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
@@ -84,21 +81,6 @@ async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_m
     assert set(at_once) == {1}
 
 
-def test_a_count_that_is_stopped_reads_no_further() -> None:
-    read = 0
-
-    def records(_kinds: object) -> Iterator[Record]:
-        nonlocal read
-        for read, record in enumerate(records_of(story_store()), start=1):
-            if read == 3:
-                job.is_stopped = True
-            yield record
-
-    job = Job(lambda _job, _act: None)
-    content._of_one(cast("SessionView", SimpleNamespace(records=records)), job)
-    assert read == 3
-
-
 async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:
     async with app_rig(*STEPS) as (pilot, rig):
         await rig.bench.chat("What is the forecast for Oslo?")
@@ -115,6 +97,7 @@ async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:
 
 
 def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() -> None:
+    assert "The stack profile turns them on" in " ".join(drawn(shown_with(), "failures").split())
     said_lines = drawn(shown_with(CLOSED, OPEN), "failures").splitlines()
     first = next(number for number, line in enumerate(said_lines) if line.startswith("shop"))
     assert "✕ open" in said_lines[first]
@@ -122,10 +105,6 @@ def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() 
     told = " ".join(" ".join(said_lines[first + 1 :]).split())
     assert "since 01:00:00, retry at 01:01:00, 5 of 6 calls failed, opened 2 times" in told
     assert said_lines.index(next(line for line in said_lines if line.startswith("chat:post"))) > first
-
-
-def test_without_a_breaker_it_is_said_which_profile_has_them() -> None:
-    assert "The stack profile turns them on" in " ".join(drawn(shown_with(), "failures").split())
 
 
 def test_the_backlog_tells_each_request_with_what_was_found_and_called_instead() -> None:

@@ -13,7 +13,6 @@ from tests.support.app import app_rig, goes, seen, until
 from tests.support.tools_page import (
     FORECAST,
     IN_TURNS,
-    SIDE_BY_SIDE,
     names,
     opened,
     rows,
@@ -101,9 +100,8 @@ async def test_on_a_small_terminal_enter_opens_the_detail_and_esc_goes_back_to_t
         assert isinstance(pilot.app.screen, ToolsScreen)
 
 
-@pytest.mark.parametrize("size", [SIDE_BY_SIDE, IN_TURNS])
-async def test_esc_goes_back_to_the_page_that_asked_for_a_tool(size: tuple[int, int]) -> None:
-    async with app_rig(size=size) as (pilot, _):
+async def test_esc_goes_back_to_the_page_that_asked_for_a_tool() -> None:
+    async with app_rig(size=IN_TURNS) as (pilot, _):
         before = pilot.app.screen
         await opened(pilot, FORECAST)
         await says(pilot, "Forecast for a city.")

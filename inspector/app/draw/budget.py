@@ -68,11 +68,7 @@ def flow(pieces: Iterable[Content], width: int) -> Content:
 
 def flowing_legend(parts: Sequence[Segment], width: int) -> Content:
     """Return the legend of a bar, with numbers."""
-    return flow((legend([part], number=_number) for part in parts), width)
-
-
-def _number(value: float) -> str:
-    return tokens(round(value))
+    return flow((legend([part], number=lambda value: tokens(round(value))) for part in parts), width)
 
 
 def window_label(budget: Budget) -> str:

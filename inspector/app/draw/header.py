@@ -71,8 +71,9 @@ def _first_line(session: SessionState, where: Where, room: int) -> Content:
         title = [Content.styled(name, "bold $primary")] if name else []
         left = Content(gap).join([*title, *_places(session, where.page)])
         busy = _activities(where.activities, is_short=not gap)
+        problems = problem_count(session.problems, is_short=is_short)
         state = Content("  ").join(
-            [*busy, *_problems(session, is_short=is_short), _servers(session), _help()]
+            [*busy, *([problems] if problems else []), _servers(session), link("?", "app.help()")]
         )
         if left.cell_length + 1 + state.cell_length <= room:
             break
@@ -104,20 +105,10 @@ def _activities(activities: tuple[Activity, ...], *, is_short: bool) -> Iterator
         yield Content.styled(f"◔ {shown}{more} ", "$text-warning") + link("✕", "app.stop_measuring()")
 
 
-def _problems(session: SessionState, *, is_short: bool) -> Iterator[Content]:
-    problems = problem_count(session.problems, is_short=is_short)
-    if problems:
-        yield problems
-
-
 def _servers(session: SessionState) -> Content:
     total, ready = len(session.servers), session.ready_servers
     color = "$text-success" if total and ready == total else "$text-warning"
     return Content.styled(f"{ready}/{total} up", color)
-
-
-def _help() -> Content:
-    return link("?", "app.help()")
 
 
 def _second_line(session: SessionState, where: Where, room: int) -> Content:

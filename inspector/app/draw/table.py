@@ -47,8 +47,12 @@ def table_lines(table: Table, width: int) -> Iterator[Content]:
     for gap in _GAPS:
         widths = _widths(headers, rows, table.right, width - gap * (len(headers) - 1))
         if widths is not None:
-            return _columns(headers, rows, _Layout(tuple(widths), table.right, gap))
-    return _blocks(headers, rows)
+            layout = _Layout(tuple(widths), table.right, gap)
+            yield from layout.lines(headers, [MUTED] * len(headers))
+            for row in rows:
+                yield from layout.lines(row, [_style(*pair) for pair in zip(headers, row, strict=True)])
+            return
+    yield from _blocks(headers, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +114,6 @@ def _widths(
         left -= 1
         growing = [i for i in growing if widths[i] < wanted[i]]
     return widths
-
-
-def _columns(headers: Sequence[str], rows: Sequence[Sequence[str]], layout: _Layout) -> Iterator[Content]:
-    yield from layout.lines(headers, [MUTED] * len(headers))
-    for row in rows:
-        yield from layout.lines(row, [_style(*pair) for pair in zip(headers, row, strict=True)])
 
 
 def _style(header: str, cell: str) -> str:

@@ -213,7 +213,9 @@ class CallsView(Vertical):
         self._prices: Prices | None = None
 
     def compose(self) -> ComposeResult:
-        yield Canvas(self._money, id="calls-money")
+        yield Canvas(
+            lambda width, _: flow(session_money(self._session, self._prices), width), id="calls-money"
+        )
         yield Canvas(lambda *size: call_plot(self._session.costs, *size), id="calls-plot")
         yield RecordList(COLUMNS, header=True, empty=NO_CALLS, id="calls-table")
 
@@ -224,9 +226,6 @@ class CallsView(Vertical):
         self.query_one("#calls-table", RecordList).records = call_rows(session.costs, prices)
         for canvas in self.query(Canvas):
             canvas.redraw()
-
-    def _money(self, width: int, _height: int) -> Content:
-        return flow(session_money(self._session, self._prices), width)
 
     @on(RecordList.Selected, "#calls-table")
     def _open_call(self, event: RecordList.Selected) -> None:

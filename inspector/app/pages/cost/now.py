@@ -21,7 +21,6 @@ from inspector.core.session import Binding, SessionState, ToolState
 from widgets import Column, Meter, Record, RecordList
 
 _WIDE = 112
-_WIDER = 150
 COLUMNS = (
     Column("icon", width=1),
     Column("name", "server and tool", weight=4, shorten="name", min_width=16),
@@ -32,7 +31,7 @@ COLUMNS = (
     Column("name_tokens", "name", align="right", hide_below=_WIDE),
     Column("description", "descr.", align="right", hide_below=_WIDE),
     Column("schema", "schema", align="right", hide_below=_WIDE),
-    Column("framing", "framing", align="right", hide_below=_WIDER),
+    Column("framing", "framing", align="right", hide_below=150),
     Column("estimate", "chars/4", align="right", hide_below=_WIDE),
     Column("error", "error", align="right", hide_below=_WIDE),
 )

@@ -267,22 +267,17 @@ class WaysView(InContext, Vertical):
         if question == self._question:
             return
         self._question = question
-        self.run_job("ways", lambda _: question.answer(), self._compared, failed=self._not_compared)
-
-    def _compared(self, found: DeliveryComparison | None) -> None:
-        self._found = found
-        self._show("")
+        self.run_job("ways", lambda _: question.answer(), self._show, failed=self._not_compared)
 
     def _not_compared(self, error: Exception) -> None:
-        self._found = None
-        self._show(failure_text(error)[1])
+        self._show(None, failure_text(error)[1])
 
-    def _show(self, problem: str) -> None:
-        table = self.query_one("#ways-table", RecordList)
-        table.empty = problem or EMPTY
-        table.records = way_rows(self._found) if self._found is not None else ()
-        if self._found is not None:
-            table.move_to(self._found.own.value)
+    def _show(self, found: DeliveryComparison | None, empty: str = EMPTY) -> None:
+        self._found, table = found, self.query_one("#ways-table", RecordList)
+        table.empty = empty
+        table.records = way_rows(found) if found is not None else ()
+        if found is not None:
+            table.move_to(found.own.value)
         self._redraw()
 
     @on(RecordList.Highlighted, "#ways-table")

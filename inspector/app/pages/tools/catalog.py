@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from inspector.app.dialogs.approver import trusting
@@ -297,8 +296,9 @@ class ToolsScreen(ListPage, ToolKeys):
 
     def _focus_view(self) -> None:
         part = next(part for part in self._panel.query(".part") if part.display)
-        inside = (widget for widget in (part, *part.query("*")) if _can_be_focused(widget))
-        next(inside, self._panel.strip).focus()
+        widgets = (widget for widget in (part, *part.query("*")) if widget.focusable)
+        shown = (one for one in widgets if all(each.display for each in one.ancestors_with_self))
+        next(shown, self._panel.strip).focus()
 
     @property
     def _is_calling(self) -> bool:
@@ -424,8 +424,3 @@ class ToolsScreen(ListPage, ToolKeys):
             return None
         path = Path(f"{_UNSAFE.sub('-', tool.id)}.json")
         return ExportDialog(path, f"{exact_json(tool)}\n"), "The definition"
-
-
-def _can_be_focused(widget: Widget) -> bool:
-    shown = (each.display for each in widget.ancestors_with_self if isinstance(each, Widget))
-    return widget.focusable and all(shown)

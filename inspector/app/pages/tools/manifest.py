@@ -11,17 +11,15 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.base_screen import HeaderLine
 from inspector.app.draw.line import MUTED
+from inspector.app.list_page import ListPage
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.budget import Tokenizer
 from inspector.core.message import ModelRequest, NoteMessage
 from inspector.core.number import count
 from inspector.core.session import SessionState
-from widgets import Column, KeyBar, Record, RecordList, TextView, Tone, ViewStrip
-
-# The texts of the manifest page: the tokens of each entry, and tools[] as readable JSON.
+from widgets import Column, Record, RecordList, TextView, Tone, ViewStrip
 
 COLUMNS = (
     Column("what", "part of the request", weight=4, shorten="middle", min_width=16),
@@ -29,19 +27,16 @@ COLUMNS = (
 )
 
 
-_NOT_READY = "No server is ready yet (see Tools)."
-_NO_MANIFEST = (
-    "No tool is deferred, so the model gets every tool and no manifest.\n"
-    "`defer_loading: true` in the configuration defers a server."
-)
-_ADVISES = "Every tool is bound, so there is no manifest: search_tools only helps the model choose one."
-
-
 def why_empty(session: SessionState) -> str:
     """Return why there is no manifest, and what to do."""
     if not session.ready_servers:
-        return _NOT_READY
-    return _ADVISES if session.advisory else _NO_MANIFEST
+        return "No server is ready yet (see Tools)."
+    if session.advisory:
+        return "Every tool is bound, so there is no manifest: search_tools only helps the model choose one."
+    return (
+        "No tool is deferred, so the model gets every tool and no manifest.\n"
+        "`defer_loading: true` in the configuration defers a server."
+    )
 
 
 def offers(request: ModelRequest) -> tuple[NoteMessage, ...]:
@@ -90,10 +85,9 @@ def _row(name: str, tokens: int, tone: Tone = "", *, copy: str = "") -> Record:
 
 
 _VIEWS = ("manifest", "tools array")
-_NO_TOOLS = "No tools yet: no server is ready (see Tools)."
 
 
-class ManifestScreen(ToolKeys):
+class ManifestScreen(ListPage, ToolKeys):
     """Manifest and tools[] as views, the tokens of every entry beside them."""
 
     page = "manifest"
@@ -104,6 +98,7 @@ class ManifestScreen(ToolKeys):
         Binding("left", "view(-1)", "view", key_display="←→", id="manifest.view"),
         Binding("right", "view(1)", "next view", show=False, id="manifest.next_view"),
     ]
+    titles: ClassVar[Mapping[str, str]] = {"manifest-tokens": "Tokens"}
     help_lines: ClassVar[tuple[str, ...]] = (
         "Manifest: the text inside search_tools that tells the model which tools it can find; with the",
         "gate, the summaries of all tools, which stay in the system prompt.",
@@ -114,55 +109,46 @@ class ManifestScreen(ToolKeys):
 
     def __init__(self) -> None:
         super().__init__()
-        # Counting takes time, and most events change neither the prompt nor tools[].
-        self._counted: tuple[object, ...] | None = None
         self._ids: dict[str, str] = {}
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine(markup=False)
+    def body(self) -> ComposeResult:
         with Container(id="manifest-page"):
             with Vertical(id="manifest-views", classes="pane"):
                 yield ViewStrip(_VIEWS, id="manifest-strip")
                 yield TextView(id="manifest-text")
-                yield TextView(empty=_NO_TOOLS, id="manifest-array")
+                yield TextView(empty="No tools yet: no server is ready (see Tools).", id="manifest-array")
             with Vertical(id="manifest-tokens", classes="pane"):
                 yield RecordList(COLUMNS, header=True, empty="Nothing to count yet.", id="manifest-table")
                 yield Static(id="manifest-label", markup=False)
-        yield KeyBar()
 
     def on_mount(self) -> None:
-        super().on_mount()
-        self.query_one("#manifest-tokens").border_title = "Tokens"
         self._show_text()
 
     def show_view(self, view: View) -> None:
-        request = self.session.next_request()
         manifest = self.query_one("#manifest-text", TextView)
-        manifest.empty = why_empty(view.state)
-        manifest.text = view.state.manifest or view.state.pool
-        tokenizer = self.session.accounting.meter.tokenizer
-        counted = (request.system, request.tools, offers(request), tokenizer, view.state.manifest_rules)
-        if counted != self._counted:
-            self._counted = counted
-            self._show_request(request, view.state)
+        manifest.empty, manifest.text = why_empty(view.state), view.state.manifest or view.state.pool
+        super().show_view(view)
 
-    def _show_request(self, request: ModelRequest, session: SessionState) -> None:
+    def drawn_from(self, view: View) -> object:
+        # Counting takes time, and most events change neither the prompt nor tools[].
+        request, tokenizer = self.session.next_request(), self.session.accounting.meter.tokenizer
+        return request.system, request.tools, offers(request), tokenizer, view.state.manifest_rules
+
+    def draw(self) -> None:
+        request, meter = self.session.next_request(), self.session.accounting.meter
         self.query_one("#manifest-array", TextView).text = pretty(request)
-        meter = self.session.accounting.meter
         self._ids = {tool.wire_name: tool.id for tool in self.session.catalog.tools}
         offered = sum(map(meter.message, offers(request)))
         entries = meter.entries(request.tools)
         rows = token_rows(request, meter.text(request.system), entries, offered, self._ids)
-        self.query_one("#manifest-table", RecordList).records = rows
-        self.query_one("#manifest-label", Static).update(label(meter.tokenizer, session))
+        self.list.records = rows
+        self.write(label(meter.tokenizer, self.view.state), "#manifest-label")
 
     @property
     def tool_id(self) -> str:
-        current = self.query_one("#manifest-table", RecordList).current
-        return self._ids.get(current.key, "") if current is not None else ""
+        return self._ids.get(self.key, "")
 
-    @on(RecordList.Selected, "#manifest-table")
-    def _open(self) -> None:
+    def opened(self, key: str) -> None:  # noqa: ARG002 - it is named as the model calls it
         if self.tool_id:
             self.open_tool(self.tool_id)
 

@@ -132,11 +132,9 @@ def _change(becomes: ServerChange) -> Content:
         return Content.styled(becomes.note, "$text-warning")
     path = plain(becomes.change.path, newlines=False, limit=300)
     head = Content.assemble(path.stylize("bold"), " would change; a backup is kept next to it:")
-    return Content("\n").join([head, *map(_diff_line, becomes.diff(clean))])
-
-
-def _diff_line(line: str) -> Content:
-    return plain(line, newlines=False, limit=500).stylize(_SIGNS.get(line[:1], MUTED))
+    lines = (plain(line, newlines=False, limit=500) for line in becomes.diff(clean))
+    colored = (line.stylize(_SIGNS.get(line.plain[:1], MUTED)) for line in lines)
+    return Content("\n").join([head, *colored])
 
 
 class MarketplaceScreen(ReadingPage):

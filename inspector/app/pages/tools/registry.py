@@ -17,7 +17,7 @@ from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.registry.library import FILL, Overview, RegistryLibrary, Rows
 from inspector.search.ports import Federated, Located, PeerAnswer, RegisteredTool
-from inspector.session.synchronise import Synchronised, synchronise
+from inspector.session.synchronise import synchronise
 from widgets import PlainInput, RecordList
 
 # Rows that are read at once, and results of a search.
@@ -128,11 +128,12 @@ class RegistryScreen(ListPage, ToolKeys):
         if library is None:
             self.say(content.NOT_HERE)
             return
-        self.run_job("overview", lambda _: library.overview(), self._show_overview, failed=self.say_failure)
-        self._read("")
 
-    def _show_overview(self, overview: Overview) -> None:
-        self.write(content.facts(overview, whole=self.session.sight.is_whole))
+        def show(overview: Overview) -> None:
+            self.write(content.facts(overview, whole=self.session.sight.is_whole))
+
+        self.run_job("overview", lambda _: library.overview(), show, failed=self.say_failure)
+        self._read("")
 
     def _read(self, after: str) -> None:
         """Read the next rows behind `after`; from the beginning, they replace what is shown."""
@@ -291,10 +292,11 @@ class RegistryScreen(ListPage, ToolKeys):
         if library is None or not self.may(FILL):
             return
         now = session.retrieval.clock.now()
-        self.run_job("sync", lambda _: synchronise(library.opened(), session, at=now), self._synchronised)
-
-    def _synchronised(self, done: tuple[Synchronised, ...]) -> None:
-        self._filled(content.synchronised(done))
+        self.run_job(
+            "sync",
+            lambda _: synchronise(library.opened(), session, at=now),
+            lambda done: self._filled(content.synchronised(done)),
+        )
 
     def _filled(self, told: str) -> None:
         self.notify(told, title="Registry", markup=False, timeout=8)

@@ -67,12 +67,13 @@ def server_facts(
     it claims about its tools is believed.
     """
     info, is_ready = server.info, server.phase is ServerPhase.READY
-    reason = server.reason if server.phase is ServerPhase.FAILED else ""
+    is_down = server.phase in (ServerPhase.FAILED, ServerPhase.STOPPED)
+    reason, hint = (server.reason, server.hint) if server.phase is ServerPhase.FAILED else ("", "")
     declared = f"{', '.join(server.declared) or 'nothing'} (settings: client)"
     trust = _TRUSTED if trusted else _NOT_TRUSTED
     facts = (
         ("reason", reason),
-        ("try", _what_to_try(server)),
+        ("try", (hint or "r reconnects.") if is_down else ""),
         ("held", f"{count(held, 'tool')} kept until it reconnects, not offered meanwhile" if held else ""),
         ("target", server.target),
         ("identifies as", f"{info.name} {info.version}".strip()),
@@ -102,12 +103,6 @@ def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
     parts += [f"{count(number, 'definition')} {verdict}" for verdict, number in verdicts.items()]
     since = f" since {shown_moment(server.since)} UTC" if server.since else ""
     return f"{', '.join(parts)}{since}" if parts else ""
-
-
-def _what_to_try(server: ServerState) -> str:
-    if server.phase is ServerPhase.FAILED:
-        return server.hint or "r reconnects."
-    return "r reconnects." if server.phase is ServerPhase.STOPPED else ""
 
 
 # Frames and stderr are no events: nothing tells a page of them, so it looks.

@@ -25,8 +25,7 @@ from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip,
 
 # What a tool costs: its tokens by part, bound in every call, and deferred.
 
-_BAR = 20
-_LABELS = 18
+_BAR, _LABELS = 20, 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ class ToolPanel(InContext, Vertical):
             self.strip.current = views[0]
             self._show_part()
         title.update(tool_text.title(tool, self._state, self._width))
-        self._draw_view(tool)
+        _DRAW[self.strip.current](self, tool)
 
     @on(ViewStrip.Chosen, "#tool-views")
     def _chosen(self) -> None:
@@ -198,9 +197,6 @@ class ToolPanel(InContext, Vertical):
     def _show_part(self) -> None:
         for part in self.query(".part"):
             part.display = part.has_class(self.strip.current)
-
-    def _draw_view(self, tool: Tool) -> None:
-        _DRAW[self.strip.current](self, tool)
 
     def _is_new(self, view: str, *seen: object) -> bool:
         """Whether a view has to be drawn again: what it shows is not what it showed last."""

@@ -50,12 +50,6 @@ def claims(annotations: Annotations) -> tuple[str, ...]:
     return tuple(yes if value else no for value, yes, no in known if value is not None)
 
 
-def _claimed(tool: Tool) -> str:
-    """What the server claims, and whether the tool itself contradicts it."""
-    claimed = ", ".join(claims(tool.annotations)) or "nothing about its effects"
-    return f"{claimed}   ⚠ contradicted" if contradiction(tool) else claimed
-
-
 def facts(
     tool: Tool, state: ToolState | None, why: str, width: int = 0, tags: Mapping[str, str] | None = None
 ) -> Content:
@@ -64,11 +58,13 @@ def facts(
     `why` tells why the user is asked before a call, "" if nobody is: see `why_ask`. `tags` are those of the
     tool, with where they come from.
     """
+    claimed = ", ".join(claims(tool.annotations)) or "nothing about its effects"
+    claimed += "   ⚠ contradicted" if contradiction(tool) else ""
     lines = [("server", tool.server), ("name on its server", tool.name)]
     lines += [("name for the model", tool.wire_name)]
     lines += [("title", tool.title)] if tool.title else []
     lines += [
-        ("its server claims", _claimed(tool)),
+        ("its server claims", claimed),
         ("returns", "structured data, with a schema" if tool.output_schema else "text"),
         ("on a model call", f"you are asked because {why}" if why else _NOT_ASKED),
     ]

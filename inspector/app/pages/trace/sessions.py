@@ -283,11 +283,12 @@ class SessionsScreen(ListPage):
     def _look(self) -> None:
         library, session = self._library, self.key
         if library is not None and session:
-            self.run_job("findings", lambda _: library.findings(session), self._show_findings)
 
-    def _show_findings(self, found: Findings) -> None:
-        self._findings = found
-        self.draw_detail()
+            def show(found: Findings) -> None:
+                self._findings = found
+                self.draw_detail()
+
+            self.run_job("findings", lambda _: library.findings(session), show)
 
     def draw_detail(self) -> None:
         lines = detail(self._findings, self.width) if self._findings is not None else ()

@@ -65,46 +65,32 @@ def _fact(name: str, value: str) -> Content:
 
 def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
     """Return the recorded sessions in two lines each; the shown one is marked."""
-    return tuple(
-        Record(
-            session.id,
-            ("✓" if session.id == current else " ", session.id, count(session.events, "event")),
-            detail=_about(session),
-            search=f"{session.id} {session.agent} {session.config} {session.model}",
-        )
-        for session in found
-    )
-
-
-def _about(session: SessionSummary) -> str:
-    done = f"{count(session.searches, 'search', 'searches')}, {count(session.calls, 'call')}"
-    whose = f"{middle(session.agent, 16)}   " if session.agent else ""
-    return f"{shown_moment(session.started_at)} UTC   {done}   {whose}{middle(session.model, 24)}"
+    rows = []
+    for one in found:
+        done = f"{count(one.searches, 'search', 'searches')}, {count(one.calls, 'call')}"
+        whose = f"{middle(one.agent, 16)}   " if one.agent else ""
+        cells = ("✓" if one.id == current else " ", one.id, count(one.events, "event"))
+        about = f"{shown_moment(one.started_at)} UTC   {done}   {whose}{middle(one.model, 24)}"
+        search = f"{one.id} {one.agent} {one.config} {one.model}"
+        rows.append(Record(one.id, cells, detail=about, search=search))
+    return tuple(rows)
 
 
 def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> Content:
     """Return what the call was sent and why, what it did, and the moves of the tool under the cursor."""
     call = timeline.calls[column - 1] if column < timeline.now else None
     moves = timeline.moves_at(column)
-    blocks = [
-        _said(call) if call is not None else Content.styled(_no_call(timeline, end), MUTED),
-        _sent(call, moves, width),
-        *([_did(call)] if call is not None else []),
-        *_way(timeline, tool, width),
-    ]
-    return Content("\n\n").join(blocks)
-
-
-def _no_call(timeline: Timeline, end: str) -> str:
-    if not timeline.calls:
-        return "No model calls yet. Send a message in Chat."
-    return "How the session ended." if end == "end" else "Now: what the next model call will send."
-
-
-def _said(call: ModelCall) -> Content:
-    kind = "  thinking, calls nothing" if call.think else ""
-    said = plain(call.said, newlines=False, limit=_TEXT)
-    return Content.assemble((f"You, message {call.message}{kind}\n", MUTED), said)
+    if call is not None:
+        kind = "  thinking, calls nothing" if call.think else ""
+        asked = Content.styled(f"You, message {call.message}{kind}\n", MUTED)
+        first = asked + plain(call.said, newlines=False, limit=_TEXT)
+    elif not timeline.calls:
+        first = Content.styled("No model calls yet. Send a message in Chat.", MUTED)
+    else:
+        now = "Now: what the next model call will send."
+        first = Content.styled("How the session ended." if end == "end" else now, MUTED)
+    blocks = [first, _sent(call, moves, width), *([_did(call)] if call is not None else [])]
+    return Content("\n\n").join([*blocks, *_way(timeline, tool, width)])
 
 
 def _sent(call: ModelCall | None, moves: tuple[Move, ...], width: int) -> Content:
