@@ -10,6 +10,7 @@ import pytest
 from inspector.config.configuration import Configuration
 from inspector.config.reader import read
 from inspector.core.access import ServerRule
+from inspector.core.redaction import clean
 from inspector.core.server import Era, Expansion, Program, ServerSpec
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
@@ -180,10 +181,12 @@ def test_vs_code_is_read_as_it_is(tmp_path: Path) -> None:
         content,
         name=".vscode/mcp.json",
         environment={"WHO": "me", "HOME": "/home/me"},
-        inputs={"key": "k1"},
+        inputs={"key": "hunter2-k1"},
     ).servers
-    assert spec.argv == (f"{tmp_path}/run", "k1", "low", "me", "/home/me/x")
+    assert spec.argv == (f"{tmp_path}/run", "hunter2-k1", "low", "me", "/home/me/x")
     assert spec.env == {"PORT": "8080"}
+    # What an editor hides while it is typed is a secret.
+    assert "hunter2-k1" not in clean("it wrote hunter2-k1")
 
 
 def test_a_clients_keys_may_stand_beside_ours(tmp_path: Path) -> None:
@@ -286,3 +289,24 @@ def test_a_server_can_be_told_something_else_of_its_client(tmp_path: Path) -> No
     spec = one_server(tmp_path, {"command": "x", "client_capabilities": {"roots": False, "name": "other"}})
     assert spec.client == {"roots": False, "name": "other"}
     assert one_server(tmp_path, {"command": "x"}).client == {}
+
+
+@pytest.mark.parametrize(
+    ("discovery", "expected"),
+    [
+        ({}, DiscoverySettings(True, False)),
+        ({"enabled": False}, DiscoverySettings(False, False)),
+        ({"defer_all": True}, DiscoverySettings(True, True)),
+    ],
+)
+def test_what_a_discovery_section_leaves_out_has_its_default(
+    tmp_path: Path, discovery: dict[str, object], expected: DiscoverySettings
+) -> None:
+    content = {"tool_discovery": discovery, "mcpServers": {"s": {"command": "x"}}}
+    assert configured(tmp_path, content).settings.discovery == expected
+
+
+def test_a_toolset_may_name_a_server_that_is_switched_off(tmp_path: Path) -> None:
+    servers = {"on": {"command": "x"}, "off": {"command": "x", "disabled": True}}
+    content = {"mcpServers": servers, "tool_sets": {"t": {"servers": {"on": True, "off": True}}}}
+    assert [spec.name for spec in configured(tmp_path, content).servers] == ["on"]

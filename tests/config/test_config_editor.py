@@ -21,6 +21,7 @@ from inspector.core.redaction import clean
 
 ENTRY = {"command": "uvx", "args": ["mcp-server-time@1"], "env": {"ZONE": "UTC"}}
 EDITOR = ConfigurationEditor({"HOME": "/home/ada"})
+OWN = '{"tool_discovery": {}, "mcpServers": {"a": {"command": "a", "defer_loading": true}}}'
 TEXTS = {
     "inline": '{"mcpServers": {"a": {"command": "x"}}, "other": [1,  2]}',
     "comments": '{\n  // mine\n  "mcpServers": {\n    "a": {"command": "x"} // note, }\n  }\n}\n',
@@ -245,3 +246,9 @@ def test_a_reference_on_a_command_line_is_told_as_it_was_written(tmp_path: Path)
         assert concealed_values(plugin, given, spec) == {"key.0": value}
     own = editor.with_server(configuration, "own", {"command": "x", "args": ["run", "${API_TOKEN}"]})
     assert target(own.configuration.servers[-1]) == "x run ${API_TOKEN}"
+
+
+def test_a_server_of_a_file_that_defers_is_deferred_too(tmp_path: Path) -> None:
+    _, configuration = _file(tmp_path, OWN)
+    becomes = EDITOR.with_server(configuration, "time", ENTRY)
+    assert becomes.configuration.servers[-1].defer_loading

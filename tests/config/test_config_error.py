@@ -229,3 +229,11 @@ def test_a_huge_file_is_refused_before_it_is_read_whole(
     path = tmp_path / "c.json"
     path.write_bytes(b" " * (1024 * 1024 + 1))
     assert "larger than 1 MB" in refused(path).message
+
+
+def test_an_input_without_a_value_is_told_with_its_description(tmp_path: Path) -> None:
+    content = {
+        "inputs": [{"id": "key", "type": "promptString", "description": "The API key"}],
+        "servers": {"s": {"command": "${input:key}"}},
+    }
+    assert "servers.s.command: the input key (The API key) has no value" in advice(tmp_path, content)

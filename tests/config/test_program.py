@@ -286,3 +286,24 @@ def test_a_script_that_is_edited_all_day_is_started_each_time(home: Path) -> Non
     asked = replace(shown, files=tuple(replace(file, asks=True) for file in shown.files))
     with pytest.raises(ConnectError):
         file_to_start(asked, ENVIRONMENT)
+
+
+async def test_a_link_that_leads_elsewhere_now_is_not_started(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        script(tmp_path / name, SERVER)
+    link = tmp_path / "server"
+    link.symlink_to(tmp_path / "old")
+    shown = read_entry(tmp_path, {"command": str(link)})
+    link.unlink()
+    link.symlink_to(tmp_path / "new")
+    with pytest.raises(ConnectError, match=r"now leads to .*new"):
+        async with opened(tmp_path, shown.servers[0]):
+            pass
+
+
+def test_a_script_counts_by_its_lines(home: Path) -> None:
+    (before,) = spec(home, "python3", "server.py").files
+    (home / "server.py").write_text("one\nother\n")
+    (after,) = spec(home, "python3", "server.py").files
+    assert (len(before.lines), before.lines[0]) == (2, after.lines[0])
+    assert before.digest != after.digest

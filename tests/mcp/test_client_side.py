@@ -195,3 +195,10 @@ async def test_a_stopped_server_is_not_started_by_a_changed_declaration() -> Non
         rig.bench.change_setting("client.roots", False)
         await rig.bench.settled()
         assert rig.servers["calc"].links == []
+
+
+async def test_where_nobody_is_there_a_question_is_declined_and_the_record_says_why() -> None:
+    side, events = client(elicitor=Nobody())
+    assert (await side.elicit(LINK)).action is Action.DECLINE
+    assert events[0].url == LINK.url
+    assert "nobody" in events[1].why

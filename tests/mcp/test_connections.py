@@ -343,3 +343,14 @@ async def test_a_database_that_fails_is_told_to_whoever_waits() -> None:
 )
 def test_the_target_of_a_server_shows_no_secret(spec: ServerSpec, shown: str) -> None:
     assert target(spec) == shown
+
+
+async def test_a_failed_reconnection_leaves_no_stale_tools() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        server.fault = ConnectError("gone")
+        rebuilds = bench.rebuilds
+        await connections.reconnect("a")
+        assert connections.tools == ()
+        assert bench.rebuilds > rebuilds

@@ -16,7 +16,7 @@ from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.log import LOG, MAX_BYTES, StderrLog, quiet_sdk
 from inspector.mcp.process.registry import ProcessRegistry, Registration
-from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened
+from tests.support.mcp_case import PATIENCE, faulty, growing, is_alive, odd, opened
 
 
 async def refusal(folder: Path, spec: ServerSpec, era: Era | None = None) -> ConnectError:
@@ -324,3 +324,16 @@ def test_neither_servers_nor_the_sdk_write_to_the_terminal(tmp_path: Path) -> No
     log = (tmp_path / "mcp.log").read_text(encoding="utf-8")
     assert "sdk warning" in log
     assert "deprecated" in log
+
+
+async def test_a_process_that_only_closes_its_output_is_given_up(tmp_path: Path) -> None:
+    deaf = "import os, sys; os.close(1); sys.stdin.read()"
+    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", deaf)))
+    assert isinstance(error, ServerExited)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_a_remembered_era_is_tried_first(tmp_path: Path, era: Era) -> None:
+    async with opened(tmp_path, growing(), era=era) as link:
+        assert link.info.era is era

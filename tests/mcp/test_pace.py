@@ -262,3 +262,20 @@ def test_never_more_than_a_few_start_and_no_free_place_is_left_waiting(steps: Se
             assert len(starting.counting) == _AT_ONCE or not starting.waiting
 
     plays(scene)
+
+
+def test_a_call_that_failed_is_made_again_by_who_needs_it(loop: Loop) -> None:
+    work = Work(loop)
+    changes = Coalesced(work)
+
+    def fail() -> None:
+        raise RuntimeError
+
+    work.meanwhile = fail
+    changes.soon()
+    with pytest.raises(RuntimeError):
+        loop.reach(0)
+    work.meanwhile = lambda: None
+    changes.now()
+    changes.now()
+    assert len(work.began) == 2

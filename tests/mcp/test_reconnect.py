@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.error import ToolsightError
+from inspector.core.error import ConnectError, ToolsightError
 from inspector.core.fold import fold
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.ranking import SearchRequest
@@ -264,3 +264,31 @@ async def test_a_reconnect_between_two_calls_leaves_the_request_as_it_was() -> N
         before = rig.bench.next_request()
         await rig.bench.reconnect("weather")
         assert rig.bench.next_request() == before
+
+
+async def test_a_tool_that_a_request_went_without_comes_back_at_the_end() -> None:
+    async with used(says("Later."), says("Again.")) as rig:
+        rig.bench.load("shop:list_orders")
+        await rig.bench.stop("weather")
+        await rig.bench.chat("And now?")
+        await rig.bench.reconnect("weather")
+        assert names(rig.bench.next_request())[-2:] == ["shop__list_orders", WIRE]
+
+
+async def test_pinned_tools_are_held_too() -> None:
+    async with connected(profile="static") as rig:
+        await rig.bench.stop("weather")
+        assert rig.bench.state.held[ID].held_as is Binding.PINNED
+        await rig.bench.reconnect("weather")
+        assert rig.bench.state.tools[ID].binding is Binding.PINNED
+
+
+async def test_a_reconnect_that_fails_goes_on_holding() -> None:
+    async with used() as rig:
+        before = rig.bench.state.tools[ID]
+        rig.servers["weather"].fault = ConnectError("not now")
+        await rig.bench.reconnect("weather")
+        assert rig.bench.state.held[ID].held_as is Binding.LOADED
+        rig.servers["weather"].fault = None
+        await rig.bench.reconnect("weather")
+        assert rig.bench.state.tools[ID] == before
