@@ -9,16 +9,17 @@ from typing import Any
 
 import click
 
-from inspector.cli.composition import bulk_counter_for, open_store
-from inspector.cli.options import Options, as_json as json_option, database
-from inspector.cli.table import Progress, say, say_json, say_table
+from inspector.cli.composition import bulk_counter_for, open_store, require_sessions
+from inspector.cli.options import Options, as_json, database
+from inspector.cli.table import Progress, is_json, say, show
 from inspector.clients.finding import KINDS, Findings, findings
 from inspector.clients.importing import Importer
 from inspector.clients.library import AgentReport, Found, ImportReport, ServerTotal, agent_report
 from inspector.clients.transcript_file.reader import by_age, changed_at, find_transcripts, open_transcript
-from inspector.core.error import ConfigError, StoreError
+from inspector.core.error import ConfigError
 from inspector.core.number import count, money, tokens
-from inspector.core.ports import EventStore, SystemClock
+from inspector.core.ports import EventStore
+from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Column, Table, selected
 from inspector.measure.evalset import added_cases, append_cases, is_there, read_cases
 from inspector.tokens.prices import LitellmPrices
 
@@ -102,10 +103,7 @@ class MachineLibrary:
     def write_requests(self, sessions: Sequence[str], path: str) -> int:
         """Add the searches that led to a call of a found tool, with that tool as their label."""
         file = Path(path).expanduser()
-        stored = {summary.id for summary in self._store.sessions()}
-        for session in sessions:
-            if session not in stored:
-                raise StoreError(f"there is no session '{session}'", hint="`toolsight sessions` lists them.")
+        require_sessions(self._store, sessions)
         known = read_cases(file) if is_there(file) else ()
         records = (record for session in sessions for record in self._store.read(session, kinds=KINDS))
         cases = added_cases(records, known)
@@ -154,33 +152,50 @@ def _shifted(progress: Callable[[int, int], None], before: int, total: int) -> C
     return lambda done, _size: progress(before + done, total)
 
 
-# The report over agents' sessions, as text and as JSON.
-
 _MISSES = 5
-_SERVER_COLUMNS = (
-    *("server", "sessions", "known", "deferred", "loaded", "called", "never called", "calls", "missed"),
-    *("tokens", "trouble"),
+_SERVERS = (
+    Column("server", lambda one: f"{one.server} (built-in tools)" if one.is_own else one.server, NAME),
+    Column("sessions", kind=COUNT),
+    Column("known", lambda one: len(one.known), COUNT),
+    Column("deferred", lambda one: len(one.deferred), COUNT),
+    Column("loaded", lambda one: len(one.loaded), COUNT),
+    Column("called", lambda one: len(one.called), COUNT),
+    Column("never called", "never_called", COUNT),
+    Column("calls", kind=COUNT),
+    Column("missed", kind=COUNT),
+    Column("tokens", lambda one: one.tokens or None, TOKENS),
+    Column("trouble", lambda one: _trouble(one)),
+)
+_BACKLOG = (
+    Column("missed", "count", COUNT),
+    Column("sessions", lambda group: len(group.sessions), COUNT),
+    Column("searched for", lambda group: "; ".join(group.queries)),
 )
 
 
-def say_report(report: AgentReport) -> None:
-    """Print the report."""
+def _report(report: AgentReport) -> Iterator[str | Table]:
     agents = Counter(session.agent for session in report.sessions)
     told = ", ".join(f"{number:,} from {agent}" for agent, number in agents.most_common())
-    say(f"{count(len(report.sessions), 'session')} ({told})")
-    say(reported_line(report))
-    say()
-    say_table(_SERVER_COLUMNS, map(_row, report.servers), right=frozenset(range(1, 10)), whole=frozenset({0}))
-    say("tokens: definitions, summed over all model calls; - if the transcript does not contain them")
-    _say_misses(report)
-    _say_rewrites(report)
+    yield f"{count(len(report.sessions), 'session')} ({told})"
+    yield f"{_reported(report)}\n"
+    yield Table.of(_SERVERS, report.servers)
+    yield f"tokens: definitions, summed over all model calls; {NOTHING} if the transcript lacks them"
+    yield f"\n{count(report.searches, 'search', 'searches')}, {report.missed:,} missed"
+    if report.backlog:
+        yield Table.of(_BACKLOG, report.backlog[:_MISSES])
+    if len(report.backlog) > _MISSES:
+        yield f"and {len(report.backlog) - _MISSES:,} more; see --json"
+    if report.rewrites:
+        yield "\nWhere the prompt cache was lost"
+        lost = sorted(report.rewrites.items(), key=lambda pair: -pair[1].tokens)
+        rows = tuple((str(cause), f"{total.count:,}", tokens(total.tokens)) for cause, total in lost)
+        yield Table("", ("probable cause", "times", "tokens"), rows, frozenset({1, 2}))
     if report.suggestions:
-        say("\nWhat to do first")
-        for suggestion in report.suggestions:
-            say(f"- {suggestion}")
+        yield "\nWhat to do first"
+        yield from (f"- {suggestion}" for suggestion in report.suggestions)
 
 
-def reported_line(report: AgentReport) -> str:
+def _reported(report: AgentReport) -> str:
     """What the providers reported, and what it costs at list prices."""
     reported = report.reported
     if not reported.calls:
@@ -194,108 +209,47 @@ def reported_line(report: AgentReport) -> str:
     return f"reported for {calls}: {known}; {money(reported.dollars)} at list prices{share}"
 
 
-def _row(total: ServerTotal) -> tuple[str, ...]:
-    trouble = [f"{total.logins:,}x login" if total.logins else ""]
-    trouble += [f"{total.failed - total.logins:,}x failed" if total.failed > total.logins else ""]
-    return (
-        f"{total.server} (built-in tools)" if total.is_own else total.server,
-        f"{total.sessions:,}",
-        f"{len(total.known):,}",
-        f"{len(total.deferred):,}",
-        f"{len(total.loaded):,}",
-        f"{len(total.called):,}",
-        f"{total.never_called:,}",
-        f"{total.calls:,}",
-        f"{total.missed:,}",
-        tokens(total.tokens) if total.tokens else "-",
-        ", ".join(filter(None, trouble)),
-    )
+def _trouble(total: ServerTotal) -> str:
+    others = total.failed - total.logins
+    told = (f"{total.logins:,}x login" if total.logins else "", f"{others:,}x failed" if others > 0 else "")
+    return ", ".join(filter(None, told))
 
 
-def _say_misses(report: AgentReport) -> None:
-    say(f"\n{count(report.searches, 'search', 'searches')}, {report.missed:,} missed")
-    if report.backlog:
-        rows = [
-            (f"{group.count:,}", f"{len(group.sessions):,}", "; ".join(group.queries))
-            for group in report.backlog[:_MISSES]
-        ]
-        say_table(("missed", "sessions", "searched for"), rows, right=frozenset({0, 1}))
-        if len(report.backlog) > _MISSES:
-            say(f"and {len(report.backlog) - _MISSES:,} more; see --json")
-
-
-def _say_rewrites(report: AgentReport) -> None:
-    if not report.rewrites:
-        return
-    say("\nWhere the prompt cache was lost")
-    rows = [
-        (str(cause), f"{total.count:,}", tokens(total.tokens))
-        for cause, total in sorted(report.rewrites.items(), key=lambda pair: -pair[1].tokens)
-    ]
-    say_table(("probable cause", "times", "tokens"), rows, right=frozenset({1, 2}))
-
-
-def report_json(report: AgentReport) -> dict[str, Any]:
-    """The whole report for programs."""
-    reported = report.reported
+def _report_json(report: AgentReport) -> dict[str, Any]:
+    reported = "model_calls:calls input output cache_read:read cache_written:written priced_calls:priced"
+    dollars = report.reported.dollars if report.reported.priced else None
+    keys = "sessions{id:session agent model model_calls} searches missed suggestions"
     return {
-        "sessions": [
-            {"id": one.session, "agent": one.agent, "model": one.model, "model_calls": one.model_calls}
-            for one in report.sessions
-        ],
-        "searches": report.searches,
-        "missed": report.missed,
-        "reported": {
-            "model_calls": reported.calls,
-            "input": reported.input,
-            "output": reported.output,
-            "cache_read": reported.read,
-            "cache_written": reported.written,
-            "priced_calls": reported.priced,
-            "dollars": reported.dollars if reported.priced else None,
-        },
+        **selected(report, keys),
+        "reported": {**selected(report.reported, reported), "dollars": dollars},
         "servers": list(map(_server_json, report.servers)),
-        "backlog": [
-            {"count": one.count, "sessions": sorted(one.sessions), "queries": one.queries}
-            for one in report.backlog
-        ],
+        "backlog": selected(report.backlog, "count sessions queries"),
         "cache_rewrites": [
-            {"cause": str(cause), "count": total.count, "tokens": total.tokens}
+            {"cause": str(cause), **selected(total, "count tokens")}
             for cause, total in report.rewrites.items()
         ],
-        "suggestions": list(report.suggestions),
     }
 
 
 def _server_json(total: ServerTotal) -> dict[str, Any]:
     return {
-        "server": total.server,
-        "own_tools": total.is_own,
-        "sessions": total.sessions,
+        **selected(total, "server own_tools:is_own sessions loaded called calls missed"),
         "known": len(total.known),
         "deferred": len(total.deferred),
-        "loaded": sorted(total.loaded),
-        "called": sorted(total.called),
-        "never_called": sorted(total.known - total.called),
-        "loaded_never_called": sorted(total.loaded - total.called),
-        "calls": total.calls,
-        "missed": total.missed,
+        "never_called": total.known - total.called,
+        "loaded_never_called": total.loaded - total.called,
         "definition_tokens": total.tokens or None,
-        "failed_sessions": total.failed,
-        "login_sessions": total.logins,
+        **selected(total, "failed_sessions:failed login_sessions:logins"),
     }
-
-
-_LAST = 50
 
 
 @click.command()
 @click.option(
-    "--last", type=click.IntRange(min=1), default=_LAST, show_default=True, help="Only the N newest sessions."
+    "--last", type=click.IntRange(min=1), default=50, show_default=True, help="Only the N newest sessions."
 )
-@json_option
+@as_json
 @database
-def agents(last: int, as_json: bool, database: Path | None) -> None:
+def agents(last: int, database: Path | None) -> None:
     """Summarize how agents used each server.
 
     Counts the tools that were known, loaded, called, never called and missed, with their tokens. Costs are
@@ -306,14 +260,13 @@ def agents(last: int, as_json: bool, database: Path | None) -> None:
     """
     options = Options(database=database)
     stored = [one.id for one in open_store(options).sessions() if one.agent][:last]
-    if not stored and not as_json:
+    if not stored and not is_json():
         say("No agent sessions imported yet. Import some with `toolsight sessions import --agent NAME`.")
         return
-    library, progress = MachineLibrary(options), Progress(SystemClock())
-    found = []
-    for number, session in enumerate(stored, start=1):
-        progress("reading sessions", number, len(stored))
-        found.append(library.findings(session))
-    progress.clear()
+    library, found = MachineLibrary(options), []
+    with Progress() as progress:
+        for number, session in enumerate(stored, start=1):
+            progress("reading sessions", number, len(stored))
+            found.append(library.findings(session))
     report = agent_report(found)
-    say_json(report_json(report)) if as_json else say_report(report)
+    show(_report_json(report), _report(report))

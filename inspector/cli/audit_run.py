@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -162,20 +163,13 @@ def _readings(
         for spec in one.configuration.servers
         if not spec.lacks
     ]
-    clock = SystemClock()
-    progress = Progress(clock)
-
-    def tell(done: int, total: int) -> None:
-        progress("asking servers for their tools", done, total)
-
     readings: dict[str, Reading] = {}
     if allowed:
         connector = composition.make_connector(options)
-        ask_about_leftovers(composition.open_leftovers(options))
-        try:
-            readings = run(ask_servers(allowed, connector, memory, clock, tell))
-        finally:
-            progress.clear()
+        ask_about_leftovers(options)
+        with Progress() as progress:
+            tell = partial(progress, "asking servers for their tools")
+            readings = run(ask_servers(allowed, connector, memory, SystemClock(), tell))
     waiting = {spec.fingerprint(): spec for spec in specs if spec.fingerprint() not in readings}
     return readings | {fingerprint: stored(spec, memory) for fingerprint, spec in waiting.items()}
 

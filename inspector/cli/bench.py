@@ -4,7 +4,8 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -17,14 +18,14 @@ from inspector.cli.clients import as_clients, client_ranker, say_search_as
 from inspector.cli.dataset import Selection, read_datasets
 from inspector.cli.options import CommandGroup, Options, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import Progress, cancellation, say
+from inspector.cli.table import Progress, TableLayout, cancellation, say, say_report, side_by_side, write_file
 from inspector.clients.client import Client
 from inspector.config.file import read_bytes
 from inspector.core.error import ConfigError
 from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
-from inspector.core.redaction import write
+from inspector.core.report import NUMBER, ONE, TWO, Column, Table
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.ranker_bench import (
     NOTHING,
@@ -52,7 +53,6 @@ from inspector.search.semantics import Semantics
 
 BAR_CELLS = 10
 _LEAST_P = 0.001
-_GAP = "  "
 _QUERY_CHARACTERS = 70
 
 
@@ -62,23 +62,25 @@ def _share(kind: Kind, answer: Answer, row: Row) -> str:
     return NOTHING if share is None else share.text
 
 
-# Two lines of heading, and the cell below them.
-_Column = tuple[str, str, Callable[[Row], str]]
-_RANKING: tuple[_Column, ...] = (
-    ("", "nDCG@10", lambda row: _graph(row.summary.ndcg_10)),
-    ("", "hit@1", lambda row: _mean(row.summary.hit_1)),
-    ("", "recall@5", lambda row: _mean(row.summary.recall_5)),
-    ("", "MRR", lambda row: _mean(row.summary.mrr)),
-    ("p50", "ms", lambda row: _number(row.summary.p50_ms, 1)),
-    ("p95", "ms", lambda row: _number(row.summary.p95_ms, 1)),
-    ("index", "s", lambda row: _number(row.index_seconds, 2)),
-    ("index", "MB", lambda row: _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1)),
+_RANKING = (
+    Column("nDCG@10", lambda row: _graph(row.summary.ndcg_10), NUMBER),
+    Column("hit@1", lambda row: _mean(row.summary.hit_1), NUMBER),
+    Column("recall@5", lambda row: _mean(row.summary.recall_5), NUMBER),
+    Column("MRR", lambda row: _mean(row.summary.mrr), NUMBER),
+    Column("p50\nms", "summary.p50_ms", ONE),
+    Column("p95\nms", "summary.p95_ms", ONE),
+    Column("index\ns", "index_seconds", TWO),
+    Column("index\nMB", lambda row: None if row.index_bytes is None else row.index_bytes / 1e6, ONE),
 )
-_ANSWERS: tuple[_Column, ...] = (
-    ("", "delivered@5", lambda row: _mean(row.summary.delivered_5)),
-    ("", "delivered", lambda row: _mean(row.summary.delivered)),
-    ("tools", "returned", lambda row: _mean(row.summary.returned, 1)),
-    *((kind, answer, partial(_share, kind, answer)) for kind in KINDS for answer in Answer),
+_ANSWERS = (
+    Column("delivered@5", lambda row: _mean(row.summary.delivered_5), NUMBER),
+    Column("delivered", lambda row: _mean(row.summary.delivered), NUMBER),
+    Column("tools\nreturned", lambda row: _mean(row.summary.returned, 1), NUMBER),
+    *(
+        Column(f"{kind}\n{answer}", partial(_share, kind, answer), NUMBER)
+        for kind in KINDS
+        for answer in Answer
+    ),
 )
 
 
@@ -125,33 +127,15 @@ def p_text(value: float) -> str:
 
 def _block(rows: Sequence[Row], width: int) -> str:
     summary = rows[0].summary
-    title = (
+    lines = [
         f"{rows[0].dataset}: {count(rows[0].tools, 'tool')}, {summary.possible} possible and "
         f"{summary.impossible} impossible requests"
-    )
-    names = _drawn(("", "ranker", partial(_ranker, summary.cases)), rows, str.ljust)
-    tables = [table for columns in (_RANKING, _ANSWERS) for table in _tables(names, columns, rows, width)]
-    lines = [title, *(line.rstrip() for table in tables for line in ("", *table))]
+    ]
+    ranker = Column("ranker", partial(_ranker, summary.cases))
+    for columns in (_RANKING, _ANSWERS):
+        for table in side_by_side(Table.of((ranker, *columns), rows), width):
+            lines += ["", *TableLayout(table).lines(width)]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _tables(names: list[str], columns: Sequence[_Column], rows: Sequence[Row], width: int) -> list[list[str]]:
-    """The columns beside the rankers' `names`, in as many tables as it takes."""
-    tables = [names]
-    for column in columns:
-        drawn = _drawn(column, rows, str.rjust)
-        if len(tables[-1][0]) + len(_GAP) + len(drawn[0]) > width and tables[-1] is not names:
-            tables.append(names)
-        tables[-1] = [left + _GAP + right for left, right in zip(tables[-1], drawn, strict=True)]
-    return tables
-
-
-def _drawn(column: _Column, rows: Sequence[Row], justify: Callable[[str, int], str]) -> list[str]:
-    """A column's lines, equally wide."""
-    over, heading, cell = column
-    cells = [over, heading, *(cell(row) for row in rows)]
-    width = max(map(len, cells))
-    return [justify(text, width) for text in cells]
 
 
 def _ranker(cases: int, row: Row) -> str:
@@ -167,10 +151,6 @@ def _graph(value: Estimate | None) -> str:
 
 def _mean(value: Estimate | None, digits: int = 3) -> str:
     return NOTHING if value is None else f"{value.mean:.{digits}f} ±{value.half_width:.{digits}f}"
-
-
-def _number(value: float | None, digits: int) -> str:
-    return NOTHING if value is None else f"{value:.{digits}f}"
 
 
 def _shortened(query: str) -> str:
@@ -288,7 +268,8 @@ def bench(
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]
     if rows:
-        _publish(_report(rows, form) + _claims(measured, form) + _details(measured, names, details), output)
+        report = _report(rows, form) + _claims(measured, form) + _details(measured, names, details)
+        say_report(report.splitlines()) if output is None else write_file(output, report)
     for client in clients:
         say_search_as(client, err=form != "text" or output is not None)
     if not is_complete:
@@ -302,26 +283,15 @@ def _measured(
     datasets: Sequence[DataSet], rankers: Sequence[str], model: str, chosen: Options
 ) -> tuple[list[Measured], bool]:
     """The measurements, and whether they are complete."""
-    clock, embedder = SystemClock(), composition.make_embedder(model)
-    progress = Progress(clock)
-    store = composition.open_vectors(chosen)
-    try:
-        with cancellation() as cancelled:
-            bench = RankerBench(
-                rankers,
-                lambda: (
-                    None
-                    if embedder is None
-                    else Semantics(embedder, store, composition.make_static_embedder())
-                ),
-                clock,
-                progress,
-                cancelled,
-            )
-            measured = bench.measure(datasets)
-    finally:
-        progress.clear()
-        store.close()
+    embedder, static = composition.make_embedder(model), composition.make_static_embedder()
+    with (
+        closing(composition.open_vectors(chosen)) as store,
+        Progress() as progress,
+        cancellation() as cancelled,
+    ):
+        semantics = None if embedder is None else Semantics(embedder, store, static)
+        bench = RankerBench(rankers, lambda: semantics, SystemClock(), progress, cancelled)
+        measured = bench.measure(datasets)
     # If it was cancelled during the last request, everything has been measured.
     is_complete = len(measured) == len(datasets) * len(rankers) and all(m.run.is_complete for m in measured)
     return measured, is_complete
@@ -357,20 +327,6 @@ def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -
             title = f"{dataset}: {after.run.ranker} - {before.run.ranker}"
             blocks.append(f"\n{difference_report(title, differing, count)}" if differing else "")
     return "".join(blocks)
-
-
-def _publish(report: str, output: Path | None) -> None:
-    if output is None:
-        for line in report.splitlines():
-            say(line)
-        return
-    try:
-        write(output, report, errors="backslashreplace")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"{output} cannot be written: {reason}", hint="Check that its folder exists."
-        ) from error
 
 
 def _stored(path: Path) -> list[Mark]:

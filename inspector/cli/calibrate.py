@@ -1,7 +1,7 @@
 """Finds the threshold that suits a catalog, without the app."""
 
 import sys
-from dataclasses import asdict
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from inspector.cli.bench import BAR_CELLS
 from inspector.cli.dataset import Selection, generated, read_datasets
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import Progress, cancellation, say, say_json
+from inspector.cli.table import Progress, cancellation, say, show
 from inspector.core.number import bar, percent
 from inspector.core.ports import SystemClock
+from inspector.core.report import selected
 from inspector.core.settings import Settings
 from inspector.measure.calibrate import (
     HYBRID,
@@ -31,6 +32,8 @@ from inspector.search.rankers.ranker_list import ISO
 from inspector.search.semantics import Semantics
 
 _NAME = 20
+_RATE = "{count total size}"
+_POINT = f"{{threshold precision recall answered_impossible{_RATE} refused_possible{_RATE} f1}}"
 _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 
 
@@ -49,7 +52,7 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 )
 @as_json
 @shared
-def calibrate(ranker: str, data: Path | None, embedding_model: str, as_json: bool, **values: Any) -> None:
+def calibrate(ranker: str, data: Path | None, embedding_model: str, **values: Any) -> None:
     """Find the confidence threshold for search answers.
 
     For hybrid, thresholds are confidences, and a request counts if a right tool is in the top five. Above
@@ -67,42 +70,35 @@ def calibrate(ranker: str, data: Path | None, embedding_model: str, as_json: boo
         say("cancelled: nothing was measured", err=True)
         sys.exit(Exit.INTERRUPTED)
     now = threshold_of(Settings(discovery=dataset.settings, gate=dataset.gate), ranker) or 0.0
-    if as_json:
-        say_json(json_calibration(found, now))
-        return
-    for line in text_calibration(found, now):
-        say(line)
+    show(json_calibration(found, now), text_calibration(found, now))
 
 
 def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> Calibration | None:
     """The calibration, or None if it was cancelled. Raises ToolsightError."""
-    clock = SystemClock()
     embedder = composition.make_embedder(model or dataset.settings.embedding_model)
-    progress = Progress(clock)
-    store = composition.open_vectors(chosen)
-    name = dataset.evalset.name
-    try:
-        with cancellation() as cancelled:
-            prepared = prepare(
-                dataset.evalset,
-                None if embedder is None else Semantics(embedder, store, composition.make_static_embedder()),
-                clock=clock,
-                progress=lambda done, total: progress(f"{name}: index", done, total),
-                cancelled=cancelled,
-                lined=ranker == ISO,
-            )
-            if not prepared.is_complete:
-                return None
-            return calibrated(
-                CatalogRankers(prepared.index, dataset.settings),
-                dataset.evalset,
-                ranker_name=ranker,
-                progress=lambda done, total: progress(f"{name}: {ranker}", done, total),
-                cancelled=cancelled,
-            )
-    finally:
-        progress.clear()
-        store.close()
+    name, static = dataset.evalset.name, composition.make_static_embedder()
+    with (
+        closing(composition.open_vectors(chosen)) as store,
+        Progress() as progress,
+        cancellation() as cancelled,
+    ):
+        prepared = prepare(
+            dataset.evalset,
+            None if embedder is None else Semantics(embedder, store, static),
+            clock=SystemClock(),
+            progress=lambda done, total: progress(f"{name}: index", done, total),
+            cancelled=cancelled,
+            lined=ranker == ISO,
+        )
+        if not prepared.is_complete:
+            return None
+        return calibrated(
+            CatalogRankers(prepared.index, dataset.settings),
+            dataset.evalset,
+            ranker_name=ranker,
+            progress=lambda done, total: progress(f"{name}: {ranker}", done, total),
+            cancelled=cancelled,
+        )
 
 
 def text_calibration(calibration: Calibration, now: float) -> list[str]:
@@ -131,21 +127,14 @@ def text_calibration(calibration: Calibration, now: float) -> list[str]:
 
 
 def json_calibration(calibration: Calibration, now: float) -> dict[str, Any]:
-    """Plain values, ready for json.dumps."""
-    cautious = calibration.cautious
+    """The calibration for programs."""
     return {
-        **{key: value for key, value in asdict(calibration).items() if key != "points"},
+        **selected(calibration, "ranker dataset possible impossible"),
         "setting": calibration.setting,
         "values": calibration.values(calibration.best.threshold),
         "now": now,
-        "best": _plain(calibration.best),
-        "cautious": None if cautious is None else _plain(cautious),
-        "points": [_plain(point) for point in calibration.points],
+        **selected(calibration, f"best{_POINT} cautious{_POINT} points{_POINT}"),
     }
-
-
-def _plain(point: Point) -> dict[str, Any]:
-    return {**asdict(point), "f1": point.f1}
 
 
 def _row(point: Point, calibration: Calibration) -> str:

@@ -13,11 +13,12 @@ from inspector.cli.consent import TerminalApprover
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit, run
-from inspector.cli.table import say, say_json
+from inspector.cli.table import show
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events.call import Decision
 from inspector.core.message import ToolResult
 from inspector.core.ports import ApprovalRequest
+from inspector.core.report import selected
 from inspector.core.server import ServerPhase
 from inspector.core.text import closest, did_you_mean
 from inspector.core.tool import Tool
@@ -26,15 +27,13 @@ from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields
 from inspector.session.workbench import Workbench
 
-_TEXT = ("string", "any")
-
 
 @click.command()
 @click.argument("tool")
 @click.argument("given", nargs=-1, metavar="[KEY=VALUE]... | JSON")
 @shared
 @as_json
-def call(tool: str, given: tuple[str, ...], as_json: bool, **values: Any) -> None:
+def call(tool: str, given: tuple[str, ...], **values: Any) -> None:
     """Call TOOL with these arguments and print its result.
 
     TOOL is SERVER:NAME, or a name that only one server has. Each value is read as its parameter's type: text
@@ -46,10 +45,7 @@ def call(tool: str, given: tuple[str, ...], as_json: bool, **values: Any) -> Non
     toolsight call get_forecast '{"city": "Oslo", "days": 3}' --demo
     """
     result = run(_called(tool, given, options(**values)))
-    if as_json:
-        say_json(result)
-    else:
-        say(result.text)
+    show(selected(result, "text is_error structured kinds"), [result.text])
     if result.is_error:
         sys.exit(Exit.FAILED)
 
@@ -109,7 +105,7 @@ def _read(tool: Tool, pairs: Sequence[str]) -> JsonObject:
 
 
 def _value(field: SchemaField | None, name: str, text: str) -> Any:
-    if field is None or field.type in _TEXT or (field.choices and text in field.choices):
+    if field is None or field.type in ("string", "any") or (field.choices and text in field.choices):
         return text
     try:
         return json.loads(text)

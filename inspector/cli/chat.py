@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, singledispatchmethod
 from pathlib import Path
@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from inspector.cli.catalog import say_budget
+from inspector.cli.catalog import budget_report
 from inspector.cli.launch import headless, model_failure, run_headless
 from inspector.cli.location import database_path, fixtures_path
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.table import is_json, say, say_json, say_report, show
 from inspector.clients.finding import answer_line, input_line, is_reported
 from inspector.core.error import ConfigError, ModelError
 from inspector.core.events import (
@@ -49,6 +49,7 @@ from inspector.core.fold import apply
 from inspector.core.message import arguments_text
 from inspector.core.number import count, milliseconds, percent
 from inspector.core.plugin import MarketplaceReport, Suggestion, terms_text
+from inspector.core.report import Table
 from inspector.core.session import SessionState
 from inspector.scenario.scenario import load_scenario
 from inspector.session.workbench import Workbench
@@ -125,6 +126,22 @@ _RESULT_LINES = 12
 _RESULT_CHARACTERS = 1200
 
 
+# Events of which a line says it all, and how the line begins.
+_SUMMED_UP: Mapping[type[Event], str] = {
+    CallRetried: "    ↻ ",
+    ToolSubstituted: "\n⇄ ",
+    BreakerChanged: "  ⚠ circuit breaker: ",
+    LoopDetected: "  ⚠ loop: ",
+    ContextReduced: "  ⚠ window nearly full: ",
+    RedundantSearch: "  ⚠ ",
+    SettingsChanged: "\n◇ ",
+    SettingsChecked: "\n⚠ settings: ",
+    TurnWaited: "\n◇ waiting ",
+    MilestoneReached: "\n◇ milestone ",
+    Failed: "  ✕ ",
+}
+
+
 class Transcript:
     """Prints what a reader needs from each record; the rest is in the database."""
 
@@ -136,7 +153,10 @@ class Transcript:
     def on_record(self, record: Record) -> None:
         if isinstance(record.event, ModelRequested | ModelResponded):
             self._state = apply(self._state, record)
-        self._print(record.event)
+        event = record.event
+        if type(event) in _SUMMED_UP:
+            say(f"{_SUMMED_UP[type(event)]}{event.summary()}")
+        self._print(event)
 
     @singledispatchmethod
     def _print(self, _event: Event) -> None:
@@ -165,21 +185,22 @@ class Transcript:
 
     @_print.register
     def _marketplace_searched(self, event: MarketplaceSearched) -> None:
-        for line in suggestion_lines(event.report, self._advice):
-            say(line)
+        say_report(suggestion_lines(event.report, self._advice))
 
     @_print.register
-    def _tool_loaded(self, event: ToolLoaded) -> None:
+    def _tool_moved(self, event: ToolLoaded | ToolEvicted) -> None:
+        if isinstance(event, ToolEvicted):
+            say(f"  ✕ evicted {event.tool}  {event.reason}")
+            return
         ahead = f"  bound ahead: {event.reason}" if event.cause == "inertia" else ""
         say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}{ahead}")
 
     @_print.register
-    def _tool_evicted(self, event: ToolEvicted) -> None:
-        say(f"  ✕ evicted {event.tool}  {event.reason}")
-
-    @_print.register
-    def _call_started(self, event: CallStarted) -> None:
-        say(f"\n▸ {event.tool}  {arguments_text(event.arguments)}")
+    def _called(self, event: CallStarted | CallRejected) -> None:
+        if isinstance(event, CallRejected):
+            say(f"\n✕ {event.name}  {event.text}")
+        else:
+            say(f"\n▸ {event.tool}  {arguments_text(event.arguments)}")
 
     @_print.register
     def _call_finished(self, event: CallFinished) -> None:
@@ -187,58 +208,10 @@ class Transcript:
         say(_indented(_shortened(event.text)))
 
     @_print.register
-    def _call_rejected(self, event: CallRejected) -> None:
-        say(f"\n✕ {event.name}  {event.text}")
-
-    @_print.register
-    def _call_retried(self, event: CallRetried) -> None:
-        say(f"    ↻ {event.summary()}")
-
-    @_print.register
-    def _tool_substituted(self, event: ToolSubstituted) -> None:
-        say(f"\n⇄ {event.summary()}")
-
-    @_print.register
-    def _breaker_changed(self, event: BreakerChanged) -> None:
-        say(f"  ⚠ circuit breaker: {event.summary()}")
-
-    @_print.register
-    def _loop_detected(self, event: LoopDetected) -> None:
-        say(f"  ⚠ loop: {event.summary()}")
-
-    @_print.register
-    def _context_reduced(self, event: ContextReduced) -> None:
-        say(f"  ⚠ window nearly full: {event.summary()}")
-
-    @_print.register
-    def _redundant_search(self, event: RedundantSearch) -> None:
-        say(f"  ⚠ {event.summary()}")
-
-    @_print.register
     def _gate_applied(self, event: GateApplied) -> None:
         say(f"\n◇ gate  {event.summary()}  {milliseconds(event.milliseconds)}")
         for tool_id in event.active:
             say(f"    {tool_id}")
-
-    @_print.register
-    def _settings_changed(self, event: SettingsChanged) -> None:
-        say(f"\n◇ {event.summary()}")
-
-    @_print.register
-    def _settings_checked(self, event: SettingsChecked) -> None:
-        say(f"\n⚠ settings: {event.summary()}")
-
-    @_print.register
-    def _turn_waited(self, event: TurnWaited) -> None:
-        say(f"\n◇ waiting {event.summary()}")
-
-    @_print.register
-    def _milestone_reached(self, event: MilestoneReached) -> None:
-        say(f"\n◇ milestone {event.summary()}")
-
-    @_print.register
-    def _failed(self, event: Failed) -> None:
-        say(f"  ✕ {event.summary()}")
 
     @_print.register
     def _turn_ended(self, event: TurnEnded) -> None:
@@ -261,7 +234,7 @@ def _shortened(text: str) -> str:
 @click.argument("message", nargs=-1, required=True)
 @shared
 @as_json
-def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
+def chat(message: tuple[str, ...], **values: Any) -> None:
     """Send each MESSAGE in turn and run the discovery loop.
 
     \b
@@ -271,26 +244,24 @@ def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
 
     async def work(bench: Workbench) -> None:
         try:
-            await converse(bench, message, chosen, quiet=as_json)
+            await _converse(bench, message, chosen)
         finally:
-            if as_json:
+            if is_json():
                 say_json([record_json(record) for record in bench.records()])
-        if not as_json and bench.state.budget is not None:
+        if not is_json() and bench.state.budget is not None:
             say()
-            say_budget(bench.state.budget)
+            say_report(budget_report(bench.state.budget))
 
     run_headless(chosen, work, record=True)
 
 
-async def converse(
-    bench: Workbench, messages: tuple[str, ...], chosen: Options, *, quiet: bool = False
-) -> None:
+async def _converse(bench: Workbench, messages: tuple[str, ...], chosen: Options) -> None:
     """Send user messages and print the transcript. Raises ModelError if the model fails.
 
     Raises ConfigError if the settings do not allow a turn.
     """
     advice = partial(how_to_install, chosen, whole=bench.sight.is_whole)
-    stop = bench.subscribe(Transcript(advice).on_record) if not quiet else lambda: None
+    stop = bench.subscribe(Transcript(advice).on_record) if not is_json() else lambda: None
     try:
         for text in messages:
             ended = await bench.chat(text)
@@ -309,31 +280,23 @@ def _failure(bench: Workbench) -> ModelError:
     return model_failure(failed, bench.session_id)
 
 
-async def play(chosen: Options, *, as_json: bool) -> None:
+async def play(chosen: Options) -> None:
     """Play the demo conversation. The servers work in a temporary folder, so their calls need no approval."""
     script = fixtures_path() / "scenarios" / "demo.yaml"
     model = f"demo/script:{script}" if chosen.model == DEMO_MODEL else chosen.model
     users = load_scenario(script).users
     played = replace(chosen, demo=True, model=model, yes=True)
     async with headless(played, record=True) as bench:
-        if not as_json:
-            _say_start(bench)
-        await converse(bench, users, played, quiet=as_json)
-        if as_json:
-            say_json([record_json(record) for record in bench.records()])
-        else:
-            _say_savings(bench, database_path(chosen))
+        if not is_json():
+            state = bench.state
+            servers, tools = count(len(state.servers), "server"), count(len(state.tools), "tool")
+            say(f"{state.ready_servers} of {servers} ready, {tools}\nmodel {state.model_label}")
+        await _converse(bench, users, played)
+        show([record_json(one) for one in bench.records()], _savings(bench, database_path(chosen)))
 
 
-def _say_start(bench: Workbench) -> None:
-    state = bench.state
-    servers, tools = count(len(state.servers), "server"), count(len(state.tools), "tool")
-    say(f"{state.ready_servers} of {servers} ready, {tools}")
-    say(f"model {state.model_label}")
-
-
-def _say_savings(bench: Workbench, database: Path) -> None:
-    """Print every model call's tool tokens, and those of binding all tools; savings include searches."""
+def _savings(bench: Workbench, database: Path) -> Iterator[str | Table]:
+    """Every model call's tool tokens, and those of binding all tools; savings include searches."""
     bound = [len(r.event.bound) for r in bench.records(("request",)) if isinstance(r.event, ModelRequested)]
     rows = []
     for cost, tools in zip(bench.state.costs, bound, strict=True):
@@ -341,9 +304,9 @@ def _say_savings(bench: Workbench, database: Path) -> None:
         saved = percent(1 - parts.discovery_tokens / static) if static else "-"
         numbers = (cost.call, tools, parts.tool_tokens, parts.searches, static)
         rows.append((*map(str, numbers), saved))
-    say(f"\nTool tokens per model call, compared with binding all {count(len(bench.state.tools), 'tool')}")
+    title = f"Tool tokens per model call, compared with binding all {count(len(bench.state.tools), 'tool')}"
     headers = ("call", "tools bound", "definitions", "searches", "static", "saved")
-    say_table(headers, rows, right=frozenset(range(6)))
+    yield Table(title, headers, tuple(rows), frozenset(range(6)))
     counted = bench.accounting.meter.tokenizer.label
-    say(f"tokens counted with {counted}, compact JSON; definitions include search_tools and the manifest")
-    say(f"session {bench.session_id} in {database}")
+    yield f"tokens counted with {counted}, compact JSON; definitions include search_tools and the manifest"
+    yield f"session {bench.session_id} in {database}"

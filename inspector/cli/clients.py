@@ -1,21 +1,22 @@
 """`toolsight clients`, and `--client`: what is known of real clients, and tools as they get them."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+import json
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from inspector.cli.options import Options, as_json, options
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.table import is_json, say, say_report, show
 from inspector.clients.client import NAMES, Client, Confidence, Fact, Topic, all_clients, find_client
 from inspector.clients.seen import Cut, SeenTool, as_sent, see
 from inspector.config.configuration import in_words, setting_values
 from inspector.core.error import ConfigError
 from inspector.core.number import count
+from inspector.core.report import COUNT, NAME, NUMBER, Column, Table, selected
 from inspector.core.tool import Tool
-from inspector.schema.json_value import JsonObject
-from inspector.session.client_view import ClientView, SeenServer, session_as
+from inspector.session.client_view import ClientView, session_as
 from inspector.session.workbench import Workbench
 
 
@@ -56,18 +57,10 @@ def client_ranker(client: Client) -> str:
     return client.search.ranker
 
 
-def require_searches(clients: Sequence[Client]) -> None:
-    """Raises ConfigError for a client that has no search to follow: before anything is started."""
-    for client in clients:
-        client_ranker(client)
-
-
-async def search_as(
-    bench: Workbench, client: Client, tool: Tool | None = None, *, quiet: bool = False
-) -> None:
+async def search_as(bench: Workbench, client: Client, tool: Tool | None = None) -> None:
     """Search as the client from now on: its ranker, as many results, over what its model can get.
 
-    It prints by whose rule is searched, and how sure that rule is, unless it is `quiet`. Raises ConfigError,
+    It prints by whose rule is searched, and how sure that rule is, but not for programs. Raises ConfigError,
     also if the client refuses the `tool` that is looked for.
     """
     if tool is not None:
@@ -77,7 +70,7 @@ async def search_as(
     index = bench.retrieval.index
     bench.retrieval.update(as_sent(client, index.tools), index.summaries, index.instructions)
     await bench.retrieval.settled()
-    if not quiet:
+    if not is_json():
         say_search_as(client)
 
 
@@ -111,9 +104,11 @@ def require_offered(client: Client, tool: Tool) -> None:
         raise ConfigError(f"{client.title} refuses {tool.id}: {refused}", hint=hint)
 
 
-def search_json(client: Client) -> dict[str, str]:
-    """By whose rule was searched, and how sure that rule is, for programs."""
-    return {"client": client.name, "confidence": client.confidence(Topic.SEARCH)}
+def search_json(client: Client | None) -> dict[str, Any]:
+    """By whose rule was searched, and how sure that rule is, for programs; nothing without a client."""
+    if client is None:
+        return {}
+    return {"as": {"client": client.name, "confidence": client.confidence(Topic.SEARCH)}}
 
 
 _BEFORE = {
@@ -122,124 +117,97 @@ _BEFORE = {
     "servers": "Before a search, the model knows the servers but no tools",
     "nothing": "Before a search, the model knows nothing about these tools",
 }
+_CUT = "{shown lost}"
+_DECLARES = "declares{roots roots_changes forms links sampling name version}"
+_SEARCH = "search{ranker results none}"
 
 
-def say_catalog_as(bench: Workbench, client: Client, tool_id: str, *, as_json: bool) -> None:
+def show_catalog_as(bench: Workbench, client: Client, tool_id: str) -> None:
     """Print the catalog, or one tool of it, as a client gets it. Raises ToolsightError for another id."""
     view = session_as(bench, client)
-    if tool_id:
-        seen = view.tool(bench.catalog.require(tool_id).id)
-        assert seen is not None
-        if as_json:
-            say_json(_tool_json(view, seen))
-        else:
-            _say_tool(view, seen)
-    elif as_json:
-        say_json(_view_json(view))
-    else:
-        _say_view(view, bench.accounting.meter.tokenizer.label)
+    if not tool_id:
+        show(_view_json(view), _view(view, bench.accounting.meter.tokenizer.label))
+        return
+    seen = view.tool(bench.catalog.require(tool_id).id)
+    assert seen is not None
+    show(_tool_json(view, seen), _tool(view, seen))
 
 
-def _say_view(view: ClientView, tokenizer: str) -> None:
+def _view(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
     client = view.client
-    rows = [
-        (
-            seen.tool.id,
-            seen.name,
-            f"{view.tokens[seen.tool.id]:,}",
-            f"refused: {seen.refused}" if seen.refused else "; ".join(seen.changes),
-        )
-        for seen in view.tools
-    ]
-    say_table(("tool", f"name in {client.title}", "tokens", "changes"), rows, right=frozenset({2}))
-    say()
-    listed = how_sure(client, Topic.LISTING)
-    first = count(view.before_search, "token")
-    say(f"{_BEFORE[client.listing.before]} ({listed}): {first} for tools in the first call")
+    columns = (
+        Column("tool", "tool.id"),
+        Column(f"name in {client.title}", "name"),
+        Column("tokens", lambda seen: view.tokens[seen.tool.id], COUNT),
+        Column(
+            "changes", lambda seen: f"refused: {seen.refused}" if seen.refused else "; ".join(seen.changes)
+        ),
+    )
+    yield Table.of(columns, view.tools)
+    listed, first = how_sure(client, Topic.LISTING), count(view.before_search, "token")
+    yield f"\n{_BEFORE[client.listing.before]} ({listed}): {first} for tools in the first call"
     if view.is_deferred:
-        say(f"all {count(len(view.offered), 'definition')}: {count(view.definition_tokens, 'token')}")
+        yield f"all {count(len(view.offered), 'definition')}: {count(view.definition_tokens, 'token')}"
     if view.prompt:
-        say("\nin the prompt, as far as known:")
+        yield "\nin the prompt, as far as known:"
     for paragraph in view.paragraphs:
-        _say_lines("|", paragraph.text)
+        yield from _marked("|", paragraph.text)
         if paragraph.cut is not None and paragraph.cut.lost:
-            _say_lost(f"the {paragraph.of} instructions", paragraph.cut, how_sure(client, Topic.CUTS))
-    for problem in view.problems:
-        say(f"⚠ {problem}")
+            yield from _lost(f"the {paragraph.of} instructions", paragraph.cut, client)
+    yield from (f"⚠ {problem}" for problem in view.problems)
     declares = ", ".join(in_words(client.declares)) or "nothing"
     follows = "followed" if client.follows_changes else "not followed"
-    say(f"\ndeclares to servers: {declares}; list changes are {follows} ({how_sure(client, Topic.PROTOCOL)})")
-    say(
+    sure = how_sure(client, Topic.PROTOCOL)
+    yield f"\ndeclares to servers: {declares}; list changes are {follows} ({sure})"
+    yield (
         f"tokens counted with {tokenizer}, not the client's tokenizer; "
         f"names: {how_sure(client, Topic.NAMES)}; cuts: {how_sure(client, Topic.CUTS)}; "
         f"schemas: {how_sure(client, Topic.SCHEMAS)}. `toolsight clients {client.name}` lists the sources."
     )
 
 
-def _say_lines(mark: str, text: str) -> None:
-    for line in text.splitlines():
-        say(f"  {mark} {line}")
+def _marked(mark: str, text: str) -> Iterator[str]:
+    return (f"  {mark} {line}" for line in text.splitlines())
 
 
-def _say_lost(what: str, text: Cut, sure: str) -> None:
-    """Print where a text is cut, and what the model does not read of it."""
+def _lost(what: str, text: Cut, client: Client) -> Iterator[str]:
+    """Where a text is cut, and what the model does not read of it."""
     whole = count(len(text.text), "character")
-    say(f"✂ {what}, cut after {text.kept:,} of {whole} ({sure}); the model never sees:")
-    _say_lines("✂", text.lost)
+    sure = how_sure(client, Topic.CUTS)
+    yield f"✂ {what}, cut after {text.kept:,} of {whole} ({sure}); the model never sees:"
+    yield from _marked("✂", text.lost)
 
 
-def _say_tool(view: ClientView, seen: SeenTool) -> None:
+def _tool(view: ClientView, seen: SeenTool) -> Iterator[str]:
     client = view.client
-    say(f"{seen.tool.id} as {client.title} gets it, {count(view.tokens[seen.tool.id], 'token')}\n")
-    say(f"name: {seen.name} ({how_sure(client, Topic.NAMES)})")
+    yield f"{seen.tool.id} as {client.title} gets it, {count(view.tokens[seen.tool.id], 'token')}\n"
+    yield f"name: {seen.name} ({how_sure(client, Topic.NAMES)})"
     if seen.refused:
-        say(f"refused: {seen.refused}")
-    for change in seen.changes:
-        say(f"- {change}")
-    say("description:")
-    _say_lines("|", seen.description.shown)
+        yield f"refused: {seen.refused}"
+    yield from (f"- {change}" for change in seen.changes)
+    yield "description:"
+    yield from _marked("|", seen.description.shown)
     if seen.description.lost:
-        _say_lost("the description", seen.description, how_sure(client, Topic.CUTS))
-    say("parameters:")
-    say_json(seen.definition["function"]["parameters"])
-
-
-def _text_json(text: Cut) -> JsonObject:
-    return {"shown": text.shown, "lost": text.lost}
+        yield from _lost("the description", seen.description, client)
+    yield "parameters:"
+    yield json.dumps(seen.definition["function"]["parameters"], indent=2)
 
 
 def _tool_json(view: ClientView, seen: SeenTool) -> dict[str, Any]:
-    return {
-        "tool": seen.tool.id,
-        "name": seen.name,
-        "refused": seen.refused,
-        "changes": seen.changes,
-        "tokens": view.tokens[seen.tool.id],
-        "description": _text_json(seen.description),
-        "definition": seen.definition,
-    }
-
-
-def _server_json(server: SeenServer) -> dict[str, Any]:
-    return {"server": server.name, "tools": server.tools, "instructions": _text_json(server.instructions)}
+    known: dict[str, Any] = selected(seen, f"tool:tool.id name refused changes description{_CUT} definition")
+    return known | {"tokens": view.tokens[seen.tool.id]}
 
 
 def _view_json(view: ClientView) -> dict[str, Any]:
     client = view.client
+    servers = f"servers{{server:name tools instructions{_CUT}}}"
     return {
         "client": client.name,
-        "confidence": {topic: client.confidence(topic) for topic in Topic},
-        "before_search": {
-            "listed": client.listing.before,
-            "prompt": view.prompt,
-            "tokens": view.before_search,
-        },
-        "definition_tokens": view.definition_tokens,
-        "problems": view.problems,
-        "servers": [_server_json(server) for server in view.servers],
+        "confidence": _confidence(client),
+        "before_search": selected(view, "listed:client.listing.before prompt tokens:before_search"),
+        **selected(view, f"definition_tokens problems {servers}"),
         "tools": [_tool_json(view, seen) for seen in view.tools],
-        "declares": asdict(client.declares),
-        "search": asdict(client.search),
+        **selected(client, f"{_DECLARES} {_SEARCH}"),
     }
 
 
@@ -258,52 +226,52 @@ fact behind it; remarks support no rule. `toolsight clients --markdown` prints t
 @click.argument("name", default="", metavar="[CLIENT]")
 @click.option("--markdown", is_flag=True, help="Print everything as Markdown.")
 @as_json
-def clients(name: str, *, markdown: bool, as_json: bool) -> None:
+def clients(name: str, *, markdown: bool) -> None:
     """Show how real MCP clients handle tools, with sources.
 
     \b
     toolsight clients codex
     """
     chosen = (find_client(name),) if name else all_clients()
-    if as_json:
-        say_json([{**asdict(one), "confidence": _confidence(one)} for one in chosen])
-    elif markdown:
-        for line in _page(chosen):
-            say(line)
-    elif name:
-        _say_client(chosen[0])
-    else:
-        _say_list(chosen)
+    if markdown and not is_json():
+        say_report(_page(chosen))
+        return
+    data = [selected(one, _CLIENT) | {"confidence": _confidence(one)} for one in chosen]
+    show(data, _client_report(chosen[0]) if name else _list(chosen))
+
+
+_CLIENT = (
+    "name title about names{form replaced server_replaced server_lower server_limit limit over} "
+    "texts{description instructions first_line block} schemas{top at_top keeps largest} "
+    f"listing{{before instructions most}} {_SEARCH} {_DECLARES} follows_changes "
+    "facts{topic says confidence source date dated remark}"
+)
+_CLIENTS = (
+    Column("client", "name", NAME),
+    Column("listed first", "listing.before"),
+    Column("searches by", lambda one: one.search.ranker or None, NAME),
+    Column("results", lambda one: one.search.results if one.search.ranker else "", NUMBER),
+    Column("confidence", lambda one: how_sure(one, Topic.SEARCH) if one.search.ranker else one.search.none),
+)
 
 
 def _confidence(client: Client) -> dict[str, str]:
     return {topic: client.confidence(topic) for topic in Topic}
 
 
-def _say_list(chosen: tuple[Client, ...]) -> None:
-    rows = [
-        (
-            one.name,
-            one.listing.before,
-            one.search.ranker or "–",
-            str(one.search.results) if one.search.ranker else "",
-            how_sure(one, Topic.SEARCH) if one.search.ranker else one.search.none,
-        )
-        for one in chosen
-    ]
-    headers = ("client", "listed first", "searches by", "results", "confidence")
-    say_table(headers, rows, right=frozenset({3}), whole=frozenset({0, 2}))
-    say("`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools.")
+def _list(chosen: tuple[Client, ...]) -> Iterator[str | Table]:
+    yield Table.of(_CLIENTS, chosen)
+    yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
 
 
-def _say_client(client: Client) -> None:
-    say(f"{client.title}: {client.about}")
+def _client_report(client: Client) -> Iterator[str]:
+    yield f"{client.title}: {client.about}"
     for topic in Topic:
-        say(f"\n{topic}   {how_sure(client, topic)}")
+        yield f"\n{topic}   {how_sure(client, topic)}"
         for fact in client.facts:
             if fact.topic is topic:
-                say(f"  - {fact.says}")
-                say(f"    {_behind(fact)}")
+                yield f"  - {fact.says}"
+                yield f"    {_behind(fact)}"
 
 
 def _behind(fact: Fact) -> str:

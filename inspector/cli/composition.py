@@ -7,7 +7,7 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -28,13 +28,15 @@ from inspector.cli.location import (
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.config.predicate import load_predicates
-from inspector.core.error import ModelError
+from inspector.core.error import ModelError, StoreError
 from inspector.core.ports import (
     Approver,
     ChatModel,
     Clock,
+    EventStore,
     Leftovers,
     ServerMemory,
+    SessionSummary,
     SystemClock,
     TokenCounter,
 )
@@ -69,6 +71,16 @@ _EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/plann
 
 def open_store(options: Options) -> SqliteStore:
     return SqliteStore(database_path(options))
+
+
+def require_sessions(store: EventStore, named: Iterable[str]) -> Sequence[SessionSummary]:
+    """The stored sessions, newest first. Raises StoreError for a name that none of them has."""
+    stored = store.sessions()
+    known = {one.id for one in stored}
+    for session in named:
+        if session not in known:
+            raise StoreError(f"there is no session '{session}'", hint="`toolsight sessions` lists them.")
+    return stored
 
 
 def open_memory(options: Options) -> SqliteServerMemory:

@@ -2,19 +2,18 @@
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import click
 
 from inspector.cli.launch import problem_line, require_policy, run_headless
+from inspector.cli.location import keys_path, read_keys
 from inspector.cli.options import CommandGroup, Options, as_json, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.table import show
 from inspector.config.configuration import Configuration
 from inspector.config.setting import (
     PROFILES,
@@ -30,6 +29,7 @@ from inspector.config.setting import (
     value_of,
 )
 from inspector.core.number import count
+from inspector.core.report import NAME, Column, Table, selected
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings
 from inspector.session.workbench import Workbench
@@ -44,26 +44,9 @@ def config() -> None:
     """
 
 
-def keys_path() -> Path:
-    """Where the file of keys is looked for."""
-    import platformdirs
-
-    return platformdirs.user_config_path("toolsight") / "keys.json"
-
-
-def read_keys() -> Mapping[str, Any]:
-    """Return a person's own keys by binding id; empty without a file. Raises ConfigError."""
-    path = keys_path()
-    if not path.exists():
-        return {}
-    from inspector.config.file import load_object
-
-    return load_object(path)
-
-
 @click.command()
 @as_json
-def keys(as_json: bool) -> None:
+def keys() -> None:
     """List every key of the app, with its id.
 
     To change keys, list them by id in keys.json in the configuration folder: {"place.find": "ctrl+f"}.
@@ -75,19 +58,19 @@ def keys(as_json: bool) -> None:
     from inspector.app.keymap import bound_keys, checked
 
     keymap, problems = checked(read_keys(), ToolsightApp)
-    bound = bound_keys(ToolsightApp)
-    if as_json:
-        say_json({"file": str(keys_path()), "keys": [asdict(key) for key in bound], "changed": keymap})
-        return
-    say(f"Your keys: {keys_path()}{'' if keys_path().exists() else ' (not created yet)'}")
-    for problem in problems:
-        say(f"✕ {problem}")
-    say()
-    rows = [(key.id, keymap.get(key.id, key.keys), key.title, key.where) for key in bound]
-    say_table(("id", "keys", "what", "where"), rows, whole=frozenset({0}))
+    bound, path = bound_keys(ToolsightApp), keys_path()
+    columns = (
+        Column("id", kind=NAME),
+        Column("keys", lambda key: keymap.get(key.id, key.keys)),
+        Column("what", "title"),
+        Column("where"),
+    )
+    own = f"Your keys: {path}{'' if path.exists() else ' (not created yet)'}"
+    data = {"file": str(path), "keys": selected(bound, "id keys title where"), "changed": keymap}
+    show(data, [own, *(f"✕ {problem}" for problem in problems), "", Table.of(columns, bound)])
 
 
-def check_settings(options: Options, *, as_json: bool) -> None:
+def _check(options: Options) -> None:
     """Connect, print the problems, and exit with 3 if there is any, even one that cannot be checked.
 
     Raises ConfigError if a pattern of the policy matches no tool.
@@ -96,23 +79,16 @@ def check_settings(options: Options, *, as_json: bool) -> None:
 
     async def work(bench: Workbench) -> None:
         found.extend(bench.state.problems)
-        if as_json:
-            say_json([asdict(problem) for problem in found])
-        else:
-            _say(bench, found)
+        servers = f"{bench.state.ready_servers} of {count(len(bench.state.servers), 'server')} connected"
+        tools = count(len(bench.catalog.tools), "permitted tool")
+        told = f"{count(len(found), 'problem')} in the settings; {servers}, {tools}"
+        data = selected(found, "path entry text hint severity server")
+        show(data, [*map(problem_line, found), told])
 
     run_headless(options, work, listing=True, tell_problems=False, requires_policy=False)
     require_policy(found)
     if found:
         sys.exit(Exit.GATE)
-
-
-def _say(bench: Workbench, problems: Iterable[SettingProblem]) -> None:
-    for problem in problems:
-        say(problem_line(problem))
-    servers = f"{bench.state.ready_servers} of {count(len(bench.state.servers), 'server')} connected"
-    tools = count(len(bench.catalog.tools), "permitted tool")
-    say(f"{count(len(bench.state.problems), 'problem')} in the settings; {servers}, {tools}")
 
 
 _VALUE_WIDTH = 24
@@ -129,7 +105,7 @@ _WIDEST = 110
 )
 @shared
 @as_json
-def settings(profiles: bool, check: bool, as_json: bool, **values: Any) -> None:
+def settings(profiles: bool, check: bool, **values: Any) -> None:
     """List every setting and where its value comes from.
 
     Without a configuration, values come from the profile and from --set.
@@ -139,11 +115,11 @@ def settings(profiles: bool, check: bool, as_json: bool, **values: Any) -> None:
     """
     chosen = options(**values)
     if profiles:
-        _say_profiles(as_json=as_json)
+        show(selected(PROFILES.values(), "name title about values"), _profiles())
     elif check:
-        check_settings(chosen, as_json=as_json)
+        _check(chosen)
     else:
-        _say_settings(chosen, _configuration(chosen), as_json=as_json)
+        _show_settings(chosen, _configuration(chosen))
 
 
 def _configuration(chosen: Options) -> Configuration:
@@ -153,22 +129,23 @@ def _configuration(chosen: Options) -> Configuration:
     return read_configuration(chosen).unrestricted if configuration_path(chosen) else Configuration("", ())
 
 
-def _say_settings(chosen: Options, configuration: Configuration, *, as_json: bool) -> None:
+def _show_settings(chosen: Options, configuration: Configuration) -> None:
     profile = find_profile(chosen.profile or configuration.profile)
     values = {**configuration.values, **chosen.settings}
     effective = _seen(profile_settings(profile.name, configuration.settings, values))
     sources = origins(configuration.settings, profile.values, configuration.values, chosen.settings)
-    if as_json:
-        rows = [_as_object(knob, effective, sources[knob.path]) for knob in knobs()]
-        say_json({"config": configuration.source, "profile": profile.name, "settings": rows})
-        return
-    source = configuration.source or "no configuration in this folder"
-    say(f"profile {profile.name}   {source}   * differs from the default")
-    for section, group in groupby(knobs(), key=lambda knob: knob.path.partition(".")[0]):
-        say(f"\n{section}")
-        for knob in group:
-            say(_line(knob, value_of(effective, knob.path), sources[knob.path]))
-            say(_wrapped(f"{knob.about} [{knob.allowed}]"))
+    rows = [_as_object(knob, effective, sources[knob.path]) for knob in knobs()]
+
+    def report() -> Iterator[str]:
+        source = configuration.source or "no configuration in this folder"
+        yield f"profile {profile.name}   {source}   * differs from the default"
+        for section, group in groupby(knobs(), key=lambda knob: knob.path.partition(".")[0]):
+            yield f"\n{section}"
+            for knob in group:
+                yield _line(knob, value_of(effective, knob.path), sources[knob.path])
+                yield _wrapped(f"{knob.about} [{knob.allowed}]")
+
+    show({"config": configuration.source, "profile": profile.name, "settings": rows}, report())
 
 
 def _seen(settings: Settings) -> Settings:
@@ -200,20 +177,14 @@ def _wrapped(text: str) -> str:
 
 def _as_object(knob: Knob, effective: Settings, origin: Origin) -> Mapping[str, Any]:
     value = {"value": value_of(effective, knob.path), "default": value_of(Settings(), knob.path)}
-    return {**asdict(knob), **value, "origin": _origin(origin)}
+    return {**selected(knob, "path kind about low high choices"), **value, "origin": _origin(origin)}
 
 
-def _say_profiles(*, as_json: bool) -> None:
-    if as_json:
-        say_json([asdict(profile) for profile in PROFILES.values()])
-        return
+def _profiles() -> Iterator[str]:
     for number, profile in enumerate(PROFILES.values()):
-        if number:
-            say()
-        say(f"{profile.name}   {profile.title}")
-        say(_wrapped(profile.about))
-        for line in _changes(profile):
-            say(f"{_INDENT}{line}")
+        yield f"{chr(10) if number else ''}{profile.name}   {profile.title}"
+        yield _wrapped(profile.about)
+        yield from (f"{_INDENT}{line}" for line in _changes(profile))
 
 
 def _changes(profile: Profile) -> Iterator[str]:

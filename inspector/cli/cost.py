@@ -3,12 +3,12 @@
 # Long because it is one command: its options, what it prints, and its JSON.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import click
 
-from inspector.cli.composition import counter_for, features_for, open_store
+from inspector.cli.composition import counter_for, features_for, open_store, require_sessions
 from inspector.cli.launch import run_headless
 from inspector.cli.options import (
     DEMO_MODEL,
@@ -19,14 +19,15 @@ from inspector.cli.options import (
     require_nobody,
     shared,
 )
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.table import show
 from inspector.config.setting import Knob, knobs_of, render_value
 from inspector.core.budget import Prices, cache_terms
-from inspector.core.error import ConfigError, StoreError, ToolsightError
+from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
 from inspector.core.number import count, money, money_decimals, percent, signed_percent, tokens
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
+from inspector.core.report import Table, selected
 from inspector.core.settings import BudgetSettings
 from inspector.core.text import closest
 from inspector.schema.schema import ModelFeatures
@@ -39,7 +40,6 @@ from inspector.tokens.cost import (
     CachePreset,
     Delivery,
     DeliveryCost,
-    RequestCost,
     SessionCost,
     session_cost,
 )
@@ -170,31 +170,38 @@ class Priced:
     tokenizer: str
 
 
-def say_cost(priced: Priced) -> None:
-    """Print the comparison, what broke the caches, break-evens, other providers' caches, the assumptions."""
+def _report(priced: Priced) -> Iterator[str | Table]:
+    """The comparison, what broke the caches, break-evens, other providers' caches, the assumptions."""
     session = priced.session
     plan = session.plan
-    say(plan.basis)
+    yield plan.basis
     tools = count(len(plan.tools), "tool")
-    say(f"definitions of {tools}: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})")
-    say(_whose(priced))
-    say(f"prompt cache: {terms_text(session.terms)}")
+    yield f"definitions of {tools}: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})"
+    yield _whose(priced)
+    yield f"prompt cache: {terms_text(session.terms)}"
     found = verdict(session)
     if found is not None:
-        say()
-        say(found.text)
-    say()
-    headers, rows = cost_table(session)
-    say_table(headers, rows, right=frozenset(range(1, len(headers))))
-    for delivery, about in ABOUT.items():
-        say(f"  {delivery}: {about}")
-    for line in UNITS:
-        say(line)
-    _say_break_evens(session)
-    _say_breaks(session.costs)
-    _say_presets(plan)
-    say()
-    say_table(HEADERS, assumption_rows(plan, session.assumed), right=frozenset({1}))
+        yield f"\n{found.text}"
+    yield ""
+    yield cost_table(session)
+    yield from (f"  {delivery}: {about}" for delivery, about in ABOUT.items())
+    yield from UNITS
+    if session.break_evens:
+        rows = tuple((delivery, *break_even_cells(found)) for delivery, found in session.break_evens.items())
+        yield ""
+        yield Table("", ("cheaper from", "as assumed", "at least", "at most"), rows, frozenset({1, 2, 3}))
+        yield (
+            f"cheaper from: how many tools of this size it takes to be cheaper than cached static, up to "
+            f"{MOST:,}; the range varies all assumptions below at once"
+        )
+    yield ""
+    broken = tuple(row for cost in session.costs for row in _breaks(cost.cached))
+    headers = ("delivery", "call", "what broke the cache", "resent")
+    yield Table("", headers, broken, frozenset({1, 3})) if broken else "Nothing breaks the cache."
+    yield ""
+    yield Table("", ("billed by", *Delivery), tuple(_presets(plan)), frozenset(range(1, 6)))
+    yield ""
+    yield Table("", HEADERS, tuple(assumption_rows(plan, session.assumed)), frozenset({1}))
 
 
 UNITS = (
@@ -206,10 +213,8 @@ UNITS = (
 )
 
 
-def cost_table(
-    session: PricedSession, deliveries: Sequence[Delivery] = tuple(Delivery)
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headers and rows: a column for each of the deliveries, a row for each measure."""
+def cost_table(session: PricedSession, deliveries: Sequence[Delivery] = tuple(Delivery)) -> Table:
+    """A column for each of the deliveries, a row for each measure."""
     costs = [session.of(delivery) for delivery in deliveries]
     amounts = [one.dollars for cost in costs for one in (cost.cached, cost.uncached)]
     decimals = money_decimals(amount for amount in amounts if amount is not None)
@@ -229,7 +234,8 @@ def cost_table(
         )
         for cost, step in zip(costs, steps, strict=True)
     ]
-    return ("", *deliveries), list(zip(_MEASURES, *columns, strict=True))
+    rows = tuple(zip(_MEASURES, *columns, strict=True))
+    return Table("", ("", *deliveries), rows, frozenset(range(1, len(deliveries) + 1)))
 
 
 def _against_static(session: PricedSession, delivery: Delivery) -> str:
@@ -239,19 +245,6 @@ def _against_static(session: PricedSession, delivery: Delivery) -> str:
 
 def _dollars(amount: float | None, decimals: int) -> str:
     return NOTHING if amount is None else money(amount, decimals)
-
-
-def _say_break_evens(session: PricedSession) -> None:
-    """From how many tools of this size each delivery is cheaper than cached static."""
-    if not session.break_evens:
-        return
-    rows = [(delivery, *break_even_cells(found)) for delivery, found in session.break_evens.items()]
-    say()
-    say_table(("cheaper from", "as assumed", "at least", "at most"), rows, right=frozenset({1, 2, 3}))
-    say(
-        f"cheaper from: how many tools of this size it takes to be cheaper than cached static, up to "
-        f"{MOST:,}; the range varies all assumptions below at once"
-    )
 
 
 def break_even_cells(found: BreakEven) -> tuple[str, str, str]:
@@ -287,15 +280,6 @@ def terms_text(terms: CacheTerms) -> str:
     )
 
 
-def _say_breaks(costs: Sequence[DeliveryCost]) -> None:
-    rows = [row for cost in costs for row in _breaks(cost.cached)]
-    say()
-    if not rows:
-        say("Nothing breaks the cache.")
-        return
-    say_table(("delivery", "call", "what broke the cache", "resent"), rows, right=frozenset({1, 3}))
-
-
 def _breaks(cost: SessionCost) -> Iterator[tuple[str, ...]]:
     breaks = cost.breaks
     for request in breaks[:_BREAKS]:
@@ -306,97 +290,64 @@ def _breaks(cost: SessionCost) -> Iterator[tuple[str, ...]]:
         yield (cost.delivery, "", f"{len(rest)} more", tokens(again))
 
 
-def _say_presets(plan: Plan) -> None:
-    rows = []
+def _presets(plan: Plan) -> Iterator[tuple[str, ...]]:
     for preset in PRESETS:
-        costs = [session_cost(plan, delivery, preset.terms) for delivery in Delivery]
-        rows.append((preset.name, *(tokens(round(cost.billed)) for cost in costs)))
-    say()
-    say_table(("billed by", *Delivery), rows, right=frozenset(range(1, 6)))
+        costs = (session_cost(plan, delivery, preset.terms) for delivery in Delivery)
+        yield (preset.name, *(tokens(round(cost.billed)) for cost in costs))
 
 
-def priced_json(priced: Priced) -> dict[str, Any]:
+_TERMS = "{write read ttl_seconds minimum marked}"
+_COST = "raw read written plain billed output dollars hit_rate"
+_REQUEST = (
+    "call definitions searches raw:charge.tokens read:charge.read written:charge.written plain:charge.plain "
+    "billed output dollars broke sent_again:again"
+)
+
+
+def _priced_json(priced: Priced) -> dict[str, Any]:
     """Everything, including every request."""
-    session = priced.session
+    prices = "{model input output cache_read cache_write cache_write_hour cache_minimum source date}"
     return {
-        **session_json(session),
-        "tokenizer": priced.tokenizer,
-        "model": priced.model,
-        "prices": None if session.prices is None else asdict(session.prices),
-        "presets": [_preset_json(session.plan, preset) for preset in PRESETS],
+        **session_json(priced.session),
+        **selected(priced, f"tokenizer model prices:session.prices{prices}"),
+        "presets": [_preset_json(priced.session.plan, preset) for preset in PRESETS],
     }
 
 
 def session_json(session: PricedSession, *, requests: bool = True) -> dict[str, Any]:
     """A session's plan, its assumptions, and each delivery; `requests` lists each delivery's."""
-    plan, found = session.plan, verdict(session)
+    plan = session.plan
+    overhead = "{system meta manifest call_tool pool manifest_limit manifest_in_full}"
     return {
-        "basis": plan.basis,
+        **selected(plan, f"basis tool_tokens overhead{overhead} steps"),
         "tools": len(plan.tools),
-        "tool_tokens": plan.tool_tokens,
-        "overhead": asdict(plan.overhead),
-        "steps": plan.steps,
-        "terms": asdict(session.terms),
+        **selected(session, f"terms{_TERMS} discovery saved"),
         "assumed": {name: getattr(session.assumed, name) for name in plan.assumed},
-        "discovery": session.discovery,
-        "saved": session.saved,
-        "verdict": None if found is None else {"answer": found.answer, "text": found.text},
+        "verdict": selected(verdict(session), "answer text"),
         "deliveries": [_delivery_json(session, cost, requests=requests) for cost in session.costs],
     }
 
 
 def _delivery_json(session: PricedSession, cost: DeliveryCost, *, requests: bool) -> dict[str, Any]:
     found = (session.break_evens or {}).get(cost.delivery)
+    sums = "definitions:cached.definitions definitions_and_searches:cached.discovery_tokens input:cached.raw"
     return {
-        "delivery": cost.delivery,
-        "definitions": cost.cached.definitions,
-        "definitions_and_searches": cost.cached.discovery_tokens,
-        "input": cost.cached.raw,
+        **selected(cost, f"delivery {sums}"),
         "cached": _cost_json(session, cost.cached, requests=requests),
         "uncached": _cost_json(session, cost.uncached, requests=False),
         "saved": session.saved_by(cost.delivery),
-        "pays_from_tools": None if found is None else asdict(found),
+        "pays_from_tools": selected(found, "usual low high"),
     }
 
 
 def _cost_json(session: PricedSession, cost: SessionCost, *, requests: bool) -> dict[str, Any]:
-    listed = {"requests": [_request_json(request) for request in cost.requests]} if requests else {}
-    return {
-        "raw": cost.raw,
-        "read": cost.read,
-        "written": cost.written,
-        "plain": cost.plain,
-        "billed": cost.billed,
-        "output": cost.output,
-        "dollars": cost.dollars,
-        "dollars_per_step": session.per_step(cost),
-        "hit_rate": cost.hit_rate,
-        "breaks": len(cost.breaks),
-        **listed,
-    }
-
-
-def _request_json(request: RequestCost) -> dict[str, Any]:
-    charge = request.charge
-    return {
-        "call": request.call,
-        "definitions": request.definitions,
-        "searches": request.searches,
-        "raw": charge.tokens,
-        "read": charge.read,
-        "written": charge.written,
-        "plain": charge.plain,
-        "billed": request.billed,
-        "output": request.output,
-        "dollars": request.dollars,
-        "broke": request.broke,
-        "sent_again": request.again,
-    }
+    steps = {"dollars_per_step": session.per_step(cost), "breaks": len(cost.breaks)}
+    return selected(cost, f"{_COST} requests{{{_REQUEST}}}" if requests else _COST) | steps  # type: ignore[no-any-return]  # A dict.
 
 
 def _preset_json(plan: Plan, preset: CachePreset) -> dict[str, Any]:
     billed = {each.value: session_cost(plan, each, preset.terms).billed for each in Delivery}
-    return {**asdict(preset), "billed": billed}
+    return {**selected(preset, f"name terms{_TERMS} source note"), "billed": billed}
 
 
 _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
@@ -407,7 +358,7 @@ _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_cal
 @assuming
 @shared
 @as_json
-def cost(session: str, as_json: bool, **values: Any) -> None:
+def cost(session: str, **values: Any) -> None:
     """Price a session under each tool loading strategy.
 
     \b
@@ -421,22 +372,20 @@ def cost(session: str, as_json: bool, **values: Any) -> None:
         recorded = [name for name in terms.given if name in _OF_A_RECORD]
         if recorded:
             raise click.UsageError(f"{recorded[0]} applies only to an assumed session, not with --session")
-        _tell(_recorded(session, chosen, terms), as_json=as_json)
+        _show(_recorded(session, chosen, terms))
         return
 
     async def work(bench: Workbench) -> None:
-        _tell(_assumed(bench, terms, chosen.model), as_json=as_json)
+        _show(_assumed(bench, terms, chosen.model))
 
     run_headless(chosen, work, listing=True)
 
 
-def _tell(priced: Priced | None, *, as_json: bool) -> None:
+def _show(priced: Priced | None) -> None:
     if priced is None:
-        say_json(None) if as_json else say("Nothing to price: there are no tools or no model calls.")
-    elif as_json:
-        say_json(priced_json(priced))
+        show(None, ["Nothing to price: there are no tools or no model calls."])
     else:
-        say_cost(priced)
+        show(_priced_json(priced), _report(priced))
 
 
 def _assumed(bench: Workbench, terms: Assumed, model: str) -> Priced | None:
@@ -504,8 +453,7 @@ def _prices(model: str, chosen: Options, settings: Any) -> Prices | None:
 
 def _records(session: str, chosen: Options) -> Sequence[Record]:
     store = open_store(chosen)
-    if session not in {known.id for known in store.sessions()}:
-        raise StoreError(f"there is no session '{session}'", hint="`toolsight sessions` lists them.")
+    require_sessions(store, [session])
     return store.read(session)
 
 

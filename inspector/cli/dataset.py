@@ -11,7 +11,7 @@ import click
 
 from inspector.access.reach import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
 from inspector.access.restriction import OpenedConfiguration, seen_cases
-from inspector.cli.composition import open_store
+from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.configuration import read_configuration
 from inspector.cli.launch import headless
 from inspector.cli.location import fixtures_path
@@ -19,7 +19,7 @@ from inspector.cli.options import Options, options, require_nobody, shared
 from inspector.cli.run import run
 from inspector.cli.table import say
 from inspector.core.access import Sight
-from inspector.core.error import ConfigError, StoreError
+from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.core.settings import DiscoverySettings, GateSettings
@@ -275,10 +275,9 @@ def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[
 def _logged(chosen: Options, session: str, known: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
     """The requests of one recorded session, or of all, except those already in the file."""
     store = open_store(chosen)
-    stored = [summary.id for summary in reversed(store.sessions())]
-    if session and session not in stored:
-        raise StoreError(f"there is no session '{session}'", hint="`toolsight sessions` lists them.")
-    records = (record for name in ([session] if session else stored) for record in store.read(name))
+    named = [session] if session else []
+    stored = [summary.id for summary in reversed(require_sessions(store, named))]
+    records = (record for name in named or stored for record in store.read(name))
     there = {query_key(case.query) for case in known}
     return tuple(case for case in logged_cases(records) if query_key(case.query) not in there)
 

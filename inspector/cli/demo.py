@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import AS_JSON, as_json, options, shared
 
 
 @click.command()
@@ -14,7 +14,7 @@ from inspector.cli.options import as_json, options, shared
 @click.option("--scenario", default="", metavar="NAME", help="Play this scenario, such as marketplace.")
 @shared
 @as_json
-def demo(headless: bool, scenario: str, as_json: bool, **values: Any) -> None:
+def demo(headless: bool, scenario: str, **values: Any) -> None:
     """Open the app on the demo servers.
 
     Without a terminal, or with --headless, print the scripted conversation.
@@ -23,7 +23,8 @@ def demo(headless: bool, scenario: str, as_json: bool, **values: Any) -> None:
     toolsight demo --headless
     """
     chosen = options(**values)
-    without_app = headless or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
+    is_json = AS_JSON in click.get_current_context().meta
+    without_app = headless or is_json or not (sys.stdin.isatty() and sys.stdout.isatty())
     if scenario:
         from inspector.cli.location import scenario_path
 
@@ -31,12 +32,12 @@ def demo(headless: bool, scenario: str, as_json: bool, **values: Any) -> None:
     if without_app and scenario:
         from inspector.cli.scenario import play_named
 
-        play_named(scenario, replace(chosen, demo=True), as_json=as_json)
+        play_named(scenario, replace(chosen, demo=True))
     elif without_app:
         from inspector.cli.chat import play
         from inspector.cli.run import run
 
-        run(play(chosen, as_json=as_json))
+        run(play(chosen))
     else:
         from inspector.cli.open_app import open_app
 

@@ -6,9 +6,9 @@ import platform
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,30 +17,34 @@ from typing import Any
 import click
 
 from inspector import __version__
+from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_leftovers, open_store
+from inspector.cli.location import database_path
 from inspector.cli.options import (
     CommandGroup,
     Options,
     as_json,
-    as_json as json_option,
     database,
-    database as database_option,
     owner_options,
     shared,
 )
-from inspector.cli.run import Exit, interruptible
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.run import Exit, found_in, interruptible
+from inspector.cli.table import say, show
+from inspector.config.client import client_files, is_there
 from inspector.core.error import BreakerState, ConfigError, ToolsightError
 from inspector.core.number import byte_size, count, duration, percent
-from inspector.core.ports import Leftovers, LocalModel, LocalModels
+from inspector.core.ports import LocalModel, LocalModels, SystemClock
+from inspector.core.report import COUNT, NAME, NUMBER, Column, Table, selected
 from inspector.core.server import Leftover, ended_text, since_text
 from inspector.core.text import closest
 from inspector.loop.model.local import LocalModelServers
 from inspector.reliability.breaker import Breaker, BreakerKey, reset as reset_breaker
+from inspector.reliability.breaking import BreakerStore
+from inspector.tokens.prices import LitellmPrices
 
 
 @click.command()
 @as_json
-def models(as_json: bool) -> None:
+def models() -> None:
     """List local models, which need no key.
 
     Tries Ollama, LM Studio and llama.cpp on their usual ports, with half a second for each to answer.
@@ -50,13 +54,11 @@ def models(as_json: bool) -> None:
     """
     local = LocalModelServers()
     found = asyncio.run(_found(local))
-    if as_json:
-        say_json([_as_object(model) for model in found])
-    elif not found:
-        say(f"No local model server found. Looked for {', '.join(local.servers)}.")
-        say("For any other OpenAI-compatible server: --model hosted_vllm/NAME --api-base http://HOST:PORT/v1")
-    else:
-        _say_models(found)
+    data = [
+        selected(model, "name api_base server size parameters window") | {"options": _options(model)}
+        for model in found
+    ]
+    show(data, _models(found, local.servers))
 
 
 async def _found(local: LocalModels) -> list[LocalModel]:
@@ -65,15 +67,15 @@ async def _found(local: LocalModels) -> list[LocalModel]:
         return sorted([model async for models in servers for model in models], key=lambda model: model.name)
 
 
-def _say_models(found: list[LocalModel]) -> None:
+def _models(found: Sequence[LocalModel], servers: Sequence[str]) -> Iterator[str]:
+    if not found:
+        yield f"No local model server found. Looked for {', '.join(servers)}."
+        yield "For any other OpenAI-compatible server: --model hosted_vllm/NAME --api-base http://HOST:PORT/v1"
+        return
     for model in found:
-        say(f"{model.name}   {', '.join(filter(None, (model.about, model.size_text)))}")
-        say(f"    {shlex.join(_options(model))}")
-    say("\nUse these options with any command, without a key. The app's model dialog lists the same models.")
-
-
-def _as_object(model: LocalModel) -> dict[str, Any]:
-    return {**asdict(model), "options": _options(model)}
+        yield f"{model.name}   {', '.join(filter(None, (model.about, model.size_text)))}"
+        yield f"    {shlex.join(_options(model))}"
+    yield "\nUse these options with any command, without a key. The app's model dialog lists the same models."
 
 
 def _options(model: LocalModel) -> list[str]:
@@ -84,8 +86,14 @@ def _options(model: LocalModel) -> list[str]:
 _LATER = "`toolsight doctor orphans` lists them; --end ends them."
 
 
-def ask_about_leftovers(leftovers: Leftovers) -> None:
-    """Ask whether to end what an earlier run left; without a terminal only say on stderr that it is there."""
+def ask_about_leftovers(options: Options) -> None:
+    """Ask whether to end what an earlier run left; without a terminal only say on stderr that it is there.
+
+    Who is named on the command line is told nothing of what others left.
+    """
+    if options.names_viewer:
+        return
+    leftovers = open_leftovers(options)
     found = leftovers.find()
     if not found:
         return
@@ -94,7 +102,8 @@ def ask_about_leftovers(leftovers: Leftovers) -> None:
         say(f"left running by an earlier session: {servers}; {_LATER}", err=True)
         return
     say("Left running by an earlier session:", err=True)
-    _say_leftovers(found, err=True)
+    for line in _leftovers(found):
+        say(line, err=True)
     with interruptible():
         is_wanted = click.confirm("End these?", default=False, err=True)
     if is_wanted:
@@ -108,7 +117,7 @@ def ask_about_leftovers(leftovers: Leftovers) -> None:
 @click.option("--keep", is_flag=True, help="Leave them running and never report them again.")
 @shared
 @as_json
-def orphans(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
+def orphans(end: bool, keep: bool, **values: Any) -> None:
     """List or end processes that servers left behind.
 
     They keep running if Toolsight is killed along with its reaper, or if they leave their server's process
@@ -119,33 +128,25 @@ def orphans(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
     """
     if end and keep:
         raise click.UsageError("use either --end or --keep, not both")
-    from inspector.cli.composition import open_leftovers
-
     store = open_leftovers(owner_options(**values))
     found = store.find()
     left = store.end(found) if end else found
     if keep:
         store.keep(found)
-    if as_json:
-        say_json([asdict(each) for each in left])
-    elif end and found:
-        say(ended_text(left, found))
-    else:
-        _say_leftovers(found)
-        say(f"{count(len(found), 'server')} left processes running" + (", kept" if keep and found else ""))
+    kept = ", kept" if keep and found else ""
+    listed = [*_leftovers(found), f"{count(len(found), 'server')} left processes running{kept}"]
+    data = selected(left, "id server command since pids detached")
+    show(data, [ended_text(left, found)] if end and found else listed)
     if end and left:
         sys.exit(Exit.FAILED)
 
 
-def _say_leftovers(found: Sequence[Leftover], *, err: bool = False) -> None:
+def _leftovers(found: Sequence[Leftover]) -> Iterator[str]:
     for each in found:
         pids = ", ".join(map(str, each.pids))
         kind = "detached from its server" if each.detached else "its server's process group"
-        say(f"  {each.server}\n    command  {each.command}", err=err)
-        say(f"    started  {since_text(each)}\n    pid      {pids} ({kind})", err=err)
-
-
-_NONE = "Circuit breakers have not counted any calls yet. Turn them on with --profile stack."
+        yield f"  {each.server}\n    command  {each.command}"
+        yield f"    started  {since_text(each)}\n    pid      {pids} ({kind})"
 
 
 @click.command()
@@ -159,7 +160,7 @@ _NONE = "Circuit breakers have not counted any calls yet. Turn them on with --pr
 )
 @database
 @as_json
-def breakers(names: tuple[str, ...], database: Path | None, as_json: bool) -> None:
+def breakers(names: tuple[str, ...], database: Path | None) -> None:
     """List the circuit breakers that all sessions share.
 
     A breaker opens when too many calls fail. It then rejects calls at once until one may try again.
@@ -167,66 +168,59 @@ def breakers(names: tuple[str, ...], database: Path | None, as_json: bool) -> No
     \b
     toolsight doctor breakers --reset shop:list_orders
     """
-    chosen = Options(database=database)
-    _reset(chosen, names)
-    if not names:
-        _list(chosen, as_json=as_json)
-
-
-def _reset(chosen: Options, names: Sequence[str]) -> None:
-    """Close breakers by name. Raises ConfigError, with the nearest names, if there is none."""
-    from inspector.cli.composition import open_breakers
-    from inspector.core.ports import SystemClock
-
-    store, now = open_breakers(chosen), SystemClock().now()
+    store, now = open_breakers(Options(database=database)), SystemClock().now()
     known = store.every()
     for name in names:
-        keys = [key for key, breaker in known.items() if breaker.name == name]
-        if not keys:
-            near = ", ".join(closest(name, [breaker.name for breaker in known.values()]))
-            hint = f"Closest: {near}." if near else "`toolsight doctor breakers` lists them."
-            raise ConfigError(f"there is no breaker for '{name}'", hint=hint)
-        for key in keys:
-            store.update(key, lambda one: reset_breaker(one, now))
-        say(f"{name}: closed")
+        _reset(store, known, name, now)
+    if not names:
+        ordered = sorted(known.items(), key=lambda pair: (_ORDER[pair[1].state], pair[1].name, pair[0].tool))
+        data = [_breaker_json(key, breaker, now) for key, breaker in ordered]
+        show(data, _breaker_list([breaker for _, breaker in ordered], now))
 
 
-def _list(chosen: Options, *, as_json: bool) -> None:
-    from inspector.cli.composition import open_breakers
-    from inspector.core.ports import SystemClock
-
-    known, now = open_breakers(chosen).every(), SystemClock().now()
-    ordered = sorted(known.items(), key=lambda pair: (_ORDER[pair[1].state], pair[1].name, pair[0].tool))
-    if as_json:
-        say_json([_json(key, breaker, now) for key, breaker in ordered])
-        return
-    if not known:
-        say(_NONE)
-        return
-    headers = ("breaker", "state", "failed", "of calls", "retry in", "why")
-    say_table(headers, [_row(breaker, now) for _, breaker in ordered], right=frozenset({2, 3, 4}))
-    shut = sum(breaker.state is not BreakerState.CLOSED for breaker in known.values())
-    say(f"{count(len(known), 'breaker')}, {shut} not closed")
+def _reset(store: BreakerStore, known: Mapping[BreakerKey, Breaker], name: str, now: float) -> None:
+    """Close the breakers of a name. Raises ConfigError, with the nearest names, if there is none."""
+    keys = [key for key, breaker in known.items() if breaker.name == name]
+    if not keys:
+        near = ", ".join(closest(name, [breaker.name for breaker in known.values()]))
+        hint = f"Closest: {near}." if near else "`toolsight doctor breakers` lists them."
+        raise ConfigError(f"there is no breaker for '{name}'", hint=hint)
+    for key in keys:
+        store.update(key, lambda one: reset_breaker(one, now))
+    say(f"{name}: closed")
 
 
 _ORDER = {BreakerState.OPEN: 0, BreakerState.HALF_OPEN: 1, BreakerState.CLOSED: 2}
 
 
-def _row(breaker: Breaker, now: float) -> tuple[str, ...]:
-    calls, wait = len(breaker.calls), breaker.wait(now)
-    tried = duration(wait) if wait else "now" if breaker.state is BreakerState.OPEN else ""
-    rate = percent(breaker.failure_rate) if calls else ""
-    return breaker.name, str(breaker.state), rate, f"{calls:,}", tried, breaker.why
+def _breaker_list(known: Sequence[Breaker], now: float) -> Iterator[str | Table]:
+    if not known:
+        yield "Circuit breakers have not counted any calls yet. Turn them on with --profile stack."
+        return
+    columns = (
+        Column("breaker", "name"),
+        Column("state"),
+        Column("failed", lambda one: percent(one.failure_rate) if one.calls else "", NUMBER),
+        Column("of calls", lambda one: len(one.calls), COUNT),
+        Column("retry in", lambda one: _retried(one, now), NUMBER),
+        Column("why"),
+    )
+    yield Table.of(columns, known)
+    yield f"{count(len(known), 'breaker')}, {_not_closed(known)} not closed"
 
 
-def _json(key: BreakerKey, breaker: Breaker, now: float) -> dict[str, Any]:
-    return {
-        **asdict(breaker),
-        "server": key.server,
-        "tool": key.tool,
-        "failure_rate": breaker.failure_rate,
-        "wait": breaker.wait(now),
-    }
+def _retried(breaker: Breaker, now: float) -> str:
+    wait = breaker.wait(now)
+    return duration(wait) if wait else "now" if breaker.state is BreakerState.OPEN else ""
+
+
+def _not_closed(known: Iterable[Breaker]) -> int:
+    return sum(breaker.state is not BreakerState.CLOSED for breaker in known)
+
+
+def _breaker_json(key: BreakerKey, breaker: Breaker, now: float) -> dict[str, Any]:
+    keys = "name state since until why calls opened issued probes passed resets failure_rate"
+    return {**selected(breaker, keys), "server": key.server, "tool": key.tool, "wait": breaker.wait(now)}
 
 
 _COMMANDS = {
@@ -249,10 +243,10 @@ class Check:
 
 
 @click.group(cls=CommandGroup, modules=_COMMANDS, invoke_without_command=True)
-@database_option
-@json_option
+@database
+@as_json
 @click.pass_context
-def doctor(context: click.Context, /, database: Path | None, as_json: bool) -> None:
+def doctor(context: click.Context, /, database: Path | None) -> None:
     """Check that everything works on this machine.
 
     Checks packages, database, tokenizer, embedding model, prices, terminal and more, without starting
@@ -264,14 +258,13 @@ def doctor(context: click.Context, /, database: Path | None, as_json: bool) -> N
     if context.invoked_subcommand is not None:
         return
     checks = examine(Options(database=database))
-    if as_json:
-        say_json([asdict(check) for check in checks])
-    else:
-        rows = [("✓" if check.works else "✕", check.name, check.found) for check in checks]
-        say_table(("", "what", "found"), rows, whole=frozenset({1}))
-        for check in checks:
-            if check.hint:
-                say(f"{check.name}: {check.hint}")
+    columns = (
+        Column("", lambda check: "✓" if check.works else "✕"),
+        Column("what", "name", NAME),
+        Column("found"),
+    )
+    hints = [f"{check.name}: {check.hint}" for check in checks if check.hint]
+    show(selected(checks, "name works found hint"), [Table.of(columns, checks), *hints])
     if not all(check.works for check in checks):
         sys.exit(Exit.FAILED)
 
@@ -322,25 +315,18 @@ def _version(package: str) -> str:
 
 
 def _database(options: Options) -> Check:
-    from inspector.cli.composition import open_store
-    from inspector.cli.location import database_path
-
     path = database_path(options)
     sessions = len(open_store(options).sessions())
     return Check("database", True, f"{path}, {byte_size(path.stat().st_size)}, {count(sessions, 'session')}")
 
 
 def _tokenizer() -> Check:
-    from inspector.cli.composition import counter_for
-
     counter = counter_for(_MODEL)
     counter.count("ready")
     return Check("tokenizer", True, f"{counter.tokenizer.name} works offline")
 
 
 def _embedding() -> Check:
-    from inspector.cli.composition import make_embedder
-
     embedder = make_embedder("packaged")
     assert embedder is not None
     (vector,) = embedder.embed(["ready"])
@@ -348,8 +334,6 @@ def _embedding() -> Check:
 
 
 def _prices() -> Check:
-    from inspector.tokens.prices import LitellmPrices
-
     found = LitellmPrices().prices(_MODEL)
     if found is None:
         return Check("prices", False, f"no price for {_MODEL}", "Reinstall litellm.")
@@ -357,9 +341,6 @@ def _prices() -> Check:
 
 
 def _configuration() -> Check:
-    from inspector.cli.run import found_in
-    from inspector.config.client import client_files, is_there
-
     here = found_in(Path.cwd())
     files = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
     there = list(dict.fromkeys(file.client for file in files if is_there(file)))
@@ -381,17 +362,13 @@ def _terminal() -> Check:
 
 
 def _orphans(options: Options) -> Check:
-    from inspector.cli.composition import open_leftovers
-
     left = open_leftovers(options).find()
     hint = "`toolsight doctor orphans --end` ends them." if left else ""
     return Check("orphans", not left, count(len(left), "orphaned process", "orphaned processes"), hint)
 
 
 def _breakers(options: Options) -> Check:
-    from inspector.cli.composition import open_breakers
-
     known = open_breakers(options).every().values()
-    shut = sum(breaker.state is not BreakerState.CLOSED for breaker in known)
+    shut = _not_closed(known)
     hint = "`toolsight doctor breakers` lists them." if shut else ""
     return Check("breakers", not shut, f"{count(len(known), 'circuit breaker')}, {shut} not closed", hint)

@@ -3,8 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import click
 
 from inspector.cli.agents import AGENT_FOLDERS, MachineLibrary, agent_folder, looked_at, transcripts
 from inspector.cli.composition import bulk_counter_for, open_store
-from inspector.cli.options import Options, as_json as json_option, database
+from inspector.cli.options import Options, as_json, database
 from inspector.cli.run import Exit, interruptible
-from inspector.cli.table import Cancellation, Progress, cancellation, say, say_json, say_table
+from inspector.cli.table import Cancellation, Progress, cancellation, is_json, say, show
 from inspector.clients.importing import Following, Importer
 from inspector.clients.library import ImportReport
 from inspector.clients.transcript import Entry
@@ -25,7 +24,7 @@ from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record
 from inspector.core.events.base import record_json
 from inspector.core.number import byte_size, count, shown_moment
-from inspector.core.ports import SystemClock
+from inspector.core.report import COUNT, NAME, Column, Table, selected
 
 _LOOK_AGAIN_SECONDS = 0.5
 
@@ -42,7 +41,7 @@ def waiting(stopped: Cancellation) -> Callable[[], bool]:
     return wait
 
 
-def follow(path: Path, options: Options, *, as_json: bool) -> None:
+def follow(path: Path, options: Options) -> None:
     """Import a transcript as it grows, and print each new event, until Ctrl+C. Raises ToolsightError."""
     transcript = open_transcript(path)
     reader = line_reader(transcript.format)
@@ -57,8 +56,8 @@ def follow(path: Path, options: Options, *, as_json: bool) -> None:
                 if line is None:
                     run.flush()
                 else:
-                    _tell(_taken(run, reader.feed(line)), as_json=as_json)
-            _tell(_taken(run, reader.finish()), as_json=as_json)
+                    _tell(_taken(run, reader.feed(line)))
+            _tell(_taken(run, reader.finish()))
             complete = True
     finally:
         done = run.close(complete=complete)
@@ -70,9 +69,9 @@ def _taken(run: Following, entries: Iterable[Entry]) -> list[Record]:
     return [record for entry in entries for record in run.take(entry)]
 
 
-def _tell(records: Iterable[Record], *, as_json: bool) -> None:
+def _tell(records: Iterable[Record]) -> None:
     for record in records:
-        if as_json:
+        if is_json():
             say(json.dumps(record_json(record), default=str))
         elif not record.event.is_routine:
             at = shown_moment(record.at, "%H:%M:%S")
@@ -80,6 +79,11 @@ def _tell(records: Iterable[Record], *, as_json: bool) -> None:
 
 
 _LISTED = 20
+_KEYS = (
+    "transcripts records:imported.tally.records sessions:imported.sessions{id agent events added is_new} "
+    "events_stored:imported.added not_understood:imported.tally.unknown malformed:imported.tally.malformed "
+    "left_out:imported.tally.left_out being_written:imported.held complete:imported.is_complete"
+)
 
 
 @click.command(name="import")
@@ -97,7 +101,7 @@ _LISTED = 20
 @click.option(
     "--follow", "follows", is_flag=True, help="Follow the newest transcript as it grows, until Ctrl+C."
 )
-@json_option
+@as_json
 @database
 def import_sessions(
     paths: tuple[str, ...],
@@ -105,7 +109,6 @@ def import_sessions(
     yes: bool,
     last: int | None,
     follows: bool,
-    as_json: bool,
     database: Path | None,
 ) -> None:
     """Import transcripts of real agents as sessions.
@@ -122,23 +125,18 @@ def import_sessions(
     chosen = [*paths, *_allowed(agents, yes=yes)]
     options = Options(database=database)
     if follows:
-        follow(transcripts(chosen, last=1)[0], options, as_json=as_json)
+        follow(transcripts(chosen, last=1)[0], options)
         return
-    progress = Progress(SystemClock())
-    try:
-        with cancellation() as stopped:
-            report = MachineLibrary(options).import_from(chosen, _shown(progress), stopped, last)
-    finally:
-        progress.clear()
-    say_json(report_json(report)) if as_json else _say(report)
+    with Progress() as progress, cancellation() as stopped:
+
+        def shown(done: int, total: int) -> None:
+            progress("importing, MB", done // 10**6, max(total // 10**6, 1))
+
+        report = MachineLibrary(options).import_from(chosen, shown, stopped, last)
+    show(_report_json(report), _report(report))
     if not report.imported.is_complete:
         say("cancelled: run the same command to continue", err=True)
         sys.exit(Exit.INTERRUPTED)
-
-
-def _shown(progress: Progress) -> Callable[[int, int], None]:
-    """Progress in megabytes, which people can read."""
-    return lambda done, total: progress("importing, MB", done // 10**6, max(total // 10**6, 1))
 
 
 def _allowed(agents: Sequence[str], *, yes: bool) -> list[str]:
@@ -165,48 +163,43 @@ def _ask() -> bool:
         return click.confirm("Read these and import them as sessions?", default=False, err=True)
 
 
-def _say(report: ImportReport) -> None:
+_IMPORTED = (
+    Column("session", "id", NAME),
+    Column("agent"),
+    Column("new events", "added", COUNT),
+    Column("events", kind=COUNT),
+)
+
+
+def _report(report: ImportReport) -> Iterator[str | Table]:
     done = report.imported
     sessions = len({session.id for session in done.sessions})
     unchanged = sum(not session.added for session in done.sessions)
-    say(f"{count(report.transcripts, 'transcript')}, {count(done.tally.records, 'record')}")
+    yield f"{count(report.transcripts, 'transcript')}, {count(done.tally.records, 'record')}"
     kinds = f"{done.new:,} new, {done.grown:,} updated, {unchanged:,} unchanged"
-    say(f"{count(sessions, 'session')}: {kinds}; {count(done.added, 'event')} stored")
+    yield f"{count(sessions, 'session')}: {kinds}; {count(done.added, 'event')} stored"
     for what, kinds_of in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
         if kinds_of:
             told = ", ".join(f"{number:,} {kind}" for kind, number in kinds_of.most_common())
-            say(f"{what}: {count(kinds_of.total(), 'record')} ({told})")
+            yield f"{what}: {count(kinds_of.total(), 'record')} ({told})"
     if done.held:
-        say(f"skipped {count(len(done.held), 'session')} that another program is writing")
+        yield f"skipped {count(len(done.held), 'session')} that another program is writing"
     for path, reason in report.skipped:
         say(f"skipped {path}: {reason}", err=True)
     new = [session for session in done.sessions if session.added]
     if new:
-        say()
-        rows = [(one.id, one.agent, f"{one.added:,}", f"{one.events:,}") for one in new[-_LISTED:]]
-        headers = ("session", "agent", "new events", "events")
-        say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0}))
+        yield ""
+        yield Table.of(_IMPORTED, new[-_LISTED:])
     if len(new) > _LISTED:
-        say(f"and {count(len(new) - _LISTED, 'older session')}")
-    say(
+        yield f"and {count(len(new) - _LISTED, 'older session')}"
+    yield (
         "Summarize them with `toolsight sessions agents`, or show one with `toolsight sessions show SESSION`."
     )
 
 
-def report_json(report: ImportReport) -> dict[str, Any]:
-    """The whole report for programs."""
-    done = report.imported
-    return {
-        "transcripts": report.transcripts,
-        "records": done.tally.records,
-        "sessions": [asdict(session) for session in done.sessions],
-        "events_stored": done.added,
-        "not_understood": dict(done.tally.unknown),
-        "malformed": dict(done.tally.malformed),
-        "left_out": dict(done.tally.left_out),
-        "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
-        "being_written": list(done.held),
-        "complete": done.is_complete,
+def _report_json(report: ImportReport) -> dict[str, Any]:
+    return selected(report, _KEYS) | {  # type: ignore[no-any-return]  # A selection of one object is a dict.
+        "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped]
     }
 
 

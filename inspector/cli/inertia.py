@@ -1,6 +1,8 @@
 """`toolsight sessions next`: what is called after what, by whom, and how sure that is."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +10,12 @@ import click
 
 from inspector.cli.configuration import load_seeds
 from inspector.cli.location import database_path
-from inspector.cli.options import Options, as_json as json_option, database as database_option
-from inspector.cli.table import Progress, say, say_json, say_table
+from inspector.cli.options import Options, as_json, database as database_option
+from inspector.cli.table import Progress, is_json, say, say_json, show
 from inspector.core.error import ConfigError
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.ports import SystemClock
+from inspector.core.report import COUNT, Column, Table, selected
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
 from inspector.mcp.recorded_link import RecordedRun
@@ -51,23 +54,18 @@ class RecordedFlows:
 # `toolsight sessions next --score`: how well recorded runs of agents could have been predicted.
 
 
-def say_score(folder: Path, *, as_json: bool) -> None:
+def _score(folder: Path) -> None:
     """Print how well predictions do on recorded runs, which `bench runs` reads in the same formats.
 
     A run is predicted by what the others called: without the run, or without every attempt at its task. Only
     first uses of a tool count, and beside the graph stand the rules that it has to beat.
     """
-    progress = Progress(SystemClock())
-    try:
+    with Progress() as progress:
         found = read_runs(folder, progress)
         scores = _scores(found.runs, progress)
-    finally:
-        progress.clear()
     told = facts(found.runs)
-    if as_json:
-        say_json({"source": folder.name, "facts": told, "scores": scores})
-    else:
-        _say(folder.name, told, scores)
+    data = {"source": folder.name, "facts": selected(told, _FACTS), "scores": selected(scores, _SCORE)}
+    show(data, _scored(folder.name, told, scores))
 
 
 def _scores(runs: tuple[RecordedRun, ...], progress: Progress) -> list[InertiaScore]:
@@ -85,30 +83,30 @@ def _scores(runs: tuple[RecordedRun, ...], progress: Progress) -> list[InertiaSc
     return scores
 
 
-def _say(source: str, told: RunFacts, scores: list[InertiaScore]) -> None:
+def _scored(source: str, told: RunFacts, scores: list[InertiaScore]) -> Iterator[str | Table]:
     runs, tasks = count(told.runs, "recorded run"), count(told.tasks, "task")
     calls, moves = count(told.calls, "call"), count(told.transitions, "transition")
-    say(f"{source}: {runs} of {tasks}, {calls} to {count(told.tools, 'tool')}; not shipped with Toolsight.")
-    say(
+    yield f"{source}: {runs} of {tasks}, {calls} to {count(told.tools, 'tool')}; not shipped with Toolsight."
+    yield (
         f"{moves} between calls: {_share(told.same)} stay on the same tool, {_share(told.first)} go to a "
         f"tool the run had not called before ({told.first_uses:,} first uses)."
     )
-    say("\nFirst uses predicted in the top one and the top three")
-    headers = ("learned from", "left out", *(f"{rule}, top {cut}" for rule in RULES for cut in CUTS))
-    rows = [
-        (one.persona, one.left_out, *(_share(one.hits[rule][cut]) for rule in RULES for cut in CUTS))
-        for one in scores
-    ]
-    say_table(headers, rows)
-    say("\nBound ahead after a call, each tool once per run and never one already called")
+    hits = (Column(f"{rule}, top {cut}", partial(_hit, rule, cut)) for rule in RULES for cut in CUTS)
+    learned = (Column("learned from", "persona"), Column("left out", "left_out"))
+    yield Table.of((*learned, *hits), scores, "First uses predicted in the top one and the top three")
+    title = "Bound ahead after a call, each tool once per run and never one already called"
     headers = ("learned from", "left out", "from", "bound", "not next", "never called", "covers")
-    say_table(headers, [row for one in scores for row in _ahead(one)], right=frozenset({3}))
-    say(
+    yield Table(title, headers, tuple(row for one in scores for row in _ahead(one)), frozenset({3}))
+    yield (
         "\nBrackets are 95 % bootstrap intervals over tasks. order 1: what follows the last call, among "
         "tools not called yet; order 1 unfiltered: among all tools; most used, same server: the most-called "
         "tools overall, and on the last call's server. covers: the share of first uses already bound ahead. "
         "share: of the calls after that tool; at least: the lower end of that share's 95 % interval."
     )
+
+
+def _hit(rule: str, cut: int, one: InertiaScore) -> str:
+    return _share(one.hits[rule][cut])
 
 
 def _ahead(one: InertiaScore) -> list[tuple[Any, ...]]:
@@ -132,29 +130,29 @@ def _share(value: Estimate | None) -> str:
     return f"{percent(value.mean, 1)} [{value.low * 100:.0f}, {value.high * 100:.0f}]"
 
 
-# What follows what as tables.
-
 _TOOLS, _NEXT = 20, 3
+_ESTIMATE = "{mean low high clusters}"
+_FACTS = f"runs tasks tools calls transitions first_uses same{_ESTIMATE} first{_ESTIMATE}"
+_BOUND = f"by level bound unused_next{_ESTIMATE} unused{_ESTIMATE} covered{_ESTIMATE}"
+_SCORE = f"persona left_out hits{_ESTIMATE} ahead{{{_BOUND}}}"
 _HEADERS = ("after", "calls", "next", "share", "at least", "times", "last (UTC)", "note")
+_PERSONAS = (
+    Column("persona"),
+    Column("tasks", lambda one: warmth(one.tasks, InertiaSettings().warm_up)),
+    Column("calls", kind=COUNT),
+    Column("tools", lambda one: len(one.tools), COUNT),
+)
 
 
-def say_personas(found: Sequence[Flow]) -> None:
-    """Print whose habits are known, best known first."""
-    warm_up = InertiaSettings().warm_up
-    rows = [
-        (one.persona, warmth(one.tasks, warm_up), f"{one.calls:,}", f"{len(one.tools):,}") for one in found
-    ]
-    say_table(("persona", "tasks", "calls", "tools"), rows, right=frozenset({2, 3}))
-
-
-def say_flow(shown: Flow) -> None:
-    """Print what follows the tools that are called most."""
-    say(f"\n{shown.persona}: what follows each tool, most-called tools first")
-    say_table(_HEADERS, _rows(shown), right=frozenset({1, 3, 4, 5}), whole=frozenset({0, 2, 6}))
+def _flow(shown: Flow) -> Iterator[str | Table]:
+    """What follows the tools that are called most."""
+    title = f"{shown.persona}: what follows each tool, most-called tools first"
+    rows = tuple(_rows(shown))
+    yield Table(title, _HEADERS, rows, frozenset({1, 3, 4, 5}), whole=frozenset({0, 2, 6}))
     left = len(shown.tools) - _TOOLS
     if left > 0:
-        say(f"and {count(left, 'more tool')}; --json lists them all")
-    say("share: of the calls after that tool, weighted by age; at least: the lower end of its 95 % interval.")
+        yield f"and {count(left, 'more tool')}; --json lists them all"
+    yield "share: of the calls after that tool, by age; at least: the lower end of its 95 % interval."
 
 
 def _rows(shown: Flow) -> Iterator[tuple[str, ...]]:
@@ -200,7 +198,7 @@ _EMPTY = (
     metavar="FOLDER",
     help="Measure how predictable the runs in FOLDER are (formats as in `bench runs`).",
 )
-@json_option
+@as_json
 @database_option
 def next_tools(
     persona: str,
@@ -208,7 +206,6 @@ def next_tools(
     exports: bool,
     seed: Path | None,
     folder: Path | None,
-    as_json: bool,
     database: Path | None,
 ) -> None:
     """Show which tools are called next, and how likely each is.
@@ -219,35 +216,29 @@ def next_tools(
     if sum((exports, seed is not None, folder is not None)) > 1:
         raise click.UsageError("use only one of --export, --check and --score")
     if folder is not None:
-        say_score(folder, as_json=as_json)
+        _score(folder)
     elif seed is not None:
-        _check(seed, as_json=as_json)
+        _check(seed)
     elif exports:
         say_json({"personas": [exported(one) for one in _chosen(_recorded(database, half_life), persona)]})
     else:
-        _show(_recorded(database, half_life), persona, as_json=as_json)
+        _show(_recorded(database, half_life), persona)
 
 
-def _show(found: Sequence[Flow], persona: str, *, as_json: bool) -> None:
+def _show(found: Sequence[Flow], persona: str) -> None:
     """Print what follows what, for the persona that is known best or the one that is named."""
-    if as_json:
-        say_json([exported(one) for one in _chosen(found, persona)])
-    elif not found:
+    if not found and not is_json():
         say(_EMPTY)
-    else:
-        say_personas(found)
-        say_flow(_chosen(found, persona)[0])
+        return
+    chosen = _chosen(found, persona)
+    show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), *_flow(chosen[0])) if found else ())
 
 
-def _check(seed: Path, *, as_json: bool) -> None:
+def _check(seed: Path) -> None:
     """Print what a file of transitions says; nothing is stored."""
     found = flows(load_seeds(str(seed)), Aging(0.0))
-    if as_json:
-        say_json([exported(one) for one in found])
-        return
-    for one in found:
-        say_flow(one)
-    say(f"\nTo use it in a session, add --set inertia.enabled=true --set inertia.seed={seed}")
+    use = f"\nTo use it in a session, add --set inertia.enabled=true --set inertia.seed={seed}"
+    show(list(map(exported, found)), [*chain.from_iterable(map(_flow, found)), use])
 
 
 def _recorded(database: Path | None, half_life: float) -> tuple[Flow, ...]:

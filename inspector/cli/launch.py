@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.composition import make_workbench, open_leftovers, open_memory
+from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.doctor import ask_about_leftovers
@@ -69,7 +69,7 @@ async def headless(
     memory = open_memory(options)
     require_consent(opened.unrestricted, memory, approve=options.approve)
     if opened.sight.is_whole:
-        ask_about_leftovers(open_leftovers(options))
+        ask_about_leftovers(options)
     approver = TerminalApprover(yes=options.yes)
     making = make_workbench(opened.unrestricted, options, approver, memory, record=record, listing=listing)
     async with making as bench:

@@ -1,8 +1,9 @@
 """Where things are: the database, the configuration, what comes with Toolsight, and the demo's own folder."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
@@ -135,3 +136,18 @@ def _lock(handle: int) -> bool:
         flock(handle, LOCK_EX | LOCK_NB)
         return True
     return False
+
+
+def keys_path() -> Path:
+    """Where the file of keys is looked for."""
+    return platformdirs.user_config_path(APP) / "keys.json"
+
+
+def read_keys() -> Mapping[str, Any]:
+    """Return a person's own keys by binding id; empty without a file. Raises ConfigError."""
+    path = keys_path()
+    if not path.exists():
+        return {}
+    from inspector.config.file import load_object
+
+    return load_object(path)

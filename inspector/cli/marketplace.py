@@ -1,12 +1,12 @@
 """What could be installed: searched, listed, shown, imported, and installed or removed by a person."""
 
-# Long because it is one command: its options, what it prints, and its JSON.
+# Long because it is one command: its options, what it prints, and its questions.
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,23 +30,16 @@ from inspector.cli.options import (
     options,
 )
 from inspector.cli.run import interruptible, run
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.table import is_json, say, show
 from inspector.config.configuration import Configuration
-from inspector.config.installation import Installation, ServerChange
+from inspector.config.installation import ServerChange
 from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
-from inspector.core.number import count, milliseconds, percent
-from inspector.core.plugin import (
-    MarketplaceReport,
-    Plugin,
-    Suggestion,
-    Variable,
-    missing_values,
-    price_text,
-    rating_text,
-)
+from inspector.core.number import count, milliseconds
+from inspector.core.plugin import MarketplaceReport, Plugin, Variable, missing_values, price_text, rating_text
 from inspector.core.redaction import clean
+from inspector.core.report import NAME, NUMBER, SHARE, Column, Table, selected
 from inspector.registry.marketplace.marketplace import INSTALL
 from inspector.session.workbench import Workbench
 from widgets import visible
@@ -55,80 +48,75 @@ _NONE = (
     "No catalogs found. Add one with --catalog or the setting marketplace.catalogs, import one with "
     "`toolsight marketplace import FILE`, or try the demo's with --demo."
 )
-_WITHOUT = "?"
-_TERMS, _NUMBERS = ("price", "rating"), ("fits", "rating", "tools")
+FOUND = (
+    "query suggestions{plugin description category price rating publisher origin version tools similarity "
+    "matched score{tool_id value parts{signal term value inputs}}} considered installed why milliseconds "
+    "probability"
+)
+_PLUGIN = (
+    "name description package{kind identifier version command args url "
+    "variables{name description required secret default place} obstacle} category price rating publisher "
+    "origin version tools{name description} permissions{files network environment}"
+)
+_FACT = "label text warns"
+_PRICE = Column("price", lambda one: price_text(one.price) or "?")
+_RATING = Column("rating", lambda one: rating_text(one.rating) or "?", NUMBER)
 
 
-async def settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
+async def _settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
     """Search once to know what there is to embed, and again when it is embedded."""
     bench.marketplace.look(query, limit)
     await bench.marketplace.settled()
     return bench.marketplace.look(query, limit)
 
 
-def search_json(found: MarketplaceReport) -> dict[str, Any]:
-    """The search with every part of its scores."""
-    return asdict(found)
+def further(found: MarketplaceReport | None) -> Iterator[str | Table]:
+    """What the marketplace has where a search of tools went on there, apart from the tools."""
+    if found is not None and found.suggestions:
+        yield f"In the marketplace, not installed ({found.why}):"
+        yield from _suggestions(found)
 
 
-def say_found(found: MarketplaceReport) -> None:
-    """Print the suggestions, best first."""
+def _suggestions(found: MarketplaceReport) -> Iterator[str | Table]:
+    """The suggestions, best first."""
     if not found.considered:
-        say(_NONE if not found.installed else "Every plugin in the marketplace is already installed.")
+        yield _NONE if not found.installed else "Every plugin in the marketplace is already installed."
         return
-    if found.suggestions:
-        rows = [_found_row(one) for one in found.suggestions]
-        _say_table(("plugin", "fits", "matched", "category", "price", "rating", "what"), rows)
-    else:
-        say("No plugin matches.")
+    columns = (
+        Column("plugin", kind=NAME),
+        Column("fits", "similarity", SHARE),
+        Column("matched", lambda one: one.matched or "itself"),
+        Column("category"),
+        *_terms(found.suggestions),
+        Column("what", "description"),
+    )
+    yield Table.of(columns, found.suggestions) if found.suggestions else "No plugin matches."
     left = f", {found.installed} already installed and not listed" if found.installed else ""
     sure = f"   fits {found.probability:.2f}" if found.probability is not None else ""
     took = milliseconds(found.milliseconds)
-    say(f"{len(found.suggestions)} of {count(found.considered, 'plugin')}{left}{sure}   {took}")
+    yield f"{len(found.suggestions)} of {count(found.considered, 'plugin')}{left}{sure}   {took}"
 
 
-def _found_row(one: Suggestion) -> tuple[str, ...]:
-    terms = (price_text(one.price) or _WITHOUT, rating_text(one.rating) or _WITHOUT)
-    return (
-        one.plugin,
-        percent(one.similarity),
-        one.matched or "itself",
-        one.category,
-        *terms,
-        one.description,
-    )
+def _terms(rows: Sequence[Any]) -> Iterator[Column]:
+    """The columns of prices and ratings, without those that none of the rows has."""
+    return (column for column in (_PRICE, _RATING) if any(column.text(row) != "?" for row in rows))
 
 
-def say_plugins(bench: Workbench, plugins: Sequence[Plugin]) -> None:
-    """Print a line for each plugin."""
-    if not plugins:
-        say(_NONE if not bench.marketplace.plugins else "No plugins in that category.")
-        return
-    rows = [
-        (
-            one.name,
-            one.category,
-            price_text(one.price) or _WITHOUT,
-            rating_text(one.rating) or _WITHOUT,
-            str(len(one.tools)) if one.tools else _WITHOUT,
-            _state(bench, one),
+def _plugins(bench: Workbench, plugins: Sequence[Plugin], problems: Sequence[str]) -> Iterator[str | Table]:
+    """A line for each plugin."""
+    if plugins:
+        columns = (
+            Column("plugin", "name", NAME),
+            Column("category"),
+            *_terms(plugins),
+            Column("tools", lambda one: len(one.tools) or "?", NUMBER),
+            Column("state", partial(_state, bench)),
         )
-        for one in plugins
-    ]
-    _say_table(("plugin", "category", "price", "rating", "tools", "state"), rows)
-    say(count(len(plugins), "plugin"))
-
-
-def _say_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a line for each plugin, without the prices and ratings that none of them has."""
-    kept = [
-        at
-        for at, header in enumerate(headers)
-        if header not in _TERMS or any(row[at] != _WITHOUT for row in rows)
-    ]
-    shown = [headers[at] for at in kept]
-    numbers = frozenset(at for at, header in enumerate(shown) if header in _NUMBERS)
-    say_table(shown, [[row[at] for at in kept] for row in rows], right=numbers, whole=frozenset({0}))
+        yield Table.of(columns, plugins)
+        yield count(len(plugins), "plugin")
+    else:
+        yield _NONE if not bench.marketplace.plugins else "No plugins in that category."
+    _say_problems(problems)
 
 
 def _state(bench: Workbench, plugin: Plugin) -> str:
@@ -138,15 +126,15 @@ def _state(bench: Workbench, plugin: Plugin) -> str:
     return "cannot be installed here" if plugin.package.obstacle else ""
 
 
-def say_plugin(bench: Workbench, plugin: Plugin) -> None:
-    """Print everything that is known of a plugin."""
+def _plugin(bench: Workbench, plugin: Plugin) -> Iterator[str]:
+    """Everything that is known of a plugin."""
     package = plugin.package
     said = (
         price_text(plugin.price),
         f"rated {rating_text(plugin.rating)} out of 5" if plugin.rating is not None else "",
     )
-    say(f"{plugin.name}   {plugin.version}".rstrip())
-    say(plugin.description)
+    yield f"{plugin.name}   {plugin.version}".rstrip()
+    yield plugin.description
     rows = (
         ("publisher", plugin.publisher),
         ("origin", plugin.origin),
@@ -160,17 +148,13 @@ def say_plugin(bench: Workbench, plugin: Plugin) -> None:
         ("files", plugin.permissions.files),
         ("network", plugin.permissions.network),
         ("variables", plugin.permissions.environment),
+        *(("needs" if one.required else "takes", _variable(one)) for one in package.variables),
     )
-    for label, value in rows:
-        if value:
-            say(f"  {label:<10} {value}")
-    for variable in package.variables:
-        say(f"  {'needs' if variable.required else 'takes':<10} {variable_text(variable)}")
-    for tool in plugin.tools:
-        say(f"  - {tool.name}: {tool.description}".rstrip(": "))
+    yield from (f"  {label:<10} {value}" for label, value in rows if value)
+    yield from (f"  - {tool.name}: {tool.description}".rstrip(": ") for tool in plugin.tools)
 
 
-def variable_text(variable: Variable) -> str:
+def _variable(variable: Variable) -> str:
     """A variable with what it is for; the value of a secret is never shown."""
     secret = " (secret)" if variable.secret else ""
     default = f" [{variable.default}]" if variable.default and not variable.secret else ""
@@ -178,43 +162,22 @@ def variable_text(variable: Variable) -> str:
     return f"{variable.name}{secret}{default}{about}"
 
 
-def plugin_json(bench: Workbench, plugin: Plugin) -> dict[str, Any]:
+def _plugin_json(bench: Workbench, plugin: Plugin) -> dict[str, Any]:
     """Everything that is known of a plugin, and what installing it would start."""
-    known = asdict(plugin) | {"installed_as": bench.marketplace.server_of(plugin)}
+    known: dict[str, Any] = selected(plugin, _PLUGIN)
+    known["installed_as"] = bench.marketplace.server_of(plugin)
     for variable in known["package"]["variables"]:
         if variable["secret"]:
             variable["default"] = ""
     if not known["installed_as"] and not plugin.package.obstacle and not missing_values(plugin, {}):
         try:
-            known["starts"] = facts_json(bench.marketplace.plan(plugin.name))
+            known["starts"] = selected(bench.marketplace.plan(plugin.name).facts(), _FACT)
         except ToolsightError as error:
             known["refused"] = error.message
     return known
 
 
-def facts_json(wanted: Installation) -> list[dict[str, Any]]:
-    """The lines that a person is shown before a yes."""
-    return [asdict(fact) for fact in wanted.facts()]
-
-
-def further_json(found: MarketplaceReport | None) -> dict[str, Any]:
-    """What a search of tools adds to its own answer if it went on in the marketplace."""
-    return {"marketplace": search_json(found)} if found is not None else {}
-
-
-def say_further(found: MarketplaceReport | None) -> None:
-    """Print what the marketplace has where a search of tools went on there, apart from the tools."""
-    if found is not None and found.suggestions:
-        say(f"In the marketplace, not installed ({found.why}):")
-        say_found(found)
-
-
-_LABEL = 9
-
-
-async def install_plugin(
-    bench: Workbench, name: str, given: Mapping[str, str], *, agreed: bool
-) -> dict[str, Any]:
+async def _install(bench: Workbench, name: str, given: Mapping[str, str], *, agreed: bool) -> dict[str, Any]:
     """Ask for what is missing, show what happens, ask, install. Raises ToolsightError."""
     require_whole(bench.sight, INSTALL)
     plugin = bench.marketplace.find(name)
@@ -223,7 +186,7 @@ async def install_plugin(
     say(f"{plugin.name} would be installed as {wanted.server}:", err=True)
     for fact in wanted.facts():
         text = visible(fact.text, newlines=False)
-        say(f"  {'!' if fact.warns else ' '} {fact.label:<{_LABEL}} {text}", err=True)
+        say(f"  {'!' if fact.warns else ' '} {fact.label:<9} {text}", err=True)
     _say_change(wanted.becomes)
     _agree("Install and start it?", agreed)
     before = frozenset(bench.catalog.by_id)
@@ -240,11 +203,11 @@ async def install_plugin(
         "tools": tools,
         "file": change.path if change is not None else "",
         "backup": backup,
-        "starts": facts_json(wanted),
+        "starts": selected(wanted.facts(), _FACT),
     }
 
 
-async def remove_server(bench: Workbench, server: str, *, agreed: bool) -> dict[str, Any]:
+async def _remove(bench: Workbench, server: str, *, agreed: bool) -> dict[str, Any]:
     """Show what happens, ask, remove. Raises ToolsightError."""
     wanted = bench.marketplace.removal(server)
     say(f"{server} would be removed:", err=True)
@@ -281,7 +244,7 @@ def _asked(plugin: Plugin, given: Mapping[str, str]) -> dict[str, str]:
         elif sys.stdin.isatty():
             with interruptible():
                 values[variable.name] = click.prompt(
-                    visible(variable_text(variable), newlines=False), hide_input=variable.secret, err=True
+                    visible(_variable(variable), newlines=False), hide_input=variable.secret, err=True
                 )
     return values
 
@@ -298,28 +261,29 @@ def _agree(question: str, agreed: bool) -> None:
     raise ToolsightError("nothing was changed, because you did not confirm", hint=hint)
 
 
-_NOWHERE = "no configuration"
-
-
-@asynccontextmanager
-async def open_marketplace(options: Options) -> AsyncIterator[Workbench]:
-    """A workbench on the configuration that was named, or on none; no server of it is started."""
+def _run(work: Callable[[Workbench], Awaitable[None]], **values: Any) -> None:
+    """Do the work on the configuration that was named, or on none; no server of it is started."""
+    options = _chosen(**values)
     named = options.demo or options.server or configuration_path(options) is not None
-    configuration = Configuration(_NOWHERE, (), trusted=True)
+    configuration = Configuration("no configuration", (), trusted=True)
     if named:
         configuration = read_configuration(options, may_be_empty=True).unrestricted
     approver, memory = TerminalApprover(yes=False), open_memory(options)
     # No server is started, but a file's settings may name catalogs to read and a model to fetch.
     require_consent(replace(configuration, servers=()), memory, approve=options.approve)
-    async with make_workbench(configuration, options, approver, memory, record=False) as bench:
-        yield bench
+
+    async def opened() -> None:
+        async with make_workbench(configuration, options, approver, memory, record=False) as bench:
+            await work(bench)
+
+    run(opened())
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PROBLEMS_TOLD = 10
 _COMMANDS = {
     "search": "marketplace",
-    "show": "marketplace",
+    "show": "marketplace:show_plugin",
     "install": "marketplace",
     "remove": "marketplace",
     "import": "marketplace:import_catalog",
@@ -372,7 +336,7 @@ def marketplace() -> None:
 @click.option("--category", default="", help="Without QUERY: list only plugins in this category.")
 @_options
 @as_json
-def search(query: str, limit: int, category: str, as_json: bool, **values: Any) -> None:
+def search(query: str, limit: int, category: str, **values: Any) -> None:
     """Search plugins by what they do; without QUERY, list all.
 
     \b
@@ -381,46 +345,35 @@ def search(query: str, limit: int, category: str, as_json: bool, **values: Any) 
     if query and category:
         raise click.UsageError("Use either QUERY or --category, not both.")
 
-    async def work() -> None:
-        async with open_marketplace(_chosen(**values)) as bench:
-            if query:
-                found = await settled_search(bench, query, limit)
-                say_json(search_json(found)) if as_json else say_found(found)
-            else:
-                _list(bench, category, as_json=as_json)
+    async def work(bench: Workbench) -> None:
+        if query:
+            found = await _settled_search(bench, query, limit)
+            show(selected(found, FOUND), _suggestions(found))
+            return
+        market = bench.marketplace
+        shown = [one for one in market.plugins if category in ("", one.category)]
+        data = {"plugins": [_plugin_json(bench, one) for one in shown], "problems": market.problems}
+        show(data, _plugins(bench, shown, market.problems))
 
-    run(work())
-
-
-def _list(bench: Workbench, category: str, *, as_json: bool) -> None:
-    """Print every plugin of the catalogs, with what is installed already."""
-    market = bench.marketplace
-    shown = [one for one in market.plugins if category in ("", one.category)]
-    if as_json:
-        plugins = [plugin_json(bench, one) for one in shown]
-        say_json({"plugins": plugins, "problems": market.problems})
-        return
-    say_plugins(bench, shown)
-    _say_problems(market.problems)
+    _run(work, **values)
 
 
 @click.command("show")
 @click.argument("name")
 @_options
 @as_json
-def show(name: str, as_json: bool, **values: Any) -> None:
+def show_plugin(name: str, **values: Any) -> None:
     """Show a plugin's tools, command and requirements.
 
     \b
     toolsight marketplace show fixtures/currency --demo
     """
 
-    async def work() -> None:
-        async with open_marketplace(_chosen(**values)) as bench:
-            plugin = bench.marketplace.find(name)
-            say_json(plugin_json(bench, plugin)) if as_json else say_plugin(bench, plugin)
+    async def work(bench: Workbench) -> None:
+        plugin = bench.marketplace.find(name)
+        show(_plugin_json(bench, plugin), _plugin(bench, plugin))
 
-    run(work())
+    _run(work, **values)
 
 
 @click.command("install")
@@ -435,7 +388,7 @@ def show(name: str, as_json: bool, **values: Any) -> None:
 @click.option("--yes", is_flag=True, help="Install without asking; the change is still shown.")
 @_options
 @as_json
-def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **values: Any) -> None:
+def install(name: str, given: tuple[str, ...], yes: bool, **values: Any) -> None:
     """Install a plugin, after showing what would change.
 
     Shows the command and the file change, asks, starts the server, then writes the file. If the server does
@@ -447,13 +400,10 @@ def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **value
     """
     pairs = dict(_pair(one) for one in given)
 
-    async def work() -> None:
-        async with open_marketplace(_chosen(**values)) as bench:
-            done = await install_plugin(bench, name, pairs, agreed=yes)
-            if as_json:
-                say_json(done)
+    async def work(bench: Workbench) -> None:
+        show(await _install(bench, name, pairs, agreed=yes), ())
 
-    run(work())
+    _run(work, **values)
 
 
 @click.command("remove")
@@ -461,7 +411,7 @@ def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **value
 @click.option("--yes", is_flag=True, help="Remove without asking; the change is still shown.")
 @_options
 @as_json
-def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:
+def remove(server: str, yes: bool, **values: Any) -> None:
     """Remove a server from the configuration.
 
     Keeps a backup of the file.
@@ -470,13 +420,10 @@ def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:
     toolsight marketplace remove currency --config .mcp.json
     """
 
-    async def work() -> None:
-        async with open_marketplace(_chosen(**values)) as bench:
-            done = await remove_server(bench, server, agreed=yes)
-            if as_json:
-                say_json(done)
+    async def work(bench: Workbench) -> None:
+        show(await _remove(bench, server, agreed=yes), ())
 
-    run(work())
+    _run(work, **values)
 
 
 @click.command("import")
@@ -484,7 +431,7 @@ def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:
 @click.option("--name", default="", help="Name to import the catalog under. Default: the file's name.")
 @database
 @as_json
-def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) -> None:
+def import_catalog(file: Path, name: str, database: Path | None) -> None:
     """Import a plugin catalog for all sessions.
 
     FILE is a catalog in Toolsight's format, a server.json, or a registry's response that lists servers.
@@ -502,17 +449,16 @@ def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) 
         why = f": {found.problems[0]}" if found.problems else ""
         raise ConfigError(f"{file} has no readable plugins{why}", hint="Is it a marketplace catalog?")
     kept = keep_catalog(imported_path(Options(database=database)), name or file.stem, found.plugins)
-    if as_json:
-        say_json({"file": str(kept), "plugins": len(found.plugins), "problems": found.problems})
-        return
-    say(f"imported {count(len(found.plugins), 'plugin')} to {kept}")
+    lines = [f"imported {count(len(found.plugins), 'plugin')} to {kept}"]
     blocked = sum(bool(plugin.package.obstacle) for plugin in found.plugins)
     if blocked:
-        say(f"{blocked:,} of them cannot be installed here; `show` says why")
-    _say_problems(found.problems)
+        lines.append(f"{blocked:,} of them cannot be installed here; `show` says why")
+    show({"file": str(kept), "plugins": len(found.plugins), "problems": found.problems}, lines)
+    if not is_json():
+        _say_problems(found.problems)
 
 
-def _say_problems(problems: tuple[str, ...]) -> None:
+def _say_problems(problems: Sequence[str]) -> None:
     if not problems:
         return
     say(f"skipped {count(len(problems), 'entry', 'entries')}:", err=True)

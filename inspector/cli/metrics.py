@@ -1,11 +1,9 @@
 """`toolsight sessions metrics` and `unmet`: what was searched and called, how fast, and what failed."""
 
-# Long because it is one command: its options, what it prints, and its JSON.
-
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
@@ -13,9 +11,9 @@ from typing import IO, Any, TypeVar
 
 import click
 
-from inspector.cli.composition import open_store
-from inspector.cli.options import Options, as_json as json_option, database
-from inspector.cli.table import Progress, say, say_json, say_table
+from inspector.cli.composition import open_store, require_sessions
+from inspector.cli.options import Options, as_json, database
+from inspector.cli.table import Progress, is_json, show
 from inspector.clients.miss import Backlog, BacklogGroups, unused
 from inspector.config.setting import find_profile
 from inspector.core.error import ConfigError, StoreError
@@ -23,17 +21,13 @@ from inspector.core.events import Record, SessionStarted, SettingsChanged
 from inspector.core.number import count
 from inspector.core.ports import EventStore, SessionSummary, SystemClock
 from inspector.core.redaction import clean, open_private
-from inspector.core.report import Section, Table
+from inspector.core.report import Table, selected
 from inspector.core.text import closest
 from inspector.core.turns import ACTS
-from inspector.measure.telemetry.cell import Cases, Sample
-from inspector.measure.telemetry.discovery import OWN, DiscoveryCount, RoutingDecision, RoutingLog
+from inspector.measure.telemetry.discovery import OWN, RoutingDecision, RoutingLog
 from inspector.measure.telemetry.gathering import (
     KINDS,
     RULES,
-    CallUse,
-    InertiaCount,
-    ReliabilityCount,
     Telemetry,
     telemetry,
 )
@@ -52,11 +46,10 @@ class Chosen:
 
     def records(self, kinds: Sequence[str]) -> Iterator[Record]:
         """Their records of these kinds; one session is in memory at a time."""
-        progress = Progress(SystemClock())
-        for number, session in enumerate(self.sessions, start=1):
-            progress("reading sessions", number, len(self.sessions))
-            yield from self.store.read(session, kinds=kinds)
-        progress.clear()
+        with Progress() as progress:
+            for number, session in enumerate(self.sessions, start=1):
+                progress("reading sessions", number, len(self.sessions))
+                yield from self.store.read(session, kinds=kinds)
 
 
 def _since(_context: click.Context, _parameter: click.Parameter, text: str) -> float:
@@ -134,11 +127,7 @@ def choosing(function: F) -> F:
 
 
 def _chosen(store: EventStore, named: Sequence[str], after: float, agent: str, profile: str) -> Chosen:
-    stored = store.sessions()
-    known = {one.id for one in stored}
-    for session in named:
-        if session not in known:
-            raise StoreError(f"there is no session '{session}'", hint="`toolsight sessions` lists them.")
+    stored = require_sessions(store, named)
     agents = {one.agent or OWN for one in stored}
     if agent and stored and agent not in agents:
         near = closest(agent, sorted(agents), limit=3)
@@ -165,179 +154,77 @@ def _began_under(store: EventStore, session: str) -> str:
     return ""
 
 
+_SHARE = "{count:held of:count share:share.value low:share.low high:share.high}"
+_SAMPLE = "{n:count mean p50 p95 p99}"
+_USE = f"calls:calls.count failures:calls{_SHARE} failures_by_kind:kinds latency_ms:latency{_SAMPLE}"
+_DISCOVERY = f"""discovery{{
+    searches by_hand errors turns_with_a_search:turns{_SHARE} candidates{_SAMPLE} returned{_SAMPLE}
+    answers{_SHARE} used{_SHARE} ranked_first:first{_SHARE} ranked_in_three:third{_SHARE}
+    without_a_use:causes redundant{_SHARE} latency_ms:latency{_SAMPLE}
+    rankers{{scores_of_called:called{_SAMPLE} scores_of_others:others{_SAMPLE} latency_ms:latency{_SAMPLE}}}
+    newest_selections:selections{{session seq query tool rank score ranker candidates}}
+}}"""
+_CALLS = f"calls{{rejected tools{{{_USE}}} servers{{{_USE}}}}}"
+_MODEL = f"calls:model_calls errors latency_ms:model{_SAMPLE}"
+_BINDING = f"""binding{{
+    loads evictions loops bound{_SAMPLE} definition_tokens:definitions{_SAMPLE}
+    discovery_tokens:discovery{_SAMPLE} static_tokens:static{_SAMPLE} resent_tokens:resent{_SAMPLE}
+    request_tokens:request{_SAMPLE}
+}}"""
+_GATE = f"""gate{{
+    decisions:latency.count candidates{_SAMPLE} active{_SAMPLE} gated_out{_SAMPLE} below{_SAMPLE}
+    phase1_tokens:pool_tokens{_SAMPLE} phase2_tokens:tokens{_SAMPLE} latency_ms:latency{_SAMPLE}
+}}"""
+_RELIABILITY = f"""reliability{{
+    retries retries_by_failure:retried_for saved_by_a_retry:saved{_SHARE} breaker_changes:changes
+}}"""
+_BREAKER = "server tool state since until why failure_rate calls opened"
+
+
 def stats_json(gathered: Telemetry) -> dict[str, Any]:
     """The whole of it. Shares have the bounds of their 95 % interval; latencies are in milliseconds."""
-    calls = gathered.calls
-    return {
-        "sessions": gathered.sessions,
-        "agents": dict(gathered.agents),
-        "profiles": dict(gathered.profiles),
-        "events": gathered.records,
-        "turns": gathered.turns,
-        "turn_outcomes": dict(calls.outcomes),
-        "from": gathered.first if gathered.records else None,
-        "to": gathered.last if gathered.records else None,
-        "discovery": _discovery(gathered.discovery),
-        "calls": {
-            **_use(calls.all),
-            "rejected": dict(calls.rejected),
-            "tools": {tool: _use(use) for tool, use in calls.tools.items()},
-            "servers": {server: _use(use) for server, use in calls.servers.items()},
-        },
-        "model": {"calls": calls.model_calls, "errors": calls.errors, "latency_ms": sample_json(calls.model)},
-        "binding": _binding(gathered),
-        "gate": _gate(gathered),
-        "reliability": _reliability(gathered.reliability),
-        "inertia": _inertia(gathered.inertia),
-        "backlog": [group_json(one) for one in gathered.discovery.backlog.groups],
-    }
-
-
-def share_json(cases: Cases) -> dict[str, Any]:
-    """A share, its cases and its interval; None where there is no case."""
-    share = cases.share
-    told = {"count": cases.held, "of": cases.count}
-    if share is None:
-        return {**told, "share": None, "low": None, "high": None}
-    return {**told, "share": share.value, "low": share.low, "high": share.high}
-
-
-def sample_json(sample: Sample) -> dict[str, Any]:
-    """How many there are, their mean and three percentiles; None where there is none."""
-    return {
-        "n": sample.count,
-        "mean": sample.mean,
-        "p50": sample.at(0.5),
-        "p95": sample.at(0.95),
-        "p99": sample.at(0.99),
-    }
-
-
-def _discovery(found: DiscoveryCount) -> dict[str, Any]:
-    return {
-        "searches": found.searches,
-        "by_hand": found.by_hand,
-        "errors": found.errors,
-        "turns_with_a_search": share_json(found.turns),
-        "candidates": sample_json(found.candidates),
-        "returned": sample_json(found.returned),
-        "answers": {str(answer): share_json(cases) for answer, cases in found.answers.items()},
-        "used": share_json(found.used),
-        "ranked_first": share_json(found.first),
-        "ranked_in_three": share_json(found.third),
-        "without_a_use": {str(cause): number for cause, number in found.causes.items()},
-        "redundant": share_json(found.redundant),
-        "latency_ms": sample_json(found.latency),
-        "by_agent": [
-            {"agent": agent, "toolset": toolset, **asdict(one)}
-            for (agent, toolset), one in found.by_agent.items()
-        ],
-        "rankers": {
-            name: {
-                "scores_of_called": sample_json(one.called),
-                "scores_of_others": sample_json(one.others),
-                "latency_ms": sample_json(one.latency),
-            }
-            for name, one in found.rankers.items()
-        },
-        "newest_selections": [asdict(one) for one in found.selections],
-    }
-
-
-def _use(use: CallUse) -> dict[str, Any]:
-    return {
-        "calls": use.calls.count,
-        "failures": share_json(use.calls),
-        "failures_by_kind": dict(use.kinds),
-        "latency_ms": sample_json(use.latency),
-    }
-
-
-def _binding(gathered: Telemetry) -> dict[str, Any]:
-    bound = gathered.binding
-    counts: Mapping[str, Mapping[str, int]] = {
-        "loads": bound.loads,
-        "evictions": bound.evictions,
-        "loops": bound.loops,
-    }
-    return {
-        **{name: dict(kinds) for name, kinds in counts.items()},
-        "bound": sample_json(bound.bound),
-        "definition_tokens": sample_json(bound.definitions),
-        "discovery_tokens": sample_json(bound.discovery),
-        "static_tokens": sample_json(bound.static),
-        "resent_tokens": sample_json(bound.resent),
-        "request_tokens": sample_json(bound.request),
-    }
-
-
-def _reliability(found: ReliabilityCount) -> dict[str, Any]:
-    return {
-        "retries": dict(found.retries),
-        "retries_by_failure": dict(found.retried_for),
-        "saved_by_a_retry": share_json(found.saved),
-        "fallbacks": [
-            {
-                "instead_of": tool,
-                "tool": other,
-                "calls": number,
-                "answered": found.answered[(tool, other)],
-            }
-            for (tool, other), number in found.fallbacks.items()
-        ],
-        "breaker_changes": dict(found.changes),
-        "breakers": [asdict(one) for one in found.breakers.values()],
-    }
-
-
-def _inertia(found: InertiaCount) -> dict[str, Any]:
-    return {
-        "predictions": found.predictions,
+    sums = "sessions agents profiles events:records turns turn_outcomes:calls.outcomes"
+    told = selected(gathered, f"{sums} {_DISCOVERY} {_CALLS} {_BINDING} {_GATE} {_RELIABILITY}")
+    found, reliability, inertia = gathered.discovery, gathered.reliability, gathered.inertia
+    told["from"] = gathered.first if gathered.records else None
+    told["to"] = gathered.last if gathered.records else None
+    told["discovery"]["by_agent"] = [
+        {"agent": agent, "toolset": toolset, **selected(one, "sessions turns searches unused")}
+        for (agent, toolset), one in found.by_agent.items()
+    ]
+    told["calls"] |= selected(gathered.calls.all, _USE)
+    told["model"] = selected(gathered.calls, _MODEL)
+    told["reliability"]["fallbacks"] = [
+        {"instead_of": tool, "tool": other, "calls": number, "answered": reliability.answered[(tool, other)]}
+        for (tool, other), number in reliability.fallbacks.items()
+    ]
+    told["reliability"]["breakers"] = selected(list(reliability.breakers.values()), _BREAKER)
+    told["inertia"] = {
+        "predictions": inertia.predictions,
         "first_uses": {
-            rule: {"first": share_json(found.first[rule]), "among_three": share_json(found.three[rule])}
+            rule: {
+                "first": selected(inertia.first[rule], _SHARE[1:-1]),
+                "among_three": selected(inertia.three[rule], _SHARE[1:-1]),
+            }
             for rule in RULES
         },
-        "bound_ahead_and_called": share_json(found.ahead),
+        "bound_ahead_and_called": selected(inertia.ahead, _SHARE[1:-1]),
     }
+    told["backlog"] = list(map(_group_json, found.backlog.groups))
+    return told  # type: ignore[no-any-return]  # A selection of one object is a dict.
 
 
-def _gate(gathered: Telemetry) -> dict[str, Any]:
-    gate = gathered.gate
+def _group_json(one: Backlog) -> dict[str, Any]:
+    """A request of the backlog; what was most frequent comes first."""
     return {
-        "decisions": gate.latency.count,
-        "candidates": sample_json(gate.candidates),
-        "active": sample_json(gate.active),
-        "gated_out": sample_json(gate.gated_out),
-        "below": sample_json(gate.below),
-        "phase1_tokens": sample_json(gate.pool_tokens),
-        "phase2_tokens": sample_json(gate.tokens),
-        "latency_ms": sample_json(gate.latency),
-    }
-
-
-def group_json(one: Backlog) -> dict[str, Any]:
-    """A request of the backlog, for programs."""
-    return {
-        "count": one.count,
-        "sessions": sorted(one.sessions),
-        "queries": one.queries,
-        "causes": {str(cause): number for cause, number in one.causes.most_common()},
+        **selected(one, "count sessions queries last_seen:last"),
+        "causes": dict(one.causes.most_common()),
         "found": dict(one.found.most_common()),
         "called_instead": dict(one.called.most_common()),
-        "last_seen": one.last,
     }
 
 
-NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight demo --headless` records one."
-
-
-def say_report_table(table: Table) -> None:
-    """Print a table under its title, with its notes."""
-    if table.title:
-        say(f"\n{table.title}")
-    say_table(table.headers, table.rows, right=table.right)
-    for note in table.notes:
-        say(note)
+_NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight demo --headless` records one."
 
 
 @click.command()
@@ -354,8 +241,8 @@ def say_report_table(table: Table) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write every routing decision to this file (JSON lines; Tool Attention, section 5.7).",
 )
-@json_option
-def metrics(chosen: Chosen, most: int, decisions: Path | None, as_json: bool) -> None:
+@as_json
+def metrics(chosen: Chosen, most: int, decisions: Path | None) -> None:
     """Summarize sessions: searches, latency, failures, tokens.
 
     By default, covers all sessions, recorded here and imported. Shares have 95 % intervals.
@@ -368,22 +255,24 @@ def metrics(chosen: Chosen, most: int, decisions: Path | None, as_json: bool) ->
         if decisions is not None:
             records = _written(records, stack.enter_context(_opened(decisions)))
         gathered = telemetry(records)
-    if as_json:
-        say_json(stats_json(gathered))
-    elif not gathered.records:
-        say(NOTHING)
-    else:
-        say(overview(gathered))
-        for section in sections(gathered, most):
-            _say(section)
+    show(stats_json(gathered) if is_json() else None, _metrics(gathered, most))
 
 
-def _say(section: Section) -> None:
-    if not section.tables:
+def _metrics(gathered: Telemetry, most: int) -> Iterator[str | Table]:
+    if not gathered.records:
+        yield _NOTHING
         return
-    say(f"\n{section.title}")
-    for table in section.tables:
-        say_report_table(table)
+    yield overview(gathered)
+    for section in sections(gathered, most):
+        if section.tables:
+            yield f"\n{section.title}"
+            yield from section.tables
+
+
+_DECISION = (
+    "session at source turn_id query_embedding_hash candidates scores gated_out_by_state active_set "
+    "phase1_tokens phase2_tokens latency_ms p50_latency_ms"
+)
 
 
 def _opened(path: Path) -> IO[str]:
@@ -402,7 +291,7 @@ def _written(records: Iterator[Record], file: IO[str]) -> Iterator[Record]:
     log = RoutingLog()
 
     def write(found: Iterator[RoutingDecision]) -> None:
-        file.writelines(json.dumps(clean(asdict(one))) + "\n" for one in found)
+        file.writelines(json.dumps(clean(selected(one, _DECISION))) + "\n" for one in found)
 
     for record in records:
         write(log.after(record))
@@ -410,20 +299,17 @@ def _written(records: Iterator[Record], file: IO[str]) -> Iterator[Record]:
     write(log.end())
 
 
-_MOST = 20
-
-
 @click.command()
 @choosing
 @click.option(
     "--most",
     type=click.IntRange(min=1),
-    default=_MOST,
+    default=20,
     show_default=True,
     help="Maximum number of requests to print.",
 )
-@json_option
-def unmet(chosen: Chosen, most: int, as_json: bool) -> None:
+@as_json
+def unmet(chosen: Chosen, most: int) -> None:
     """List unmet requests: searches that led to no call.
 
     A search counts if it found nothing, or if the model searched again or the turn ended before any tool it
@@ -436,14 +322,17 @@ def unmet(chosen: Chosen, most: int, as_json: bool) -> None:
     for miss in unused(chosen.records(ACTS)):
         groups.add(miss)
     found = groups.groups
-    if as_json:
-        say_json({"sessions": len(chosen.sessions), "backlog": [group_json(one) for one in found]})
-    elif not chosen.sessions:
-        say(NOTHING)
+    data = {"sessions": len(chosen.sessions), "backlog": list(map(_group_json, found))}
+    show(data, _unmet(len(chosen.sessions), found, most))
+
+
+def _unmet(sessions: int, found: Sequence[Backlog], most: int) -> Iterator[str | Table]:
+    if not sessions:
+        yield _NOTHING
     elif not found:
-        say(f"No unmet requests in {count(len(chosen.sessions), 'session')}.")
+        yield f"No unmet requests in {count(sessions, 'session')}."
     else:
         times = sum(one.count for one in found)
         told = f"{count(times, 'search', 'searches')} that led to no call"
-        say(f"{told} in {count(len(chosen.sessions), 'session')}, {count(len(found), 'request')}")
-        say_report_table(backlog_table(found, most))
+        yield f"{told} in {count(sessions, 'session')}, {count(len(found), 'request')}"
+        yield backlog_table(found, most)

@@ -77,7 +77,7 @@ class _Shown:
 
 
 def _own_keys() -> "Mapping[str, Any]":
-    from inspector.cli.config import read_keys
+    from inspector.cli.location import read_keys
 
     return read_keys()
 

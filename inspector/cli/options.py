@@ -256,15 +256,14 @@ def require_nobody(chosen: Options, *, but_policy: bool = False, hint: str = "")
         )
 
 
-def _json(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> bool:
+def _json(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
     if is_wanted:
         context.meta[AS_JSON] = True
-    return is_wanted
 
 
-as_json = click.option("--json", "as_json", is_flag=True, callback=_json, help="Print JSON for programs.")
-
-
+as_json = click.option(
+    "--json", "as_json", is_flag=True, expose_value=False, callback=_json, help="Print JSON for programs."
+)
 # These stay with the group instead of moving to a command.
 _ABOUT = frozenset({"--help", "-h", "--version"})
 

@@ -23,10 +23,12 @@ from inspector.cli.configuration import DATABASE_URL, demo_configuration
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.cli.run import run
+from inspector.cli.table import is_json, say_report, show
 from inspector.core.error import ConfigError
 from inspector.core.fold import fold
 from inspector.core.plugin import Plugin
 from inspector.core.ports import Clock, SystemClock, TokenCounter
+from inspector.core.report import Column, Table, selected
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
@@ -38,13 +40,12 @@ if TYPE_CHECKING:
     from inspector.search.semantics import Semantics
 import sys
 from contextlib import suppress
-from dataclasses import asdict
 
 import click
 
-from inspector.cli.options import as_json as json_option
+from inspector.cli.options import as_json
 from inspector.cli.run import Exit
-from inspector.cli.table import Progress, cancellation, say, say_json, say_table
+from inspector.cli.table import Progress, cancellation, say, say_json
 from inspector.core.report import Report, Section, markdown
 from inspector.research.published import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make
@@ -272,7 +273,7 @@ _Path = click.Path(path_type=Path)
 @click.option(
     "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
 )
-@json_option
+@as_json
 def papers(
     names: tuple[str, ...],
     is_all: bool,
@@ -280,7 +281,6 @@ def papers(
     output: Path | None,
     database: Path | None,
     embedding_model: str,
-    as_json: bool,
 ) -> None:
     """Reproduce published measurements and compare the results.
 
@@ -291,7 +291,11 @@ def papers(
     """
     wanted = CHAPTERS if is_all else chapters(names)
     if not wanted:
-        _list(as_json=as_json)
+        keys = "id source about"
+        columns = (Column("section", "id"), Column("published in", "source"), Column("measured", "about"))
+        show(
+            selected(CHAPTERS, keys), [Table.of(columns, CHAPTERS), "\nPass one or more sections, or --all."]
+        )
         return
     if output is not None and not output.parent.is_dir():
         hint = "Create the folder first."
@@ -302,19 +306,14 @@ def papers(
             say("cancelled: nothing was written", err=True)
             sys.exit(Exit.INTERRUPTED)
         result = report(sections, source, _command(wanted, bool(folders)))
-    _publish(result, output, as_json=as_json)
+    _publish(result, output)
 
 
 def _sections(wanted: Sequence[Chapter], source: Source) -> list[Section] | None:
     """The sections, or None if Ctrl+C was pressed."""
-    progress = Progress(SystemClock())
-    try:
-        with cancellation() as cancelled:
-            return list(make(wanted, source, Steps(progress, cancelled)))
-    except Stopped:
-        return None
-    finally:
-        progress.clear()
+    with suppress(Stopped), Progress() as progress, cancellation() as cancelled:
+        return list(make(wanted, source, Steps(progress, cancelled)))
+    return None
 
 
 def _command(wanted: Sequence[Chapter], has_data: bool) -> str:
@@ -323,23 +322,17 @@ def _command(wanted: Sequence[Chapter], has_data: bool) -> str:
     return f"toolsight bench papers {which}{' --data FOLDER' if has_data else ''}"
 
 
-def _list(*, as_json: bool) -> None:
-    rows = [(chapter.id, chapter.source, chapter.about) for chapter in CHAPTERS]
-    if as_json:
-        say_json([dict(zip(("id", "source", "about"), row, strict=True)) for row in rows])
-        return
-    say_table(("section", "published in", "measured"), rows)
-    say("\nPass one or more sections, or --all.")
+_TABLE = "tables{title headers rows right notes origin why}"
+_KEYS = f"title intro sections{{id title source measured {_TABLE} findings bars recorded}}"
 
 
-def _publish(result: Report, output: Path | None, *, as_json: bool) -> None:
+def _publish(result: Report, output: Path | None) -> None:
     if output is not None:
         _write(output, markdown(result))
-    if as_json:
-        say_json(asdict(result))
+    if is_json():
+        say_json(selected(result, _KEYS))
     elif output is None:
-        for line in markdown(result).splitlines():
-            say(line)
+        say_report(markdown(result).splitlines())
 
 
 def _write(path: Path, text: str) -> None:

@@ -4,8 +4,8 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -15,20 +15,20 @@ import click
 from inspector.app.pages.chat.race import outcome
 from inspector.app.pages.chat.race.entry import Line, ansi_line, drawn
 from inspector.app.pages.chat.race.picture import FORMATS, exported
-from inspector.cli import composition, lab
+from inspector.cli import lab
 from inspector.cli.configuration import read_configuration
 from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.lab import NamedScenario, Played, names_model, require_answers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import run
-from inspector.cli.table import say, say_json, say_raw, say_table, terminal_width
+from inspector.cli.table import is_json, say, say_raw, show, terminal_width, write_file
 from inspector.config.file import is_file
 from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
-from inspector.core.redaction import write
+from inspector.core.report import NOTHING, Table, selected
 from inspector.scenario.comparison import STATIC, ScenarioResult
 from inspector.scenario.ground import Ground, question, require_fit, require_own_mind
-from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Racer, Side, run_race
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Side, run_race
 from inspector.scenario.scenario import Scenario
 from widgets.meter import big, size_for
 
@@ -120,57 +120,42 @@ def _shown(line: Line, width: int) -> str:
     return ansi_line(line, width, colored="NO_COLOR" not in os.environ)
 
 
-def print_race(race: Race) -> None:
-    """Print the end of the race, and the tokens of every model call."""
+def _ended(race: Race) -> Iterator[str | Table]:
+    """The end of the race, and the tokens of every model call."""
     width, frames = min(terminal_width(), _WIDEST), race.frames()
     for line in drawn(race.scenario.title, frames[-1], race.verdict, width):
-        say(ansi_line(line, width, colored=False))
-    say()
-    say("Tool tokens per model call")
+        yield ansi_line(line, width, colored=False)
     heads = ("call", *(head for profile in race.profiles for head in (profile, "total")))
-    say_table(heads, [_row(frame) for frame in frames[1:]], right=frozenset(range(len(heads))))
+    rows = tuple(map(_row, frames[1:]))
+    yield Table("Tool tokens per model call", heads, rows, frozenset(range(len(heads))))
 
 
-def _row(frame: RaceFrame) -> list[str]:
+def _row(frame: RaceFrame) -> tuple[str, ...]:
     cells = [str(frame.call)]
     for racer in frame.racers:
-        present = f"{racer.present:,}" if racer.calls == frame.call else "–"
+        present = f"{racer.present:,}" if racer.calls == frame.call else NOTHING
         cells += [present, f"{racer.tokens:,}"]
-    return cells
+    return tuple(cells)
 
 
-def _lane_json(racer: Racer) -> dict[str, Any]:
-    return {
-        **asdict(racer),
-        "tokens": racer.tokens,
-        "solved": racer.solved.count,
-        "dollars_per_step": racer.dollars_per_step,
-    }
+_LANE = (
+    "profile model tokenizer message calls searches bound present tool_tokens search_tokens input_tokens "
+    "billed dollars last outcome is_over refused failed solved:solved.count tokens dollars_per_step"
+)
+_PRICES = "{model input output cache_read cache_write cache_write_hour cache_minimum source date}"
 
 
-def race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str, Any]:
+def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str, Any]:
     """A race that is over, for programs; `asked` says that it was one of a question."""
     verdict = race.verdict
     assert verdict is not None
+    keys = f"lanes:racers{{{_LANE}}} shortfall saved input_saved billed_saved prices{_PRICES} notes"
     return {
-        "title": race.scenario.title,
+        **selected(race, "title:scenario.title scripted"),
         "question": asked,
-        "scripted": race.scripted,
         "sessions": [one.session for one in played],
-        "lanes": [_lane_json(racer) for racer in verdict.racers],
-        "shortfall": verdict.shortfall,
-        "saved": verdict.saved,
-        "input_saved": verdict.input_saved,
-        "billed_saved": verdict.billed_saved,
-        "prices": asdict(verdict.prices) if verdict.prices is not None else None,
-        "notes": list(verdict.notes),
-        "frames": [
-            {
-                "call": frame.call,
-                "lanes": [{"tokens": racer.tokens, "present": racer.present} for racer in frame.racers],
-            }
-            for frame in race.frames()
-        ],
+        **selected(verdict, keys),
+        "frames": selected(race.frames(), "call lanes:racers{tokens present}"),
     }
 
 
@@ -207,7 +192,6 @@ def race(
     exports: tuple[Path, ...],
     present: bool,
     pace: float,
-    as_json: bool,
     **values: Any,
 ) -> None:
     """Ask once with all tools bound and once with discovery.
@@ -220,23 +204,21 @@ def race(
     toolsight race "Which orders are late?" server.py
     """
     _require_formats(exports)
-    if present and (as_json or not _is_terminal()):
+    if present and (is_json() or not _is_terminal()):
         raise click.UsageError("--present needs a terminal and cannot be used with --json.")
     setup = options(**values)
     one = _entry(name, setup, names_model=names_model(context))
     race = _race(one, setup)
-    if not setup.names_viewer:
-        ask_about_leftovers(composition.open_leftovers(setup))
+    ask_about_leftovers(setup)
     screen: RaceDrawing | None = None
-    if _is_terminal() and not as_json:
+    if _is_terminal() and not is_json():
         screen = RacePresentation(race) if present else RaceDrawing(race, pace)
     played = run(_run(one, setup, race, screen))
     for path in exports:
-        _write(path, exported(race, path))
-    if as_json:
-        say_json(race_json(race, played, asked=one.path is None))
-    elif screen is None:
-        print_race(race)
+        write_file(path, exported(race, path))
+        say(f"written to {path}", err=True)
+    if is_json() or screen is None:
+        show(_race_json(race, played, asked=one.path is None), _ended(race))
     require_answers(played)
 
 
@@ -309,11 +291,3 @@ async def _run(one: _Entry, setup: Options, race: Race, screen: "RaceDrawing | N
 
 def _is_terminal() -> bool:
     return sys.stdout.isatty()
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write(path, text)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
-    say(f"written to {path}", err=True)

@@ -16,14 +16,15 @@ from inspector.cli.composition import (
     model_for,
     open_vectors,
 )
-from inspector.cli.options import Options, as_json as json_option, database, set_values
+from inspector.cli.options import Options, as_json, database, set_values
 from inspector.cli.run import Exit
-from inspector.cli.table import Progress, cancellation, say, say_json, say_table
+from inspector.cli.table import Progress, cancellation, say, show
 from inspector.config.setting import DEFAULT_PROFILE, find_knob, find_profile, parse_value
 from inspector.core.error import ConfigError
 from inspector.core.number import count, money, money_decimals, percent, signed_percent
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
+from inspector.core.report import NUMBER, TEXT, Column, Table, selected
 from inspector.core.settings import BudgetSettings
 from inspector.mcp.tool_file import read_definitions
 from inspector.measure.bootstrap import Estimate
@@ -51,6 +52,11 @@ class Told:
     batch: Batch
     model: str
     source: str
+
+    @property
+    def recorded(self) -> int:
+        """How many runs were read."""
+        return len(self.found.runs)
 
 
 _SEARCHING: _Columns = {
@@ -120,33 +126,22 @@ _LEGEND = (
 )
 
 
-def tell(told: Told, *, as_json: bool) -> None:
-    """Print the report."""
-    if as_json:
-        say_json(_json(told))
-        return
-    for line in _heading(told):
-        say(line)
+def _report(told: Told) -> Iterator[str | Table]:
+    yield from _heading(told)
     for title, columns in (
         ("Searching", _SEARCHING),
         ("Calls", _CALLS),
         ("Tokens per model call, dollars per solved task", _MONEY),
     ):
-        say(f"\n{title}")
-        _table(columns, told.batch.summaries)
-    say()
-    for line in _LEGEND:
-        say(line)
+        kinds = {name: TEXT if name.startswith(_WIDE) else NUMBER for name in columns}
+        shown = [Column(name.strip(), cell, kinds[name]) for name, cell in columns.items()]
+        yield Table.of(shown, told.batch.summaries, title)
+    yield ""
+    yield from _LEGEND
     for setup in (one.setup for one in told.batch.summaries if one.setup.profile == STATIC):
         if setup.name in told.batch.bills:
             ratio = _interval(told.batch.bills[setup.name], ".3f")
-            say(f"\n{setup.name}: the provider counted {ratio} times our input tokens.")
-
-
-def _table(columns: _Columns, summaries: Sequence[SetupSummary]) -> None:
-    rows = [[cell(one) for cell in columns.values()] for one in summaries]
-    numbers = frozenset(place for place, name in enumerate(columns) if not name.startswith(_WIDE))
-    say_table([name.strip() for name in columns], rows, right=numbers)
+            yield f"\n{setup.name}: the provider counted {ratio} times our input tokens."
 
 
 def _heading(told: Told) -> Iterator[str]:
@@ -212,24 +207,19 @@ def _interval(value: Estimate, form: str) -> str:
     return f"{value.mean:{form}} [{value.low:{form}}, {value.high:{form}}]"
 
 
-def _json(told: Told) -> dict[str, Any]:
-    return {
-        "source": told.source,
-        "shipped": False,
-        "recorded": len(told.found.runs),
-        "formats": told.found.formats,
-        "other_files": told.found.others,
-        "calls": told.known.calls,
-        "left_out": told.known.without,
-        "dropped_runs": told.known.dropped,
-        "tools": told.tools,
-        "model": told.model,
-        "tokenizer": told.batch.tokenizer,
-        "seconds_a_call": SECONDS_A_CALL,
-        "bills": told.batch.bills,
-        "setups": told.batch.summaries,
-        "runs": told.batch.played,
-    }
+_ESTIMATE = "{mean low high clusters}"
+_SETUP = f"""setup{{name profile values}} runs tasks solved model_calls calls searches answers
+    recall{_ESTIMATE} returned{_ESTIMATE} reached{_ESTIMATE} used{_ESTIMATE} whole{_ESTIMATE} evicted
+    rejected loops loops_solved redundant tool_tokens{_ESTIMATE} search_tokens{_ESTIMATE}
+    input_tokens{_ESTIMATE} cost{_ESTIMATE} uncached{_ESTIMATE} cost_reached{_ESTIMATE}
+    uncached_reached{_ESTIMATE} cost_ratio{_ESTIMATE} uncached_ratio{_ESTIMATE} call_ratio{_ESTIMATE}
+    ahead ahead_unused{_ESTIMATE}"""
+_RUN = """id task solved model_calls calls searches answers needs{tool rank returned reached} discovered
+    used evicted{tool cause} rejected loops redundant spent{tool_tokens searches input output cost uncached}
+    tokenizer{name exact} ahead ahead_used"""
+_KEYS = f"""source recorded formats:found.formats other_files:found.others calls:known.calls
+    left_out:known.without dropped_runs:known.dropped tools model tokenizer:batch.tokenizer
+    bills:batch.bills{_ESTIMATE} setups:batch.summaries{{{_SETUP}}} runs:batch.played{{{_RUN}}}"""
 
 
 def recorded_ports(database: Path | None) -> Ports:
@@ -307,7 +297,7 @@ def _varied(
     help="Count and price tokens as this litellm model.",
 )
 @database
-@json_option
+@as_json
 def runs(
     folder: Path,
     tool_files: Sequence[Path],
@@ -318,7 +308,6 @@ def runs(
     own_servers: bool,
     model: str,
     database: Path | None,
-    as_json: bool,
 ) -> None:
     """Replay recorded agent runs in several setups.
 
@@ -329,8 +318,7 @@ def runs(
     \b
     toolsight bench runs RECORDINGS --tools tools.json --profile toolsight --profile static
     """
-    progress = Progress(SystemClock())
-    try:
+    with Progress() as progress:
         tools = read_definitions(tool_files)
         found = read_runs(folder, progress)
         known = _known(found, limit, known_runs(found.sampled(limit), tools))
@@ -345,10 +333,8 @@ def runs(
                 progress=progress,
                 stopped=stopped,
             )
-    finally:
-        progress.clear()
     told = Told(found, known, len(tools), batch, model, folder.name)
-    tell(told, as_json=as_json)
+    show(selected(told, _KEYS) | {"shipped": False, "seconds_a_call": SECONDS_A_CALL}, _report(told))
     if stopped():
         say("cancelled: the figures cover only the runs replayed so far", err=True)
         sys.exit(Exit.INTERRUPTED)

@@ -1,8 +1,8 @@
 """`toolsight registry`: what comes into the registry and goes out of it: imports, exports, vectors."""
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,18 +16,19 @@ from inspector.cli.options import (
     ACCESS,
     CommandGroup,
     Options,
-    as_json as json_option,
+    as_json,
     database,
     options as session_options,
     set_values,
     shared,
 )
 from inspector.cli.run import Exit, run
-from inspector.cli.table import Progress, cancellation, say, say_json, say_raw, say_table
+from inspector.cli.table import Progress, cancellation, say, say_raw, show
 from inspector.core.access import Sight
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, percent
 from inspector.core.ports import SystemClock
+from inspector.core.report import COUNT, Column, Table, selected
 from inspector.core.settings import AccessSettings, DiscoverySettings
 from inspector.mcp.tool_file import read_definitions
 from inspector.registry.acceptance import NAME_HINT, name_problem
@@ -39,6 +40,15 @@ from inspector.session.synchronise import Synchronised, synchronise
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MODEL = "discovery.embedding_model"
+_REPORT = "added changed unchanged removed"
+_SYNCHRONISED = (
+    Column("server"),
+    Column("new", "report.added", COUNT),
+    Column("changed", "report.changed", COUNT),
+    Column("unchanged", "report.unchanged", COUNT),
+    Column("gone", "report.removed", COUNT),
+    Column("left out", "why"),
+)
 
 
 def registry_options(function: F) -> F:
@@ -83,7 +93,6 @@ def require_administrator(options: Options) -> None:
     require_whole(sight_of(options), FILL)
 
 
-_STDOUT = "-"
 _File = click.Path(path_type=Path)
 
 
@@ -95,14 +104,13 @@ _File = click.Path(path_type=Path)
 )
 @click.option("--no-embed", is_flag=True, help="Do not embed new tools now.")
 @shared
-@json_option
+@as_json
 def import_tools(
     files: tuple[Path, ...],
     origin: str,
     servers: tuple[str, ...],
     *,
     no_embed: bool,
-    as_json: bool,
     **values: Any,
 ) -> None:
     """Import tools from files or servers.
@@ -123,9 +131,7 @@ def import_tools(
     require_administrator(options)
     kept = open_registry(options)
     is_complete, is_new = (
-        _import_files(kept, files, origin, as_json=as_json)
-        if files
-        else _import_servers(kept, options, servers, as_json=as_json)
+        _import_files(kept, files, origin) if files else _import_servers(kept, options, servers)
     )
     if is_new and not no_embed:
         _embed_the_rest(kept, options)
@@ -133,28 +139,22 @@ def import_tools(
         sys.exit(Exit.FAILED)
 
 
-def _import_files(
-    kept: ToolRegistry, files: Sequence[Path], origin: str, *, as_json: bool
-) -> tuple[bool, bool]:
+def _import_files(kept: ToolRegistry, files: Sequence[Path], origin: str) -> tuple[bool, bool]:
     """Keep the tools of files; whether all of them, and whether any, could be read."""
-    reports = []
+    reports = {}
     for file in files:
         try:
-            report = _imported(kept, file, origin)
+            reports[file] = _imported(kept, file, origin)
         except ConfigError as error:
             say(f"error: {error.message}\nhint:  {error.hint}", err=True)
-        else:
-            reports.append({"file": str(file), **asdict(report)})
-            if not as_json:
-                say(f"{file}: {_report(report)}")
-    if as_json:
-        say_json(reports)
+    show(
+        [{"file": str(file), **selected(report, _REPORT)} for file, report in reports.items()],
+        (f"{file}: {_report(report)}" for file, report in reports.items()),
+    )
     return len(reports) == len(files), bool(reports)
 
 
-def _import_servers(
-    kept: ToolRegistry, options: Options, servers: Sequence[str], *, as_json: bool
-) -> tuple[bool, bool]:
+def _import_servers(kept: ToolRegistry, options: Options, servers: Sequence[str]) -> tuple[bool, bool]:
     """Keep the tools of connected servers: new, changed and gone ones by the hash of a definition."""
 
     async def work() -> tuple[Synchronised, ...]:
@@ -162,10 +162,7 @@ def _import_servers(
             return synchronise(kept, bench, at=SystemClock().now(), servers=servers)
 
     done = run(work())
-    if as_json:
-        say_json([asdict(one) for one in done])
-    else:
-        _say_synchronised(done)
+    show(selected(done, f"server report{{{_REPORT}}} why"), [Table.of(_SYNCHRONISED, done)])
     return all(one.report for one in done), True
 
 
@@ -192,33 +189,21 @@ def export(file: Path, **values: Any) -> None:
     """
     options = chosen(**values)
     versions = open_registry(options).history(sight_of(options))
-    if str(file) == _STDOUT:
+    if str(file) == "-":
         for line in export_lines(versions):
             say_raw(f"{line}\n")
         return
     say(f"{file}: {count(write_export(file, versions), 'version')}")
 
 
-def _say_synchronised(done: Sequence[Synchronised]) -> None:
-    rows = []
-    for one in done:
-        report = one.report or SyncReport()
-        numbers = (report.added, report.changed, report.unchanged, report.removed)
-        rows.append((one.server, *(f"{number:,}" if one.report else "" for number in numbers), one.why))
-    headers = ("server", "new", "changed", "unchanged", "gone", "left out")
-    say_table(headers, rows, right=frozenset({1, 2, 3, 4}))
-
-
-def embed(options: Options, *, as_json: bool) -> None:
+def embed(options: Options) -> None:
     """Embed the tools that have no vector yet; Ctrl+C stops after a batch, and what is done stays."""
     require_administrator(options)
     embedder, kept = require_embedder(options), open_registry(options)
     forget_other_dimensions(kept, embedder)
     done, is_complete = _embed(kept, options)
-    if as_json:
-        say_json({"model": embedder.name, "embedded": done, "complete": is_complete})
-    else:
-        say(f"{count(done, 'text')} embedded")
+    data = {"model": embedder.name, "embedded": done, "complete": is_complete}
+    show(data, [f"{count(done, 'text')} embedded"])
     if not is_complete:
         say("cancelled: run the same command to continue", err=True)
         sys.exit(Exit.INTERRUPTED)
@@ -240,12 +225,8 @@ def _embed(kept: ToolRegistry, options: Options) -> tuple[int, bool]:
     embedder = chosen_embedder(options)
     if embedder is None:
         return 0, True
-    progress = Progress(SystemClock())
-    try:
-        with cancellation() as stopped:
-            return embed_missing(kept, embedder, progress, stopped), not stopped()
-    finally:
-        progress.clear()
+    with Progress() as progress, cancellation() as stopped:
+        return embed_missing(kept, embedder, progress, stopped), not stopped()
 
 
 def _report(report: SyncReport) -> str:
@@ -253,16 +234,14 @@ def _report(report: SyncReport) -> str:
     return f"{told}, {report.removed:,} gone" if report.removed else told
 
 
-EMPTY = (
+_EMPTY = (
     "The registry is empty. Import the tools of servers with `toolsight registry import --config FILE`, or a "
     "stored tools/list answer or an export with `toolsight registry import FILE`."
 )
-NOTHING_SEEN = "The registry has no tools that you may see."
-
 
 _COMMANDS = {
     "import": "registry:import_tools",
-    "show": "registry_search",
+    "show": "registry_search:show_tool",
     "search": "registry_search",
     "export": "registry",
 }
@@ -271,9 +250,9 @@ _COMMANDS = {
 @click.group(cls=CommandGroup, modules=_COMMANDS, invoke_without_command=True)
 @click.option("--embed", "embeds", is_flag=True, help="Embed the tools that have no vector yet.")
 @registry_options
-@json_option
+@as_json
 @click.pass_context
-def registry(context: click.Context, /, embeds: bool, as_json: bool, **values: Any) -> None:
+def registry(context: click.Context, /, embeds: bool, **values: Any) -> None:
     """Store tools with their versions and search by meaning.
 
     Their servers do not have to be connected. The registry is stored in the SQLite file with the sessions, or
@@ -287,27 +266,28 @@ def registry(context: click.Context, /, embeds: bool, as_json: bool, **values: A
         return
     options = chosen(**values)
     if embeds:
-        embed(options, as_json=as_json)
+        embed(options)
     else:
-        _say_status(options, as_json=as_json)
+        _show_status(options)
 
 
-def _say_status(options: Options, *, as_json: bool) -> None:
+def _show_status(options: Options) -> None:
     """Print how many tools there are, of which origins, and how many are embedded."""
     kept, sight = open_registry(options), sight_of(options)
     embedder = chosen_embedder(options)
     total, origins = kept.count(sight), kept.origins(sight)
     embedded = kept.embedded(embedder.name, sight) if embedder is not None else 0
-    if as_json:
-        model = embedder.name if embedder is not None else ""
-        say_json({"tools": total, "origins": origins, "model": model, "embedded": embedded})
-        return
-    if not total:
-        say(EMPTY if sight.is_whole else NOTHING_SEEN)
-        return
-    rows = [(origin, f"{number:,}") for origin, number in origins.items()]
-    say_table(("origin", "tools"), rows, right=frozenset({1}))
-    share = f"{count(embedded, 'of them', 'of them')} embedded ({percent(embedded / total)})"
-    say(f"{count(total, 'tool')} from {count(len(origins), 'origin')}, {share}")
-    if embedded < total and sight.is_whole:
-        say("Searches find only embedded tools. Embed the rest with `toolsight registry --embed`.")
+
+    def report() -> Iterator[str | Table]:
+        if not total:
+            yield _EMPTY if sight.is_whole else "The registry has no tools that you may see."
+            return
+        rows = tuple((origin, f"{number:,}") for origin, number in origins.items())
+        yield Table("", ("origin", "tools"), rows, frozenset({1}))
+        share = f"{count(embedded, 'of them', 'of them')} embedded ({percent(embedded / total)})"
+        yield f"{count(total, 'tool')} from {count(len(origins), 'origin')}, {share}"
+        if embedded < total and sight.is_whole:
+            yield "Searches find only embedded tools. Embed the rest with `toolsight registry --embed`."
+
+    model = embedder.name if embedder is not None else ""
+    show({"tools": total, "origins": origins, "model": model, "embedded": embedded}, report())

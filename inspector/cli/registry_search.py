@@ -1,13 +1,16 @@
 """What the registry has: its tools, the versions of one, and the nearest to a query, here and elsewhere."""
 
 import os
+from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.cli.configuration import load_policy
+from inspector.cli.table import is_json, show
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError
+from inspector.core.report import NAME, NUMBER, TIME, TWO, Column, Table, selected
 from inspector.core.settings import FederationSettings
 from inspector.registry.federation import Federation, Member, is_address, load_peers
 from inspector.search.ports import Peer
@@ -15,15 +18,14 @@ from inspector.search.ports import Peer
 if TYPE_CHECKING:
     from inspector.search.ports import SearchableRegistry
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import click
 
 from inspector.cli.configuration import open_registry
-from inspector.cli.options import Options, as_json as json_option
+from inspector.cli.options import Options, as_json
 from inspector.cli.registry import chosen, registry_options, require_embedder, sight_of
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.table import say
 from inspector.config.setting import anchored, with_values
 from inspector.core.definition import definition_changes
 from inspector.core.number import count, shown_moment
@@ -63,28 +65,48 @@ def _sight(peer: Peer) -> Sight:
     return load_policy(peer.policy).sight(peer.user, peer.expert) if peer.policy else EVERYTHING
 
 
-# A tool of a registry as the commands write it.
+_TOOL = (
+    "tool{server name description input_schema annotations{read_only destructive idempotent open_world} "
+    "output_schema title tags} origin version hash at is_there"
+)
+_HIT = (
+    Column("tool", "found.tool.id", NAME),
+    Column("cosine", "similarity", TWO),
+    Column("origin", "found.origin"),
+    Column("what it does", lambda one: _about(one.found)),
+)
+_NEIGHBOUR = (
+    Column("tool", "neighbour.found.tool.id", NAME),
+    Column("cosine", "neighbour.similarity", TWO),
+    Column("origin", "neighbour.found.origin"),
+    Column("what it does", lambda one: _about(one.neighbour.found)),
+)
+_LISTED = (
+    Column("tool", "tool.id", NAME),
+    Column("origin"),
+    Column("version", kind=NUMBER),
+    Column("since", "at", TIME),
+    Column("what it does", lambda one: _about(one)),
+)
 
-_SAID = 100
+
+def _tool_json(found: RegisteredTool) -> dict[str, Any]:
+    return {"id": found.tool.id, **selected(found, _TOOL)}
 
 
-def tool_json(found: RegisteredTool) -> dict[str, Any]:
-    """A tool for programs."""
-    return {"id": found.tool.id, **asdict(found)}
-
-
-def tool_line(found: RegisteredTool) -> str:
+def _about(found: RegisteredTool) -> str:
     """What a tool does, on a line."""
-    return shortened(first_sentence(found.tool.description), _SAID)
+    return shortened(first_sentence(found.tool.description), 100)
 
 
-# A search of one's own registry and of other people's, each result with the registry that it is in.
+def _ranked(columns: Sequence[Column], found: Sequence[object]) -> Table:
+    """What was found, with its rank before it."""
+    ranks = iter(range(1, len(found) + 1))
+    return Table.of((Column("#", lambda _one: next(ranks), NUMBER), *columns), found)
 
-OWN = "(local)"
 
-
-def search_federation(options: Options, query: str, *, limit: int, floor: float, as_json: bool) -> None:
-    """Print what a search of all registries finds, and what each peer answered."""
+def _search_federation(options: Options, query: str, *, limit: int, floor: float) -> None:
+    """Print what a search of one's own registry and of other people's finds, and what each peer answered."""
     federation, sight = open_federation(_settings(options)), sight_of(options)
     kept, embedder = open_registry(options), require_embedder(options)
     done = federation.search(
@@ -94,18 +116,11 @@ def search_federation(options: Options, query: str, *, limit: int, floor: float,
         limit=limit,
         floor=floor,
     )
-    if as_json:
-        found = [
-            {
-                "registry": one.peer,
-                "similarity": one.neighbour.similarity,
-                **tool_json(one.neighbour.found),
-            }
-            for one in done.found
-        ]
-        say_json({"found": found, "peers": [asdict(one) for one in done.answers]})
-        return
-    _say(done)
+    found = [
+        selected(one, "registry:peer similarity:neighbour.similarity") | _tool_json(one.neighbour.found)
+        for one in done.found
+    ]
+    show({"found": found, "peers": selected(done.answers, "peer found refused why")}, _federated(done))
 
 
 def _settings(options: Options) -> FederationSettings:
@@ -117,26 +132,12 @@ def _settings(options: Options) -> FederationSettings:
     return settings
 
 
-def _say(done: Federated) -> None:
-    rows = [
-        (
-            f"{rank}",
-            one.peer or OWN,
-            one.neighbour.found.tool.id,
-            f"{one.neighbour.similarity:.2f}",
-            one.neighbour.found.origin,
-            tool_line(one.neighbour.found),
-        )
-        for rank, one in enumerate(done.found, 1)
-    ]
-    headers = ("#", "registry", "tool", "cosine", "origin", "what it does")
-    say_table(headers, rows, right=frozenset({0, 3}), whole=frozenset({1, 2}))
+def _federated(done: Federated) -> Iterator[str | Table]:
+    yield _ranked((Column("registry", lambda one: one.peer or "(local)", NAME), *_NEIGHBOUR), done.found)
     own = sum(not one.peer for one in done.found)
-    each = [
-        f"{own} from this registry",
-        *(f"{one.found} from {one.peer}" for one in done.answers if not one.why),
-    ]
-    say(f"{count(len(done.found), 'tool')}: {', '.join(each)}")
+    each = [f"{own} from this registry"]
+    each += [f"{one.found} from {one.peer}" for one in done.answers if not one.why]
+    yield f"{count(len(done.found), 'tool')}: {', '.join(each)}"
     for one in done.answers:
         if one.why:
             say(f"skipped {one.peer}: {one.why}", err=True)
@@ -144,18 +145,15 @@ def _say(done: Federated) -> None:
             say(f"{one.peer}: rejected {count(one.refused, 'invalid result')}", err=True)
 
 
-_NEAR = 1000
-
-
-@click.command()
+@click.command("show")
 @click.argument("tool_id", default="", metavar="[TOOL]")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number of results."
 )
 @click.option("--after", default="", metavar="TOOL", help="Start after this tool.")
 @registry_options
-@json_option
-def show(tool_id: str, limit: int, after: str, *, as_json: bool, **values: Any) -> None:
+@as_json
+def show_tool(tool_id: str, limit: int, after: str, **values: Any) -> None:
     """Show every version of TOOL, or list the tools.
 
     If no tool has exactly this id, lists those whose id contains TOOL. Without TOOL, lists all of them.
@@ -167,56 +165,37 @@ def show(tool_id: str, limit: int, after: str, *, as_json: bool, **values: Any) 
     kept, sight = open_registry(options), sight_of(options)
     versions = kept.versions(tool_id, sight) if tool_id else ()
     if versions:
-        _say_tool(versions, as_json=as_json)
+        show(list(map(_tool_json, versions)), _versions(versions))
         return
     total = kept.count(sight, part=tool_id)
     if tool_id and not total:
         raise ConfigError(f"the registry has no tool '{tool_id}'", hint=_nearest(kept, sight, tool_id))
     found = list(kept.tools(sight, part=tool_id, after=after, limit=limit))
-    if as_json:
-        say_json([tool_json(one) for one in found])
-        return
-    _say_list(found)
-    say(count(total, "tool"))
+    lines = [count(total, "tool")]
     if len(found) == limit and total > limit:
-        say(f"next page: toolsight registry show {tool_id} --after {found[-1].tool.id}".replace("  ", " "))
+        more = f"next page: toolsight registry show {tool_id} --after {found[-1].tool.id}"
+        lines.append(more.replace("  ", " "))
+    show(list(map(_tool_json, found)), [Table.of(_LISTED, found), *lines])
 
 
 def _nearest(kept: ToolRegistry, sight: Sight, tool_id: str) -> str:
     """A hint with the ids that look most like one that is not there."""
     part = tool_id.rpartition(":")[2][:3]
-    near = closest(tool_id, [one.tool.id for one in kept.tools(sight, part=part, limit=_NEAR)])
+    near = closest(tool_id, [one.tool.id for one in kept.tools(sight, part=part, limit=1000)])
     return f"Closest: {', '.join(near)}." if near else "`toolsight registry show` lists them."
 
 
-def _say_list(found: Sequence[RegisteredTool]) -> None:
-    rows = [
-        (one.tool.id, one.origin, f"{one.version}", shown_moment(one.at), tool_line(one)) for one in found
-    ]
-    headers = ("tool", "origin", "version", "since", "what it does")
-    say_table(headers, rows, right=frozenset({2}), whole=frozenset({0, 3}))
-
-
-def _say_tool(versions: Sequence[RegisteredTool], *, as_json: bool) -> None:
-    if as_json:
-        say_json([tool_json(one) for one in versions])
-        return
+def _versions(versions: Sequence[RegisteredTool]) -> Iterator[str]:
     newest = versions[0]
     gone = "" if newest.is_there else "   gone: its origin no longer has it"
-    say(f"{newest.tool.id}   {newest.origin}{gone}")
-    say(newest.tool.description)
-    _say_versions(versions)
-
-
-def _say_versions(versions: Sequence[RegisteredTool]) -> None:
+    yield f"{newest.tool.id}   {newest.origin}{gone}"
+    yield newest.tool.description
     for newer, older in zip(versions, [*versions[1:], None], strict=True):
-        say(f"\nversion {newer.version}   {shown_moment(newer.at)}   {newer.origin}   {newer.hash[:12]}")
+        yield f"\nversion {newer.version}   {shown_moment(newer.at)}   {newer.origin}   {newer.hash[:12]}"
         for change in definition_changes(older.tool, newer.tool) if older is not None else ():
             for gone, new in change.lines:
-                say(f"  {change.part}")
-                for sign, text in (("-", gone), ("+", new)):
-                    if text:
-                        say(f"    {sign} {text}")
+                yield f"  {change.part}"
+                yield from (f"    {sign} {text}" for sign, text in (("-", gone), ("+", new)) if text)
 
 
 @click.command()
@@ -232,8 +211,8 @@ def _say_versions(versions: Sequence[RegisteredTool]) -> None:
 )
 @click.option("--federated", is_flag=True, help="Also search the registries in `federation.peers`.")
 @registry_options
-@json_option
-def search(query: str, limit: int, floor: float, *, federated: bool, as_json: bool, **values: Any) -> None:
+@as_json
+def search(query: str, limit: int, floor: float, *, federated: bool, **values: Any) -> None:
     """Find the tools closest in meaning to QUERY.
 
     \b
@@ -243,24 +222,12 @@ def search(query: str, limit: int, floor: float, *, federated: bool, as_json: bo
     kept, sight, embedder = open_registry(options), sight_of(options), require_embedder(options)
     embedder.prepare(lambda _done, _total: None, lambda: False)
     if federated:
-        search_federation(options, query, limit=limit, floor=floor, as_json=as_json)
+        _search_federation(options, query, limit=limit, floor=floor)
         return
     found = search_registry(kept, embedder, query, limit=limit, floor=floor, sight=sight)
-    if as_json:
-        say_json([{"similarity": one.similarity, **tool_json(one.found)} for one in found])
-        return
-    rows = [
-        (f"{rank}", one.found.tool.id, f"{one.similarity:.2f}", one.found.origin, tool_line(one.found))
-        for rank, one in enumerate(found, 1)
-    ]
-    say_table(
-        ("#", "tool", "cosine", "origin", "what it does"), rows, right=frozenset({0, 2}), whole=frozenset({1})
-    )
     total, embedded = kept.count(sight), kept.embedded(embedder.name, sight)
-    say(f"{count(len(found), 'tool')} out of {embedded:,}")
-    if embedded < total:
-        say(
-            f"{count(total - embedded, 'tool is', 'tools are')} not embedded"
-            f"{': `toolsight registry --embed`' if sight.is_whole else ''}",
-            err=True,
-        )
+    data = [{"similarity": one.similarity, **_tool_json(one.found)} for one in found]
+    show(data, [_ranked(_HIT, found), f"{count(len(found), 'tool')} out of {embedded:,}"])
+    if embedded < total and not is_json():
+        how = ": `toolsight registry --embed`" if sight.is_whole else ""
+        say(f"{count(total - embedded, 'tool is', 'tools are')} not embedded{how}", err=True)

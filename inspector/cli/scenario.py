@@ -1,28 +1,29 @@
 """`toolsight scenario`: lists scenarios, plays them on real servers, and checks what is expected of them."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import click
 
-from inspector.cli import composition, location
-from inspector.cli.compare import totals_json
+from inspector.cli import location
+from inspector.cli.compare import TOTALS
 from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.lab import NamedScenario, Played, names_model, play, require_answers
 from inspector.cli.options import CommandGroup, Options, as_json, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import say, say_json, terminal_width
+from inspector.cli.table import is_json, say, say_json, say_report, show, terminal_width
 from inspector.core.access import viewer
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelResponded, Record, SessionStarted
 from inspector.core.number import count, money, percent
-from inspector.scenario.comparison import ComparedProfile, ScenarioResult, Totals, compare_profiles
-from inspector.scenario.expectation import Expectation, Finding
+from inspector.core.report import selected
+from inspector.scenario.comparison import ComparedProfile, Totals, compare_profiles
+from inspector.scenario.expectation import Finding
 from inspector.scenario.scenario import Scenario, load_scenario
 from widgets import visible
 
@@ -34,7 +35,14 @@ _DETAIL = frozenset(
 )
 
 
-def listing(name: str, scenario: Scenario, width: int) -> Iterator[str]:
+def _listing(found: Sequence[NamedScenario], width: int) -> Iterator[str]:
+    for number, one in enumerate(found):
+        if number:
+            yield ""
+        yield from _scenario(one.name, one.scenario, width)
+
+
+def _scenario(name: str, scenario: Scenario, width: int) -> Iterator[str]:
     """A scenario in a list: its name and title, what it is about, and what it expects."""
     turns = len(scenario.users)
     profile = f", profile {scenario.profile}" if scenario.profile else ""
@@ -45,20 +53,6 @@ def listing(name: str, scenario: Scenario, width: int) -> Iterator[str]:
         yield f"{_INDENT}expects {expected.text}"
     for unwanted in scenario.never:
         yield f"{_INDENT}never   {unwanted.text}"
-
-
-def listing_json(name: str, path: str, scenario: Scenario) -> dict[str, Any]:
-    return {
-        "name": name,
-        "file": path,
-        "title": scenario.title,
-        "about": scenario.about,
-        "profile": scenario.profile,
-        "settings": dict(scenario.settings),
-        "turns": list(scenario.users),
-        "expect": [_expectation_json(one) for one in scenario.expect],
-        "never": [_expectation_json(one) for one in scenario.never],
-    }
 
 
 def record_line(record: Record, width: int) -> str | None:
@@ -108,31 +102,17 @@ def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width:
             yield f"{_INDENT}{_line(record, record.event.summary(), width - len(_INDENT))}"
 
 
-def result_json(name: str, session: str, result: ScenarioResult) -> dict[str, Any]:
-    """A run as JSON; its records are in the database, under `session`."""
-    return {
-        "name": name,
-        "title": result.scenario.title,
-        "profile": result.profile,
-        "session": session,
-        "passed": result.passed,
-        "findings": [_finding_json(finding) for finding in result.findings],
-        "totals": totals_json(result.totals),
-    }
-
-
-def _expectation_json(expected: Expectation) -> dict[str, Any]:
-    return {"event": expected.kind, "conditions": [asdict(one) for one in expected.conditions]}
-
-
-def _finding_json(finding: Finding) -> dict[str, Any]:
-    return {
-        "expectation": finding.expectation.text,
-        "forbidden": finding.forbidden,
-        "met": finding.met,
-        "seq": finding.seq,
-        "reason": finding.reason,
-    }
+_EXPECTATION = "{event:kind conditions{field how value}}"
+_LISTED = (
+    f"name file:path title:scenario.title about:scenario.about profile:scenario.profile "
+    f"settings:scenario.settings turns:scenario.users expect:scenario.expect{_EXPECTATION} "
+    f"never:scenario.never{_EXPECTATION}"
+)
+_PLAYED = (
+    "name title:result.scenario.title profile:result.profile session passed:result.passed "
+    f"findings:result.findings{{expectation:expectation.text forbidden met seq reason}} "
+    f"totals:result.totals{{{TOTALS}}}"
+)
 
 
 def _line(record: Record, text: str, width: int) -> str:
@@ -169,17 +149,17 @@ def _wrapped(text: str, width: int) -> str:
 )
 @as_json
 @click.pass_context
-def scenario(context: click.Context, /, folders: tuple[Path, ...], as_json: bool) -> None:
+def scenario(context: click.Context, /, folders: tuple[Path, ...]) -> None:
     """List scripted conversations, and what each expects.
 
     \b
     toolsight scenario run guard --check
     """
     if context.invoked_subcommand is None:
-        _list(folders, as_json=as_json)
+        _list(folders)
 
 
-def _list(folders: Sequence[Path], *, as_json: bool) -> None:
+def _list(folders: Sequence[Path]) -> None:
     """Print the scenarios that come with Toolsight, and those in each folder."""
     found = [NamedScenario.find(path.stem) for path in location.shipped_scenarios()]
     problems = []
@@ -188,13 +168,7 @@ def _list(folders: Sequence[Path], *, as_json: bool) -> None:
             found.append(NamedScenario(str(path), path, load_scenario(path)))
         except ConfigError as error:
             problems.append(error.message)
-    if as_json:
-        say_json([listing_json(one.name, str(one.path), one.scenario) for one in found])
-    else:
-        for number, one in enumerate(found):
-            if number:
-                say()
-            _say_lines(listing(one.name, one.scenario, terminal_width()))
+    show(selected(found, _LISTED), _listing(found, terminal_width()))
     for problem in problems:
         say(f"unreadable: {problem}", err=True)
 
@@ -207,7 +181,7 @@ def _list(folders: Sequence[Path], *, as_json: bool) -> None:
 @as_json
 @click.pass_context
 def run_scenarios(
-    context: click.Context, /, names: tuple[str, ...], is_all: bool, check: bool, as_json: bool, **values: Any
+    context: click.Context, /, names: tuple[str, ...], is_all: bool, check: bool, **values: Any
 ) -> None:
     """Play scenarios, each in its own session with fresh data.
 
@@ -222,32 +196,31 @@ def run_scenarios(
     if not wanted:
         raise click.UsageError("Pass a scenario, or --all. `toolsight scenario` lists them.")
     setup = options(**values)
-    if not setup.names_viewer:
-        ask_about_leftovers(composition.open_leftovers(setup))
+    ask_about_leftovers(setup)
     played: list[Played] = []
     try:
         for one in wanted:
             model = setup.model if names_model(context) else one.script
             mine = replace(setup, model=model)
-            played.append(play(one, mine) if as_json else _played_aloud(one, mine, check=check))
+            played.append(play(one, mine) if is_json() else _played_aloud(one, mine, check=check))
     except KeyboardInterrupt as error:
         say(f"{len(played)} of {count(len(wanted), 'scenario')} played", err=True)
         raise click.Abort from error
     finally:
-        if as_json:
-            say_json([result_json(one.name, one.session, one.result) for one in played])
+        if is_json():
+            say_json(selected(played, _PLAYED))
     if check:
-        _judge(played, quiet=as_json)
+        _judge(played)
     require_answers(played)
 
 
-def play_named(name: str, setup: Options, *, as_json: bool) -> None:
+def play_named(name: str, setup: Options) -> None:
     """Play one scenario with its script, and say what was expected of it."""
     one = NamedScenario.find(name)
     mine = replace(setup, model=one.script)
-    played = play(one, mine) if as_json else _played_aloud(one, mine, check=True)
-    if as_json:
-        say_json(result_json(one.name, played.session, played.result))
+    played = play(one, mine) if is_json() else _played_aloud(one, mine, check=True)
+    if is_json():
+        say_json(selected(played, _PLAYED))
     require_answers([played])
 
 
@@ -260,38 +233,30 @@ def _files(folder: Path) -> list[Path]:
 def _played_aloud(one: NamedScenario, setup: Options, *, check: bool) -> Played:
     """Play a scenario; print a line for each record that matters, then the totals."""
     width = terminal_width()
-    say(f"\n{one.scenario.title}   {one.name}")
-    played = play(one, setup, tell=_teller(width))
-    result = played.result
-    say()
-    (row,) = compare_profiles([result], scripted=False).rows
-    _say_lines(totals_lines(row, result.prices))
-    if check:
-        say()
-        _say_lines(finding_lines(result.findings, result.records, width))
-    say(f"session {played.session} in {location.database_path(setup)}")
-    return played
 
-
-def _teller(width: int) -> Callable[[Record], None]:
     def tell(record: Record) -> None:
         line = record_line(record, width)
         if line is not None:
             say(line)
 
-    return tell
+    say(f"\n{one.scenario.title}   {one.name}")
+    played = play(one, setup, tell=tell)
+    result = played.result
+    say()
+    (row,) = compare_profiles([result], scripted=False).rows
+    say_report(totals_lines(row, result.prices))
+    if check:
+        say()
+        say_report(finding_lines(result.findings, result.records, width))
+    say(f"session {played.session} in {location.database_path(setup)}")
+    return played
 
 
-def _judge(played: Sequence[Played], *, quiet: bool) -> None:
+def _judge(played: Sequence[Played]) -> None:
     """Exit with 3 if a scenario did not pass, naming each one that did not."""
     failed = [one.name for one in played if not one.result.passed]
-    if not quiet:
+    if not is_json():
         rest = f"; failed: {', '.join(failed)}" if failed else ""
         say(f"\n{len(played) - len(failed)} of {len(played)} scenarios passed{rest}")
     if failed:
         sys.exit(Exit.GATE)
-
-
-def _say_lines(lines: Iterator[str]) -> None:
-    for line in lines:
-        say(line)

@@ -2,142 +2,43 @@
 
 import math
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import click
 
-from inspector.cli.clients import (
-    as_clients,
-    options_as,
-    require_searches,
-    search_as,
-    search_json,
-)
+from inspector.cli.clients import as_clients, client_ranker, options_as, search_as, search_json
 from inspector.cli.launch import run_headless
-from inspector.cli.marketplace import further_json, say_further
+from inspector.cli.marketplace import FOUND, further
 from inspector.cli.options import as_json, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import say, say_json, say_table
-from inspector.cli.why import Draft, compare_clients, say_draft, say_why
+from inspector.cli.table import show
+from inspector.cli.why import REQUEST, SCORE, STANDING, Draft, compare_clients, show_draft, show_why
 from inspector.clients.client import Client
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
+from inspector.core.report import NAME, TWO, Column, Table, selected
 from inspector.search.answer_text import answer_text, metadata
 from inspector.search.explanation.confusable import confusables
-from inspector.search.explanation.standing import RankerComparison, by_step, compare_rankers
+from inspector.search.explanation.standing import by_step, compare_rankers
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.session.workbench import Workbench
 
-# The list of what a search found, for people.
-
-# What past requests and past use added to a tool's score, as text.
-
-
-def say_past(hit: Hit) -> None:
-    """The past request that counted for a tool, and its past use."""
-    for part in hit.score.parts:
-        if part.signal is Signal.HISTORY:
-            asked = count(round(part.inputs["past requests"]), "past request")
-            say(f"{hit.tool_id}   {part.term}   cosine {part.inputs['cosine']:.2f}   {asked}")
-        elif part.signal is Signal.AFFINITY:
-            say(f"{hit.tool_id}   {part.term}   prior {part.inputs['prior']:.2f}")
-
-
-# What a search reports beside its hits.
-
-
-def say_besides(report: SearchReport) -> None:
-    """Print what the ranker had to do without, and what the registry has that nobody can call."""
-    if report.note:
-        say(report.note)
-    if report.unconnected:
-        say("\nIn the registry but not callable, because their servers are not connected:")
-        rows = [(one.tool_id, f"{one.similarity:.2f}", one.origin) for one in report.unconnected]
-        say_table(("tool", "cosine", "origin"), rows, right=frozenset({1}), whole=frozenset({0}))
-
-
-_MISSES_SHOWN = 10
-
-
-def say_report(report: SearchReport) -> None:
-    """Print the answer, the tools by rank, and how they were ranked."""
-    if report.error:
-        say(report.error)
-    else:
-        say(answer_text(report))
-    shown = _shown(report)
-    say_table(("#", "tool", "score", "outcome", "parts"), _rows(report, shown), right=frozenset({0, 2}))
-    terms = ", ".join(report.terms) or "none"
-    say(
-        f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}"
-        f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
-    )
-    for hit in shown:
-        say_past(hit)
-    say_besides(report)
-
-
-def _shown(report: SearchReport) -> tuple[Hit, ...]:
-    """The results, and the first of what scored and missed."""
-    missed = (hit for hit in report.hits if not hit.outcome.is_result and hit.score.value > 0)
-    ranks = {hit.rank for hit in (*report.results, *islice(missed, _MISSES_SHOWN))}
-    return tuple(hit for hit in report.hits if hit.rank in ranks)
-
-
-def _rows(report: SearchReport, shown: Sequence[Hit]) -> list[tuple[str, ...]]:
-    """The tools by rank, and between them where those are that are left out."""
-    last = max((hit.rank for hit in shown), default=0)
-    hits = [hit for hit in report.hits if hit.rank <= last]
-    return [
-        ("", f"… {one.ranks}", "", one.reason, "") if isinstance(one, Gap) else _hit_row(one)
-        for one in with_gaps(hits, shown.__contains__)
-    ]
-
-
-def _hit_row(hit: Hit) -> tuple[str, ...]:
-    sums = {
-        signal: math.fsum(part.value for part in hit.score.parts if part.signal is signal)
-        for signal in dict.fromkeys(part.signal for part in hit.score.parts)
-    }
-    parts = " ".join(f"{signal} {value:.2f}" for signal, value in sums.items())
-    return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", hit.outcome, parts)
-
-
-# The pairs of tools that compete for the same requests.
-
-
-def say_overlaps(bench: Workbench, *, as_json: bool) -> None:
-    """Print the pairs of tools that compete for the same requests."""
-    pairs = confusables(bench.retrieval.index)
-    if as_json:
-        say_json([asdict(pair) for pair in pairs])
-        return
-    rows = [
-        (pair.first, pair.second, f"{pair.closeness:.2f}", str(pair.reason), ", ".join(pair.shared))
-        for pair in pairs
-    ]
-    say_table(("tool", "and", "similarity", "reason", "shared terms"), rows, right=frozenset({2}))
-
-
-_NOTHING = "nothing"
-_FIRST = 5
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """What was searched for, as which client, and how it is shown."""
-
-    request: SearchRequest
-    as_json: bool
-    client: Client | None = None
-
-    @property
-    def searched_as(self) -> dict[str, Any]:
-        """As which client it is, for programs."""
-        return {"as": search_json(self.client)} if self.client is not None else {}
+_MISSES_SHOWN, _FIRST, _NOTHING = 10, 5, "nothing"
+_FOUND = (
+    f"answer {REQUEST} ranker hits{{rank {SCORE} outcome}} terms limit latency_ms error scored probability "
+    "threshold closest_threshold note unscored unconnected{tool_id description origin similarity}"
+)
+_UNCONNECTED = (Column("tool", "tool_id", NAME), Column("cosine", "similarity", TWO), Column("origin"))
+_STEP = "{text tool_ids probability answer}"
+_OVERLAPS = (
+    Column("tool", "first"),
+    Column("and", "second"),
+    Column("similarity", "closeness", TWO),
+    Column("reason"),
+    Column("shared terms", lambda pair: ", ".join(pair.shared)),
+)
 
 
 @click.command()
@@ -190,7 +91,6 @@ def search(
     steps: bool,
     overlaps: bool,
     clients: tuple[Client, ...],
-    as_json: bool,
     **values: Any,
 ) -> None:
     """Search like `search_tools` and explain the scores.
@@ -203,33 +103,31 @@ def search(
     """
     draft = Draft(try_name, try_description)
     _check(query, tool_id, clients, ranker, is_draft=draft != Draft(), overlaps=overlaps)
+    for client in clients:
+        # One that has no search to follow is an error before anything is started.
+        client_ranker(client)
     request = SearchRequest(query, server_name, tool_names, tags, limit, min_similarity, server_query)
-    asked = _Search(request, as_json, *clients[:1])
-    require_searches(clients)
+    alone = clients[0] if len(clients) == 1 else None
     views: tuple[tuple[bool, Callable[[Workbench], bool | None]], ...] = (
-        (overlaps, lambda bench: say_overlaps(bench, as_json=as_json)),
-        (len(clients) > 1, lambda bench: compare_clients(bench, query, clients, tool_id, as_json=as_json)),
-        (
-            draft != Draft(),
-            lambda bench: say_draft(bench, tool_id, query, draft, *clients[:1], as_json=as_json),
-        ),
-        (bool(tool_id), lambda bench: say_why(bench, request, tool_id, asked.searched_as, as_json=as_json)),
-        (side_by_side, lambda bench: _compare(bench, asked)),
-        (steps, lambda bench: _steps(bench, asked)),
-        (True, lambda bench: _search(bench, asked)),
+        (overlaps, _show_overlaps),
+        (len(clients) > 1, lambda bench: compare_clients(bench, query, clients, tool_id)),
+        (draft != Draft(), lambda bench: show_draft(bench, tool_id, query, draft, alone)),
+        (bool(tool_id), lambda bench: show_why(bench, request, tool_id, alone)),
+        (side_by_side, lambda bench: _compare(bench, query)),
+        (steps, lambda bench: _steps(bench, query)),
+        (True, lambda bench: _search(bench, request, alone)),
     )
-    show = next(view for is_wanted, view in views if is_wanted)
+    view = next(view for is_wanted, view in views if is_wanted)
     is_found: list[bool | None] = []
 
     async def work(bench: Workbench) -> None:
-        if len(clients) == 1:
-            tool = bench.catalog.require(tool_id) if tool_id else None
-            await search_as(bench, clients[0], tool, quiet=as_json)
+        if alone is not None:
+            await search_as(bench, alone, bench.catalog.require(tool_id) if tool_id else None)
         if ranker:
             bench.change_setting("discovery.ranker", ranker)
-        is_found.append(show(bench))
+        is_found.append(view(bench))
 
-    run_headless(options_as(clients[0] if len(clients) == 1 else None, **values), work)
+    run_headless(options_as(alone, **values), work)
     if is_found == [False]:
         sys.exit(Exit.GATE)
 
@@ -248,45 +146,92 @@ def _check(
         raise click.UsageError("--overlaps compares all tools, so it takes neither QUERY nor --why.")
 
 
-def _search(bench: Workbench, asked: _Search) -> None:
-    report = bench.search(asked.request)
-    beyond = further_json(bench.state.marketplace)
-    if asked.as_json:
-        answer = {"answer": report.answer, **asdict(report)}
-        say_json(answer | {"metadata": metadata(report, bench.catalog.by_id)} | beyond | asked.searched_as)
-        return
-    say_report(report)
-    say_further(bench.state.marketplace)
+def _search(bench: Workbench, request: SearchRequest, client: Client | None) -> None:
+    report, market = bench.search(request), bench.state.marketplace
+    beyond = {} if market is None else {"marketplace": selected(market, FOUND)}
+    data = selected(report, _FOUND) | {"metadata": metadata(report, bench.catalog.by_id)}
+    show(data | beyond | search_json(client), (*search_report(report), *further(market)))
 
 
-def _compare(bench: Workbench, asked: _Search) -> None:
-    found = compare_rankers(bench.retrieval.rankers, asked.request.query, RANKERS)
-    if asked.as_json:
-        say_json(asdict(found))
-    else:
-        _say_comparison(found)
+def search_report(report: SearchReport) -> Iterator[str | Table]:
+    """The answer, the tools by rank, how they were ranked, and what is beside them."""
+    yield report.error or answer_text(report)
+    shown = _shown(report)
+    rows = tuple(_rows(report, shown))
+    yield Table("", ("#", "tool", "score", "outcome", "parts"), rows, frozenset({0, 2}))
+    terms = ", ".join(report.terms) or "none"
+    yield (
+        f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}"
+        f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
+    )
+    for hit in shown:
+        yield from _past(hit)
+    if report.note:
+        yield report.note
+    if report.unconnected:
+        yield "\nIn the registry but not callable, because their servers are not connected:"
+        yield Table.of(_UNCONNECTED, report.unconnected)
 
 
-def _say_comparison(comparison: RankerComparison) -> None:
+def _past(hit: Hit) -> Iterator[str]:
+    """The past request that counted for a tool, and its past use."""
+    for part in hit.score.parts:
+        if part.signal is Signal.HISTORY:
+            asked = count(round(part.inputs["past requests"]), "past request")
+            yield f"{hit.tool_id}   {part.term}   cosine {part.inputs['cosine']:.2f}   {asked}"
+        elif part.signal is Signal.AFFINITY:
+            yield f"{hit.tool_id}   {part.term}   prior {part.inputs['prior']:.2f}"
+
+
+def _shown(report: SearchReport) -> tuple[Hit, ...]:
+    """The results, and the first of what scored and missed."""
+    missed = (hit for hit in report.hits if not hit.outcome.is_result and hit.score.value > 0)
+    ranks = {hit.rank for hit in (*report.results, *islice(missed, _MISSES_SHOWN))}
+    return tuple(hit for hit in report.hits if hit.rank in ranks)
+
+
+def _rows(report: SearchReport, shown: Sequence[Hit]) -> list[tuple[str, ...]]:
+    """The tools by rank, and between them where those are that are left out."""
+    last = max((hit.rank for hit in shown), default=0)
+    hits = [hit for hit in report.hits if hit.rank <= last]
+    return [
+        ("", f"… {one.ranks}", "", one.reason, "") if isinstance(one, Gap) else _hit_row(one)
+        for one in with_gaps(hits, shown.__contains__)
+    ]
+
+
+def _hit_row(hit: Hit) -> tuple[str, ...]:
+    sums = {
+        signal: math.fsum(part.value for part in hit.score.parts if part.signal is signal)
+        for signal in dict.fromkeys(part.signal for part in hit.score.parts)
+    }
+    parts = " ".join(f"{signal} {value:.2f}" for signal, value in sums.items())
+    return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", hit.outcome, parts)
+
+
+def _show_overlaps(bench: Workbench) -> None:
+    """Print the pairs of tools that compete for the same requests."""
+    pairs = confusables(bench.retrieval.index)
+    show(selected(pairs, "first second reason closeness cosine shared"), [Table.of(_OVERLAPS, pairs)])
+
+
+def _compare(bench: Workbench, query: str) -> None:
     """The first tools of each ranker: as columns, thirteen rankers fit no terminal."""
+    found = compare_rankers(bench.retrieval.rankers, query, RANKERS)
     rows = []
-    for column, name in enumerate(comparison.names):
+    for column, name in enumerate(found.names):
         kept = sorted(
-            (row.standings[column].rank, row.tool_id) for row in comparison.rows if row.standings[column].kept
+            (row.standings[column].rank, row.tool_id) for row in found.rows if row.standings[column].kept
         )
         rows.append((name, ", ".join(tool_id for _rank, tool_id in kept[:_FIRST]) or _NOTHING))
-    say_table(("ranker", f"first {_FIRST}"), rows, right=frozenset())
+    data = selected(found, f"query names rows{{tool_id standings{STANDING}}} notes probabilities")
+    show(data, [Table("", ("ranker", f"first {_FIRST}"), tuple(rows))])
 
 
-def _steps(bench: Workbench, asked: _Search) -> None:
+def _steps(bench: Workbench, query: str) -> None:
     retrieval = bench.retrieval
-    found = by_step(retrieval.rankers, retrieval.ranker_name, asked.request.query, retrieval.rules)
-    if asked.as_json:
-        say_json(asdict(found))
-        return
-    say_table(
-        ("search", "answer", "finds"),
-        [(one.text, one.answer, ", ".join(one.tool_ids) or _NOTHING) for one in (found.whole, *found.steps)],
-        right=frozenset(),
-    )
-    say(f"found only by the steps: {', '.join(found.only_steps) or 'none'}")
+    found = by_step(retrieval.rankers, retrieval.ranker_name, query, retrieval.rules)
+    finds = Column("finds", lambda one: ", ".join(one.tool_ids) or _NOTHING)
+    table = Table.of((Column("search", "text"), Column("answer"), finds), (found.whole, *found.steps))
+    data = selected(found, f"whole{_STEP} steps{_STEP} only_steps only_whole")
+    show(data, [table, f"found only by the steps: {', '.join(found.only_steps) or 'none'}"])

@@ -1,27 +1,38 @@
 """`toolsight sessions`: the recorded sessions, and one of them as its timeline, its events or spans."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from inspector.cli.composition import open_store
-from inspector.cli.options import CommandGroup, Options, as_json, owner_options, shared
-from inspector.cli.table import say, say_json, say_raw, say_table
+from inspector.cli.composition import open_store, require_sessions
+from inspector.cli.options import CommandGroup, as_json, owner_options, shared
+from inspector.cli.table import say_raw, show
 from inspector.core.error import StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
 from inspector.core.number import count, percent, plural, shown_moment
 from inspector.core.ports import EventStore
 from inspector.core.redaction import clean
+from inspector.core.report import NAME, NOTHING, NUMBER, SHARE, TIME, Column, Table, selected
 from inspector.core.session import Binding
-from inspector.session.timeline import Lane, ModelCall, Move, Tally, Timeline
+from inspector.session.timeline import Lane, ModelCall, Timeline
 
+_KEYS = "id started_at ended_at config model events searches calls agent user expert question"
+_SESSIONS = (
+    Column("session", "id", NAME),
+    Column("started (UTC)", "started_at", TIME),
+    Column("searches", kind=NUMBER),
+    Column("calls", kind=NUMBER),
+    Column("agent", lambda one: one.agent or "toolsight"),
+    Column("servers", lambda one: Path(one.config).name),
+    Column("first question", "question"),
+)
 _COMMANDS = {
-    "show": "sessions",
+    "show": "sessions:show_session",
     "import": "importing:import_sessions",
     "forget": "importing",
     "requests": "importing",
@@ -36,7 +47,7 @@ _COMMANDS = {
 @shared
 @as_json
 @click.pass_context
-def sessions(context: click.Context, /, as_json: bool, **values: Any) -> None:
+def sessions(context: click.Context, /, **values: Any) -> None:
     """List the recorded sessions, newest first.
 
     \b
@@ -44,31 +55,9 @@ def sessions(context: click.Context, /, as_json: bool, **values: Any) -> None:
     toolsight sessions import --agent codex  what Codex did on this machine
     """
     if context.invoked_subcommand is None:
-        _list(owner_options(**values), as_json=as_json)
-
-
-def _list(chosen: Options, *, as_json: bool) -> None:
-    stored = open_store(chosen).sessions()
-    if as_json:
-        say_json([asdict(session) for session in stored])
-        return
-    if not stored:
-        say("No sessions recorded yet. Record one with `toolsight demo --headless`.")
-        return
-    rows = [
-        (
-            s.id,
-            shown_moment(s.started_at, "%Y-%m-%d %H:%M"),
-            str(s.searches),
-            str(s.calls),
-            s.agent or "toolsight",
-            Path(s.config).name,
-            s.question,
-        )
-        for s in stored
-    ]
-    headers = ("session", "started (UTC)", "searches", "calls", "agent", "servers", "first question")
-    say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0, 1}))
+        stored = open_store(owner_options(**values)).sessions()
+        empty = "No sessions recorded yet. Record one with `toolsight demo --headless`."
+        show(selected(stored, _KEYS), [Table.of(_SESSIONS, stored) if stored else empty])
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -121,7 +110,7 @@ def span_options(function: F) -> F:
     return decorated  # type: ignore[no-any-return]
 
 
-def export(chosen: SpanOptions, session: str, records: Sequence[Record], *, as_json: bool) -> None:
+def export(chosen: SpanOptions, session: str, records: Sequence[Record]) -> None:
     """Export the records, and say how many spans they made. Raises ToolsightError."""
     from inspector.measure.telemetry.trace import spans
 
@@ -142,11 +131,9 @@ def export(chosen: SpanOptions, session: str, records: Sequence[Record], *, as_j
         for line, _ in export_lines(made):
             say_raw(f"{line}\n")
         return
-    if as_json:
-        say_json({"session": session, "spans": number, "to": where, "content": chosen.content})
-        return
     held = "with their content" if chosen.content else "without content; add --content to include it"
-    say(f"exported {count(number, 'span')} of session {session} to {where}, {held}")
+    data = {"session": session, "spans": number, "to": where, "content": chosen.content}
+    show(data, [f"exported {count(number, 'span')} of session {session} to {where}, {held}"])
 
 
 # A recorded session's timeline as text: which tools were bound in which model calls, and why.
@@ -162,100 +149,99 @@ _SIGNS = {
 _COLUMNS = 60
 
 
-def say_timeline(session: str, records: Iterable[Record], *, as_json: bool) -> None:
-    """Print which tools were bound in each model call of a session, and every change."""
-    shown = Timeline.of(records)
-    if as_json:
-        say_json(_json(session, shown))
-        return
-    say(f"session {session}   {count(len(shown.calls), 'model call')}")
-    if shown.calls:
-        _say_calls(shown)
-    _say_lanes(shown)
-    _say_moves(shown)
+_TALLY = "{searches loads evictions rejections recoveries asked loops accuracy tools}"
+_CALL = (
+    f"number seq message said tool_tokens same resent change think tally{_TALLY} actions{{seq kind text ok}}"
+)
+_CALLS = (
+    Column("call", "number", NUMBER),
+    Column("message", kind=NUMBER),
+    Column("tool tokens", "tool_tokens", NUMBER),
+    Column("same", kind=NUMBER),
+    Column("resent", kind=NUMBER),
+    Column("accuracy", "tally.accuracy", SHARE),
+    Column("what it did", lambda call: _did(call)),
+)
+_MOVES = (
+    Column("before call", "call", NUMBER),
+    Column("#", "seq", NUMBER),
+    Column("tool"),
+    Column("from", "binding_from"),
+    Column("to", lambda move: move.binding_to or "gone"),
+    Column("why", lambda move: move.reason or move.cause),
+)
 
 
-def _say_calls(shown: Timeline) -> None:
-    rows = [_call_row(call) for call in shown.calls]
-    headers = ("call", "message", "tool tokens", "same", "resent", "accuracy", "what it did")
-    say()
-    say_table(headers, rows, right=frozenset({0, 1, 2, 3, 4, 5}))
-
-
-def _call_row(call: ModelCall) -> tuple[str, ...]:
-    did = "\n".join(f"{action.kind}  {action.text}" for action in call.actions)
-    return (
-        str(call.number),
-        str(call.message),
-        str(call.tool_tokens),
-        str(call.same),
-        str(call.resent),
-        _accuracy(call.tally),
-        did or ("thought" if call.think else ""),
-    )
-
-
-def _accuracy(tally: Tally) -> str:
-    return "-" if tally.accuracy is None else percent(tally.accuracy)
-
-
-def _say_lanes(shown: Timeline) -> None:
-    """Print the newest columns, so that each lane fits on a line; the last column is after the last call."""
-    first = max(shown.now - _COLUMNS + 1, 1)
-    rest = {binding: count for binding, count in shown.rest(shown.now).items() if count}
-    say()
-    if shown.lanes:
-        rows = [(lane.tool, _lane(lane, first, shown.now)) for lane in shown.lanes]
-        say_table(("tool", f"calls {first} to {len(shown.calls)}, and after"), rows)
-        say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted  ‖ held while its server is offline")
-    for binding, tools in rest.items():
-        were = plural(tools, "tool was", "tools were")
-        say(f"{tools:,} more {were} {binding} throughout")
-
-
-def _lane(lane: Lane, first: int, now: int) -> str:
-    return "".join(_SIGNS[binding] for binding, _ in lane.states(first, now - first + 1))
-
-
-def _say_moves(shown: Timeline) -> None:
-    rows = [_move_row(move) for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
-    if not rows:
-        say("No tool was bound or unbound.")
-        return
-    say()
-    say_table(("before call", "#", "tool", "from", "to", "why"), rows, right=frozenset({0, 1}))
-    tally = shown.tally(shown.now)
-    say(
-        f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
-        f"rejections {tally.rejections}, recoveries {tally.recoveries}, asked the user {tally.asked}, "
-        f"accuracy {_accuracy(tally)}"
-    )
-
-
-def _move_row(move: Move) -> tuple[str, ...]:
-    before, after = move.binding_from or "-", move.binding_to or "gone"
-    return (str(move.call), str(move.seq), move.tool, before, after, move.reason or move.cause)
-
-
-def _json(session: str, shown: Timeline) -> dict[str, Any]:
-    columns = range(1, shown.now + 1)
+def _timeline_json(session: str, shown: Timeline) -> dict[str, Any]:
+    moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
     return {
         "session": session,
-        "calls": [asdict(call) for call in shown.calls],
+        "calls": selected(shown.calls, _CALL),
         "lanes": [
             {"tool": lane.tool, "during": [state for state, _ in lane.states(1, shown.now)]}
             for lane in shown.lanes
         ],
-        "moves": [asdict(move) for column in columns for move in shown.moves_at(column)],
+        "moves": selected(moves, "tool call seq binding_from binding_to reason cause"),
         "rest": shown.rest(shown.now),
-        "tally": asdict(shown.tally(shown.now)),
+        "tally": selected(shown.tally(shown.now), _TALLY[1:-1]),
     }
 
 
+def _timeline(session: str, shown: Timeline) -> Iterator[str | Table]:
+    """Which tools were bound in each model call of a session, and every change."""
+    yield f"session {session}   {count(len(shown.calls), 'model call')}"
+    if shown.calls:
+        yield ""
+        yield Table.of(_CALLS, shown.calls)
+    yield ""
+    yield from _lanes(shown)
+    moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
+    if not moves:
+        yield "No tool was bound or unbound."
+        return
+    yield ""
+    yield Table.of(_MOVES, moves)
+    tally = shown.tally(shown.now)
+    accuracy = NOTHING if tally.accuracy is None else percent(tally.accuracy)
+    yield (
+        f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
+        f"rejections {tally.rejections}, recoveries {tally.recoveries}, asked the user {tally.asked}, "
+        f"accuracy {accuracy}"
+    )
+
+
+def _did(call: ModelCall) -> str:
+    did = "\n".join(f"{action.kind}  {action.text}" for action in call.actions)
+    return did or ("thought" if call.think else "")
+
+
+def _lanes(shown: Timeline) -> Iterator[str | Table]:
+    """The newest columns, so that each lane fits on a line; the last column is after the last call."""
+    first = max(shown.now - _COLUMNS + 1, 1)
+    if shown.lanes:
+        header = f"calls {first} to {len(shown.calls)}, and after"
+        columns = (Column("tool"), Column(header, lambda lane: _signs(lane, first, shown.now)))
+        yield Table.of(columns, shown.lanes)
+        yield "⌂ pinned  ● loaded  ○ deferred  ✕ evicted  ‖ held while its server is offline"
+    for binding, tools in shown.rest(shown.now).items():
+        if tools:
+            yield f"{tools:,} more {plural(tools, 'tool was', 'tools were')} {binding} throughout"
+
+
+def _signs(lane: Lane, first: int, now: int) -> str:
+    return "".join(_SIGNS[binding] for binding, _ in lane.states(first, now - first + 1))
+
+
 TIMELINE, EVENTS, SPANS = "timeline", "events", "spans"
+_EVENTS = (
+    Column("#", "seq", NUMBER),
+    Column("time (UTC)", lambda record: shown_moment(record.at, "%Y-%m-%d %H:%M:%S")),
+    Column("kind"),
+    Column("what", lambda record: record.event.summary()),
+)
 
 
-@click.command()
+@click.command("show")
 @click.argument("session", default="")
 @click.option(
     "--as",
@@ -275,13 +261,12 @@ TIMELINE, EVENTS, SPANS = "timeline", "events", "spans"
 @span_options
 @shared
 @as_json
-def show(
+def show_session(
     session: str,
     form: str | None,
     kinds: tuple[str, ...],
     limit: int | None,
     spans: SpanOptions,
-    as_json: bool,
     **values: Any,
 ) -> None:
     """Show a session as a timeline, events or spans.
@@ -296,11 +281,13 @@ def show(
     store = open_store(owner_options(**values))
     chosen = _chosen(store, session)
     if form == SPANS:
-        export(spans, chosen, store.read(chosen), as_json=as_json)
+        export(spans, chosen, store.read(chosen))
     elif form == TIMELINE:
-        say_timeline(chosen, store.stream(chosen), as_json=as_json)
+        shown = Timeline.of(store.stream(chosen))
+        show(_timeline_json(chosen, shown), _timeline(chosen, shown))
     else:
-        _say_events(store, chosen, kinds, limit, as_json=as_json)
+        records = store.read(chosen, kinds=kinds, limit=limit)
+        show([record_json(record) for record in records], [Table.of(_EVENTS, records)])
 
 
 def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:
@@ -313,20 +300,7 @@ def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:
 
 
 def _chosen(store: EventStore, session: str) -> str:
-    stored = [known.id for known in store.sessions()]
-    chosen = session or (stored[0] if stored else "")
-    if chosen not in stored:
-        wanted = f"there is no session '{session}'" if session else "no session has been recorded yet"
-        raise StoreError(wanted, hint="`toolsight sessions` lists them.")
-    return chosen
-
-
-def _say_events(
-    store: EventStore, session: str, kinds: tuple[str, ...], limit: int | None, *, as_json: bool
-) -> None:
-    records = store.read(session, kinds=kinds, limit=limit)
-    if as_json:
-        say_json([record_json(record) for record in records])
-        return
-    rows = [(str(r.seq), shown_moment(r.at, "%Y-%m-%d %H:%M:%S"), r.kind, r.event.summary()) for r in records]
-    say_table(("#", "time (UTC)", "kind", "what"), rows, right=frozenset({0}))
+    stored = require_sessions(store, [session] if session else [])
+    if not stored:
+        raise StoreError("no session has been recorded yet", hint="`toolsight sessions` lists them.")
+    return session or stored[0].id

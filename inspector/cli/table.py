@@ -10,16 +10,18 @@ from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass, replace
 from functools import cache
 from itertools import zip_longest
+from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from inspector.cli.options import AS_JSON
 from inspector.cli.run import written
+from inspector.core.error import ConfigError
 from inspector.core.number import duration
-from inspector.core.ports import Clock
-from inspector.core.redaction import clean
+from inspector.core.ports import Clock, SystemClock
+from inspector.core.redaction import clean, write
 from inspector.core.report import Table
 from widgets import visible
 
@@ -51,6 +53,11 @@ class TableLayout:
     def least_width(self) -> int:
         """The cells that a legible table takes: numbers whole, and words up to a limit."""
         return _sum(self._least)
+
+    @property
+    def natural_width(self) -> int:
+        """The cells that it takes if nothing wraps."""
+        return _sum(self._natural)
 
     def lines(self, width: int) -> Iterator[str]:
         """The header, a rule and the rows, in lines of at most `width` cells, or of `least_width`."""
@@ -147,6 +154,16 @@ def say_json(value: object) -> None:
         click.echo(json.dumps(clean(value), indent=2, default=_plain))
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write a file without secrets that only its owner can read. Raises ConfigError."""
+    try:
+        write(path, text, errors="backslashreplace")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        hint = "Check that its folder exists."
+        raise ConfigError(f"{path} cannot be written: {reason}", hint=hint) from error
+
+
 def say_raw(text: str) -> None:
     """Print text without its secrets that may control the terminal, without a line break at its end."""
     with written():
@@ -176,14 +193,12 @@ def say_report(report: Iterable[str | Table]) -> None:
             say(part)
 
 
-def say_table(table: Any, rows: Any = None, *, right: Any = frozenset(), whole: Any = frozenset()) -> None:
+def say_table(table: Table) -> None:
     """Print a table. Long text wraps within its column.
 
     A table that a terminal is too narrow for is printed row by row, a value a line; elsewhere it is as wide
     as it has to be.
     """
-    if rows is not None:
-        table = Table("", table, tuple(rows), right, whole=whole)
     if table.title:
         say(f"\n{table.title}")
     rows = tuple(tuple(visible(clean(cell)) for cell in row) for row in table.rows)
@@ -196,6 +211,31 @@ def say_table(table: Any, rows: Any = None, *, right: Any = frozenset(), whole: 
                 click.echo(line)
     for note in table.notes:
         say(note)
+
+
+def side_by_side(table: Table, width: int) -> Iterator[Table]:
+    """The table as several, each with the first column, of columns that fit the width."""
+    columns, place = list(range(1, len(table.headers))), 0
+    while place < len(columns):
+        end = place + 1
+        while (
+            end < len(columns) and TableLayout(_with(table, columns[place : end + 1])).natural_width <= width
+        ):
+            end += 1
+        yield _with(table, columns[place:end])
+        place = end
+
+
+def _with(table: Table, columns: Sequence[int]) -> Table:
+    """The table's first column and these."""
+    kept = (0, *columns)
+    return replace(
+        table,
+        headers=tuple(table.headers[column] for column in kept),
+        rows=tuple(tuple(row[column] for column in kept) for row in table.rows),
+        right=frozenset(at for at, column in enumerate(kept) if column in table.right),
+        whole=frozenset(at for at, column in enumerate(kept) if column in table.whole),
+    )
 
 
 def _say_row_by_row(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -222,8 +262,8 @@ _BACK_AND_CLEAR = "\r\x1b[K"
 class Progress:
     """One line on stderr that is redrawn; prints nothing if stderr is not a terminal."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
         self._is_shown = sys.stderr.isatty()
         self._what = ""
         self._first = (0, 0.0)
@@ -239,7 +279,10 @@ class Progress:
             self._drawn = now
             self._draw(f"{what}  {done}/{total}{self._remaining(done, total, now)}" if total else what)
 
-    def clear(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
         """Clear the line for what is printed next."""
         self._draw("")
 

@@ -1,21 +1,16 @@
 """Why a search finds a tool or not, what edits of it would change, and what clients would load."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.cli.clients import (
-    client_ranker,
-    how_sure,
-    require_offered,
-    search_json,
-)
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.clients import client_ranker, how_sure, require_offered, search_json
+from inspector.cli.table import show
 from inspector.clients.client import Client, Topic
 from inspector.clients.seen import as_sent
 from inspector.core.number import count, ordinal, signed
 from inspector.core.ranking import SearchRequest
-from inspector.core.tool import Tool
+from inspector.core.report import NAME, NUMBER, THREE, Column, Table, selected
 from inspector.search.answer_text import confidence_beside
 from inspector.search.explanation.addition import Addition, AdditionTrial
 from inspector.search.explanation.standing import standings_under
@@ -24,73 +19,34 @@ from inspector.search.explanation.why_not import WhyNot, why_not
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.session.workbench import Workbench
 
-_NOTHING = "nothing"
+REQUEST = "request{query server_name tool_names tags limit min_similarity server_query}"
+SCORE = "score{tool_id value parts{signal term value inputs}}"
+STANDING = "{rank value kept}"
+_WHY = (
+    f"tool_id ranker {REQUEST} standing{STANDING} {SCORE} cut rival{{tool_id standing{STANDING} {SCORE}}} "
+    "having lacking ledger{signal term mine rival} advice answer probability threshold note"
+)
+_ADDITION = f"text place description tokens standing{STANDING} cut overtaken{{tool_id query}}"
+_LEDGER = (
+    Column("", "signal"),
+    Column("term"),
+    Column("this", "mine", THREE),
+    Column("that", "rival", THREE),
+    Column("difference", lambda line: signed(line.difference, 3), NUMBER),
+)
+_ADDITIONS = (
+    Column("rank", lambda one: ordinal(one.standing.rank), NUMBER),
+    Column("outcome", lambda one: "a result" if one.cut is None else one.cut),
+    Column("tokens", lambda one: f"{one.tokens:+,}", NUMBER),
+    Column("where", "place"),
+    Column("text"),
+)
 
 
-def compare_clients(
-    bench: Workbench, query: str, clients: Sequence[Client], tool_id: str, *, as_json: bool
-) -> None:
-    """Print what each client would load for a query, and where one tool stands.
-
-    Raises ToolsightError for an unknown tool, ModelError if the query cannot be embedded.
-    """
-    wanted = bench.catalog.require(tool_id).id if tool_id else ""
-    found = []
-    for client in clients:
-        rankers = _rankers(bench, client)
-        standings = standings_under(rankers, query, client_ranker(client))
-        results = [rankers.index.tools[position].id for position in standings.kept(client.search.results)]
-        place = rankers.index.position.get(wanted)
-        rank = standings[place].rank if place is not None else None
-        found.append((client, results, rank, standings.ranking.note))
-    if as_json:
-        say_json(
-            [
-                {
-                    "client": client.name,
-                    "confidence": client.confidence(Topic.SEARCH),
-                    "ranker": client.search.ranker,
-                    "results": results,
-                    "rank": rank,
-                    "note": note,
-                }
-                for client, results, rank, note in found
-            ]
-        )
-        return
-    where = (wanted,) if wanted else ()
-    rows = [
-        (
-            client.name,
-            "\n".join(results) or _NOTHING,
-            *((ordinal(rank) if rank is not None else "refused",) if wanted else ()),
-            " ".join((how_sure(client, Topic.SEARCH), note)),
-        )
-        for client, results, rank, note in found
-    ]
-    say_table(
-        ("client", "loads", *where, "confidence in its rule"), rows, right=frozenset(), whole=frozenset({0})
-    )
-    say("Each client ranks the tools Toolsight gets, without what that client refuses or cuts.")
-
-
-def _rankers(bench: Workbench, client: Client) -> CatalogRankers:
-    """The rankers over what the client's model can get."""
-    index = bench.retrieval.index
-    return CatalogRankers(index.updated(as_sent(client, index.tools)), bench.retrieval.settings)
-
-
-def say_why(
-    bench: Workbench,
-    request: SearchRequest,
-    tool_id: str,
-    searched_as: Mapping[str, Any],
-    *,
-    as_json: bool,
-) -> bool:
+def show_why(bench: Workbench, request: SearchRequest, tool_id: str, client: Client | None) -> bool:
     """Print why a tool is found or not, and return whether it is. Raises ToolsightError for an unknown tool.
 
-    `searched_as` says for programs as which client it was searched.
+    The client is that by whose rule was searched.
     """
     retrieval = bench.retrieval
     rules = replace(retrieval.rules, pinned=frozenset(bench.state.pinned))
@@ -101,60 +57,31 @@ def say_why(
         cases=retrieval.given,
     )
     additions = trial.all()
-    if as_json:
-        say_json(asdict(found) | {"additions": [asdict(one) for one in additions]} | dict(searched_as))
-    else:
-        _say_why(found)
-        _say_additions(additions)
+    data = selected(found, _WHY) | {"additions": selected(additions, _ADDITION)} | search_json(client)
+    show(data, _why(found, additions))
     return not found.cut
 
 
-def _say_why(why: WhyNot) -> None:
+def _why(why: WhyNot, additions: Sequence[Addition]) -> Iterator[str | Table]:
     standing = f"rank {why.standing.rank}   score {why.score.value:.3f}"
-    say(f"{why.tool_id}   {standing}   {why.cut or 'is a result'}   ({why.ranker})")
+    yield f"{why.tool_id}   {standing}   {why.cut or 'is a result'}   ({why.ranker})"
     if confidence := confidence_beside(why.probability, why.threshold):
-        say(f"{why.answer}   {confidence}")
+        yield f"{why.answer}   {confidence}"
     if why.rival is not None:
-        say(f"compared with {why.rival.tool_id}   rank {why.rival.standing.rank}")
-        rows = [
-            (
-                str(line.signal),
-                line.term,
-                f"{line.mine:.3f}",
-                f"{line.rival:.3f}",
-                signed(line.difference, 3),
-            )
-            for line in why.ledger
-        ]
-        rows.append(("", "score", "", "", signed(why.difference, 3)))
-        say_table(("", "term", "this", "that", "difference"), rows, right=frozenset({2, 3, 4}))
+        yield f"compared with {why.rival.tool_id}   rank {why.rival.standing.rank}"
+        table = Table.of(_LEDGER, why.ledger)
+        yield replace(table, rows=(*table.rows, ("", "score", "", "", signed(why.difference, 3))))
     if why.lacking:
-        say(f"missing words: {', '.join(why.lacking)}")
-    for sentence in why.advice:
-        say(f"- {sentence}")
+        yield f"missing words: {', '.join(why.lacking)}"
+    yield from (f"- {sentence}" for sentence in why.advice)
     if why.note:
-        say(why.note)
-
-
-def _say_additions(additions: Sequence[Addition]) -> None:
-    """What was tried and would bring the tool further, smallest first."""
-    if not additions:
-        return
-    say("Additions to its description that would help (draft only):")
-    rows = [
-        (
-            ordinal(one.standing.rank),
-            "a result" if one.cut is None else one.cut,
-            f"{one.tokens:+,}",
-            one.place,
-            one.text,
-        )
-        for one in additions
-    ]
-    say_table(("rank", "outcome", "tokens", "where", "text"), rows, right=frozenset({0, 2}))
+        yield why.note
+    if additions:
+        yield "Additions to its description that would help (draft only):"
+        yield Table.of(_ADDITIONS, additions)
     for one in additions:
         for beaten in one.overtaken:
-            say(f"! with “{one.text}”, it outranks {beaten.tool_id} for “{beaten.query}”")
+            yield f"! with “{one.text}”, it outranks {beaten.tool_id} for “{beaten.query}”"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,18 +92,19 @@ class Draft:
     description: str | None = None
 
 
-def say_draft(
-    bench: Workbench,
-    tool_id: str,
-    query: str,
-    draft: Draft,
-    client: Client | None = None,
-    *,
-    as_json: bool,
-) -> None:
+_MOVED = f"before{STANDING} after{STANDING}"
+_CASE = "{id query before after}"
+_EFFECT = (
+    f"original_id edited_id query ranker {_MOVED} around{{tool_id {_MOVED}}} "
+    f"cases{{measured ndcg_before ndcg_after hit_before hit_after better{_CASE} worse{_CASE}}} "
+    "collisions_before collisions_after"
+)
+
+
+def show_draft(bench: Workbench, tool_id: str, query: str, draft: Draft, client: Client | None) -> None:
     """Print how a tool would rank for a query, and for the labelled requests, with the draft's texts.
 
-    Raises ConfigError for an unknown tool, and if the client refuses the draft.
+    Nothing is sent to its server. Raises ConfigError for an unknown tool, or one that the client refuses.
     """
     tool = bench.catalog.require(tool_id)
     text = tool.description if draft.description is None else draft.description
@@ -185,46 +113,84 @@ def say_draft(
     if client is not None:
         require_offered(client, edited)
         (ranked,) = as_sent(client, [edited])
-    evalset = bench.retrieval.evalset()
+    retrieval = bench.retrieval
+    evalset = retrieval.evalset()
     effect = edit_effect(
-        bench.retrieval.rankers,
+        retrieval.rankers,
         ranked,
         tool.id,
         query=query,
         evalset_cases=evalset.cases,
-        ranker_name=bench.retrieval.ranker_name,
+        ranker_name=retrieval.ranker_name,
     )
-    if as_json:
-        tokens = {"before": _tokens(bench, tool), "after": _tokens(bench, edited)}
-        searched = {"as": search_json(client)} if client is not None else {}
-        say_json({**asdict(effect), "tokens": tokens, **searched})
-        return
-    _say_effect(bench, tool, edited, effect)
+    tokens = tuple(map(bench.accounting.meter.tool, (tool, edited)))
+    counted = {"tokens": dict(zip(("before", "after"), tokens, strict=True))}
     labelled = f"{count(len(evalset.cases), 'labelled request')} ({evalset.name})"
-    say(f"{labelled}, ranked by {effect.ranker}; draft only.")
+    last = f"{labelled}, ranked by {effect.ranker}; draft only."
+    show(selected(effect, _EFFECT) | counted | search_json(client), [*_effect(effect, *tokens), last])
 
 
-def _tokens(bench: Workbench, tool: Tool) -> int:
-    return bench.accounting.meter.tool(tool)
-
-
-def _say_effect(bench: Workbench, tool: Tool, edited: Tool, effect: QueryEffect) -> None:
+def _effect(effect: QueryEffect, was: int, now: int) -> Iterator[str | Table]:
     before, after, cases = effect.before, effect.after, effect.cases
-    say_table(
-        ("", "before", "after"),
-        [
-            ("rank", str(before.rank), str(after.rank)),
-            ("score", f"{before.value:.3f}", f"{after.value:.3f}"),
-            ("tokens", str(_tokens(bench, tool)), str(_tokens(bench, edited))),
-            ("overlaps", str(effect.collisions_before), str(effect.collisions_after)),
-            ("nDCG@10", _mean(cases.ndcg_before), _mean(cases.ndcg_after)),
-            ("hit@1", _mean(cases.hit_before), _mean(cases.hit_after)),
-        ],
-        right=frozenset({1, 2}),
+    rows = (
+        ("rank", str(before.rank), str(after.rank)),
+        ("score", f"{before.value:.3f}", f"{after.value:.3f}"),
+        ("tokens", str(was), str(now)),
+        ("overlaps", str(effect.collisions_before), str(effect.collisions_after)),
+        ("nDCG@10", _mean(cases.ndcg_before), _mean(cases.ndcg_after)),
+        ("hit@1", _mean(cases.hit_before), _mean(cases.hit_after)),
     )
+    yield Table("", ("", "before", "after"), rows, frozenset({1, 2}))
     for change in (*cases.better, *cases.worse):
-        say(f"{change.before or 'missed'} -> {change.after or 'missed'}   {change.query}")
+        yield f"{change.before or 'missed'} -> {change.after or 'missed'}   {change.query}"
 
 
 def _mean(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What a client would load for a query, and the rank of the tool that is looked for, if it gets it."""
+
+    client: Client
+    results: tuple[str, ...]
+    rank: int | None
+    note: str
+
+
+def compare_clients(bench: Workbench, query: str, clients: Sequence[Client], tool_id: str) -> None:
+    """Print what each client would load for a query, and where one tool stands.
+
+    Raises ToolsightError for an unknown tool, ModelError if the query cannot be embedded.
+    """
+    wanted = bench.catalog.require(tool_id).id if tool_id else ""
+    found = [_loaded(bench, query, client, wanted) for client in clients]
+    columns = (
+        Column("client", "client.name", NAME),
+        Column("loads", lambda one: "\n".join(one.results) or "nothing"),
+        *(
+            [Column(wanted, lambda one: "refused" if one.rank is None else ordinal(one.rank))]
+            if wanted
+            else []
+        ),
+        Column("confidence in its rule", lambda one: f"{how_sure(one.client, Topic.SEARCH)} {one.note}"),
+    )
+    rest = "Each client ranks the tools Toolsight gets, without what that client refuses or cuts."
+    show([_loaded_json(one) for one in found], [Table.of(columns, found), rest])
+
+
+def _loaded(bench: Workbench, query: str, client: Client, wanted: str) -> _Loaded:
+    """A search over what the client's model can get."""
+    index = bench.retrieval.index
+    rankers = CatalogRankers(index.updated(as_sent(client, index.tools)), bench.retrieval.settings)
+    standings = standings_under(rankers, query, client_ranker(client))
+    results = tuple(rankers.index.tools[place].id for place in standings.kept(client.search.results))
+    place = rankers.index.position.get(wanted)
+    rank = standings[place].rank if place is not None else None
+    return _Loaded(client, results, rank, standings.ranking.note)
+
+
+def _loaded_json(one: _Loaded) -> dict[str, Any]:
+    known: dict[str, Any] = selected(one, "client:client.name ranker:client.search.ranker results rank note")
+    return known | {"confidence": one.client.confidence(Topic.SEARCH)}

@@ -27,7 +27,12 @@ class Kind:
 TEXT, NAME = Kind(str, is_number=False), Kind(str, is_number=False, whole=True)
 NUMBER, COUNT, TOKENS, MONEY = Kind(str), Kind("{:,}".format), Kind(tokens), Kind(money)
 SHARE, TENTHS = Kind(percent), Kind(lambda one: percent(one, 1))
-TWO, THREE, MILLISECONDS = Kind("{:.2f}".format), Kind("{:.3f}".format), Kind(milliseconds)
+ONE, TWO, THREE, MILLISECONDS = (
+    Kind("{:.1f}".format),
+    Kind("{:.2f}".format),
+    Kind("{:.3f}".format),
+    Kind(milliseconds),
+)
 TIME = Kind(shown_moment, is_number=False, whole=True)
 
 
@@ -215,16 +220,21 @@ def _section(section: Section) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     if table.heading:
         yield f"### {table.heading}"
-    rule = ["--:" if column in table.right else "---" for column in range(len(table.headers))]
-    yield "\n".join(_row(cells) for cells in (table.headers, rule, *table.rows))
+    yield markdown_table(table)
     if table.remarks:
         yield "\n".join(f"- {note}" for note in table.remarks)
 
 
+def markdown_table(table: Table) -> str:
+    """The headers and rows alone."""
+    rule = ["--:" if column in table.right else "---" for column in range(len(table.headers))]
+    return "\n".join(_row(cells) for cells in (table.headers, rule, *table.rows))
+
+
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(map(_cell, cells))} |"
+    return f"| {' | '.join(map(inline, cells))} |"
 
 
-def _cell(text: str) -> str:
-    """The text on one line, with `|` escaped."""
+def inline(text: str) -> str:
+    """The text on one line of Markdown, with `|` escaped."""
     return " ".join(text.split()).replace("|", "\\|")

@@ -79,12 +79,6 @@ def test_a_ranker_that_finds_everything_has_a_full_bar_and_refuses_the_impossibl
     assert answers.endswith("100 % [21, 100]")
 
 
-def test_columns_that_do_not_fit_a_narrow_terminal_go_below(run: Run) -> None:
-    lines = run("--ranker", "bm25", COLUMNS="80").stdout.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert sum(line.startswith("bm25") for line in lines) == 4
-
-
 def test_markdown_and_csv_have_one_line_per_ranker(run: Run) -> None:
     chosen = ("--ranker", "bm25", "--ranker", "fuzzy")
     printed = run("--format", "markdown", *chosen).stdout.splitlines()
@@ -94,31 +88,12 @@ def test_markdown_and_csv_have_one_line_per_ranker(run: Run) -> None:
     assert [(row["dataset"], row["ranker"]) for row in rows] == [("tiny", "bm25"), ("tiny", "fuzzy")]
 
 
-def test_a_sample_asks_fewer_requests(run: Run, tmp_path: Path) -> None:
-    (row,) = stored(run, tmp_path / "r.json", "--ranker", "bm25", "--sample", "2")
-    assert row["cases"] == 2
-
-
-def test_distractors_join_the_tools_and_the_name(run: Run, tmp_path: Path) -> None:
-    more = tmp_path / "more"
-    more.mkdir()
-    write_lines(more / "tools.jsonl", [{"server": "t", "name": "trim_hedge"}])
-    (row,) = stored(run, tmp_path / "r.json", "--ranker", "bm25", "--distractors", str(more))
-    assert (row["dataset"], row["tools"]) == ("tiny+more", 5)
-
-
 def test_details_show_the_requests_on_which_the_first_two_rankers_differ(run: Run, data: Path) -> None:
     with (data / "queries.jsonl").open("a") as file:
         file.write(json.dumps({"id": "typo", "query": "refnud ordre", "relevant": ["refund_order"]}))
     shown = run("--ranker", "bm25", "--ranker", "fuzzy", "--details", "1").stdout
     assert "tiny: fuzzy - bm25 = +" in shown
     assert "0.000 -> 1.000  typo  refnud ordre" in shown
-
-
-def test_details_without_a_second_ranker_are_refused(run: Run) -> None:
-    result = run("--ranker", "bm25", "--details", "1")
-    assert result.exit_code == 2
-    assert "two rankers" in result.stderr
 
 
 def test_a_ranker_as_good_as_its_baseline_passes(run: Run, tmp_path: Path) -> None:
@@ -146,14 +121,6 @@ def test_a_drop_that_is_not_a_number_is_refused_because_it_would_allow_every_dro
     assert "not a number" in result.stderr
 
 
-def test_a_ranker_missing_from_the_run_but_in_the_baseline_does_not_pass(run: Run, tmp_path: Path) -> None:
-    stored(run, tmp_path / "base.json", "--ranker", "bm25", "--ranker", "fuzzy")
-    result = run("--ranker", "bm25", "--baseline", str(tmp_path / "base.json"))
-    assert result.exit_code == Exit.GATE
-    assert "fuzzy on tiny" in result.stderr
-    assert "not measured now" in result.stderr
-
-
 @pytest.mark.parametrize("content", [None, "", "{}", "[1]", "\udcff", "[" * 100_000, "NaN"])
 def test_a_missing_or_invalid_baseline_is_reported_before_anything_is_measured(
     run: Run, tmp_path: Path, content: str | None
@@ -167,29 +134,10 @@ def test_a_missing_or_invalid_baseline_is_reported_before_anything_is_measured(
     assert "--format json" in refused.stderr.partition("hint:")[2]
 
 
-def test_an_unknown_ranker_is_an_error_with_the_closest_name(run: Run) -> None:
-    refused = run("--ranker", "bm-25")
-    assert refused.exit_code == 1
-    assert "bm25" in refused.stderr.partition("hint:")[2]
-
-
 def test_two_data_sets_with_the_same_name_are_refused(run: Run, data: Path) -> None:
     refused = run("--data", str(data))
     assert refused.exit_code == 2
     assert "two data sets are named 'tiny'" in refused.stderr
-
-
-@pytest.mark.parametrize("name", ["nothing.jsonl", "n" * 5000])
-def test_missing_data_is_an_error_with_its_path(run: Run, tmp_path: Path, name: str) -> None:
-    refused = run("--data", str(tmp_path / name))
-    assert refused.exit_code == 2
-    assert name[:20] in refused.stderr
-
-
-def test_an_output_without_a_folder_is_reported_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
-    refused = run("--ranker", "bm25", "--output", str(tmp_path / "gone" / "report.md"))
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "its folder does not exist" in refused.stderr
 
 
 class StoppingEmbedder:
@@ -225,24 +173,15 @@ def test_an_interrupted_run_prints_what_it_has_and_compares_nothing(
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_run_interrupted_while_embedding_has_nothing_to_print(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(composition, "make_embedder", lambda _: StoppingEmbedder("warm up"))
-    result = run("--ranker", "bm25", model="packaged")
-    assert (result.exit_code, result.stdout) == (Exit.INTERRUPTED, "")
-
-
 def test_progress_shows_what_is_done_and_what_is_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     clock = ManualClock()
-    progress = Progress(clock)
-    progress("demo: bm25", 0, 40)
-    clock.advance(30)
-    progress("demo: bm25", 10, 40)
-    progress.clear()
+    with Progress(clock) as progress:
+        progress("demo: bm25", 0, 40)
+        clock.advance(30)
+        progress("demo: bm25", 10, 40)
     told = capsys.readouterr().err
     assert "demo: bm25  10/40  about 2 min left" in told
     assert told.endswith("\r\x1b[K")
@@ -261,9 +200,3 @@ def test_the_command_measures_requests_over_the_tools_of_a_configuration(
     done = toolsight("bench", "--data", str(cases), *fixed)
     assert done.exit_code == 2
     assert "Closest: weather:get_forecast" in done.stderr
-
-
-def test_without_data_the_requests_of_the_demo_are_measured(toolsight: Toolsight) -> None:
-    done = toolsight("bench", "--embedding-model", "none", "--ranker", "bm25")
-    assert done.exit_code == 0, done.stderr
-    assert "demo: 84 tools, 80 possible and 40 impossible requests" in done.stdout

@@ -44,9 +44,3 @@ def test_programs_get_them_as_json_the_open_ones_first(toolsight: Toolsight) -> 
 def test_one_is_reset_by_its_name(toolsight: Toolsight, kept: SqliteBreakers) -> None:
     assert toolsight("doctor", "breakers", "--reset", "shop").stdout == "shop: closed\n"
     assert kept.get(BreakerKey("f")).state is BreakerState.CLOSED
-
-
-def test_a_name_that_has_none_is_an_error_with_the_nearest(toolsight: Toolsight) -> None:
-    done = toolsight("doctor", "breakers", "--reset", "shpo")
-    assert done.exit_code == 2
-    assert "Closest: shop" in done.stderr

@@ -11,19 +11,25 @@ from typing import Any
 
 import pytest
 
-from inspector.app.draw.line import shown_path
 from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
-from inspector.cli.audit import audit_json, audit_markdown, say_audit, say_growth, slide, stored_totals
+from inspector.cli.audit import (
+    _say_growth,
+    audit_markdown,
+    audit_report,
+    basis_lines,
+)
 from inspector.cli.audit_run import _is_allowed, audit_machine
+from inspector.cli.audit_slide import slide
 from inspector.cli.options import Options
+from inspector.cli.table import say_report
 from inspector.config.client import ClientConfiguration
 from inspector.config.configuration import Configuration
 from inspector.config.consent import ConsentCheck
 from inspector.core.budget import Prices, Tokenizer
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.measure.audit.audit import Change, Pricing, audit, changes, totals
+from inspector.measure.audit.audit import Change, Pricing, audit, changes
 from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subject
 from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Done, Toolsight
@@ -141,23 +147,6 @@ def test_the_numbers_add_up(approved: dict[str, Any]) -> None:
     for tool in one["servers"][0]["definitions"]:
         assert tool["tokens"] == sum(tool[part] for part in ("name", "description", "schema", "framing"))
     assert 1 <= len(one["suggestions"]) <= 3
-
-
-def test_servers_that_need_something_are_listed_with_the_reason(approved: dict[str, Any]) -> None:
-    found = servers(approved, "Cursor")
-    assert not any(one["measured"] for one in found.values())
-    assert found["locked"]["reason"] == "needs NO_SUCH_TOKEN"
-    assert found["ends"]["reason"].startswith("needs API_TOKEN")
-    assert "no-such-command-anywhere" in found["gone"]["reason"]
-    assert {one["tokens"] for one in found.values()} == {None}
-
-
-def test_broken_files_and_files_without_servers_are_named(approved: dict[str, Any], home: Path) -> None:
-    (problem,) = approved["problems"]
-    assert problem["client"] == "Windsurf"
-    assert "mcp_config.json:1:" in problem["error"]
-    assert problem["hint"]
-    assert sorted(approved["empty"]) == [str(home / ".gemini" / "settings.json")]
 
 
 def test_people_get_tables_and_the_basis_and_no_file_of_a_client_changes(
@@ -298,34 +287,6 @@ def broken_baselines(folder: Path) -> list[Path]:
     return [written(folder / f"broken-{number}.json", content) for number, content in enumerate(contents)]
 
 
-@pytest.mark.parametrize("text", ["much", "-1%", "nan", "inf", ""])
-def test_growth_is_a_percentage(run: Run, text: str) -> None:
-    done = run("--max-increase", text)
-    assert done.exit_code == 2
-    assert "percentage" in done.stderr
-
-
-def test_if_nothing_is_found_it_says_where_it_looked(toolsight: Toolsight, tmp_path: Path) -> None:
-    (tmp_path / "project").mkdir()
-    done = in_home(toolsight, tmp_path)()
-    assert done.exit_code == 2
-    assert str(tmp_path / ".claude.json") in done.stderr
-    assert "toolsight demo" in done.stderr
-
-
-def test_a_missing_broken_or_empty_file_is_an_error(run: Run, tmp_path: Path) -> None:
-    broken = written(tmp_path / "broken.json", "{")
-    empty = written(tmp_path / ".claude.json", "{}")
-    for path, reason in (
-        (tmp_path / "none.json", "does not exist"),
-        (broken, "broken.json:1:"),
-        (empty, "has no servers"),
-    ):
-        refused = run("--config", str(path))
-        assert refused.exit_code == 2
-        assert reason in refused.stderr
-
-
 def test_a_person_is_asked_for_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
@@ -360,7 +321,7 @@ def made(*names: str, tools: int = 3, **more: Any) -> Audit:
 
 @with_hostile_text
 def test_a_slide_with_any_names_is_well_formed(text: str) -> None:
-    root = ET.fromstring(slide(made(text, "other")).encode())
+    root = ET.fromstring(slide(made(text, "other"), ()).encode())
     assert (root.get("width"), root.get("height")) == (str(WIDTH), str(HEIGHT))
     kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert kinds == {"svg", "rect", "text"}
@@ -369,7 +330,7 @@ def test_a_slide_with_any_names_is_well_formed(text: str) -> None:
 @pytest.mark.parametrize("count", [0, 1, 2, 6, 40])
 def test_everything_on_a_slide_is_inside_it(count: int) -> None:
     found = made(*(f"server-{number}" for number in range(count)), tools=30)
-    for element in ET.fromstring(slide(found)).iter():
+    for element in ET.fromstring(slide(found, tuple(basis_lines(found.basis)))).iter():
         if element.tag.endswith(("rect", "text")):
             x, y = float(element.get("x", 0)), float(element.get("y", 0))
             assert 0 <= x <= WIDTH - float(element.get("width", 0))
@@ -390,27 +351,8 @@ def test_text_with_any_names_cannot_control_the_terminal(
     text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     problem = Problem("Cline", text, text, text, text)
-    say_audit(made(text, "other", problems=(problem,), empty=(text,)))
+    say_report(audit_report(made(text, "other", problems=(problem,), empty=(text,))))
     assert "\x1b" not in capsys.readouterr().out
-
-
-def test_a_snapshot_is_shown_with_its_date(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
-    reading = Reading((Tool("a", "t"),), at=1_772_438_400.0, left_out=2)
-    subject = Subject("Cursor", "user", Configuration("x.json", ()), {"a": reading})
-    basis = Basis("m", Tokenizer(), 1000)
-    say_audit(Audit(basis, (audit(subject, character_meter(), Pricing()),)))
-    shown = capsys.readouterr().out
-    assert "snapshot of 2026-03-02, 2 more left out by the client" in shown
-    assert "No price is known" in shown
-
-
-def test_a_stored_audit_is_read_back() -> None:
-    found = made("a", "b")
-    stored = json.loads(json.dumps(audit_json(found, None, 0.0)))
-    assert stored_totals(stored) == (totals(found.configurations), "characters")
 
 
 def test_new_gone_and_incomparable_servers_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
@@ -418,15 +360,9 @@ def test_new_gone_and_incomparable_servers_are_reported(capsys: pytest.CaptureFi
     moved: list[Change] = changes(
         {one: {"x": 5}, third: {"y": None, "z": 1}}, {other: {"x": 6}, third: {"y": 3, "z": 1}}
     )
-    say_growth(moved, 0.05, err=False)
+    _say_growth(moved, 0.05, err=False)
     shown = capsys.readouterr().out
     assert "new: A  a, 5 tokens" in shown
     assert "gone: B  b, was 6 tokens" in shown
     assert "not compared: y in C  c" in shown
     assert "No configuration grew" in shown
-
-
-def test_a_path_is_shown_from_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/ada")
-    assert shown_path("/home/ada/x.json") == "~/x.json"
-    assert shown_path("/home/adam/x.json") == "/home/adam/x.json"

@@ -79,27 +79,6 @@ def test_json_has_every_point_and_the_best_ones(run: Run, data: Path) -> None:
     assert found["now"] > 0
 
 
-def test_a_best_threshold_at_an_end_of_the_sweep_is_marked_as_unreliable(run: Run, data: Path) -> None:
-    queries = (data / "queries.jsonl").read_text().splitlines()[:3]
-    (data / "queries.jsonl").write_text("\n".join(queries))
-    assert "cannot pin it down" in run("--data", str(data)).stdout
-
-
-def test_without_vectors_it_says_what_to_set(run: Run, data: Path) -> None:
-    refused = run("--data", str(data), "--embedding-model", "none")
-    assert refused.exit_code == 1
-    message, _, hint = refused.stderr.partition("hint:")
-    assert "no vectors" in message
-    assert "packaged" in hint
-
-
-def test_without_data_requests_are_generated_and_it_says_so(run: Run, tmp_path: Path) -> None:
-    configuration = write_weather_configuration(tmp_path)
-    result = run("--config", str(configuration), "--approve")
-    assert result.stdout.startswith("hybrid on generated: ")
-    assert "generated from the tools' texts" in result.stderr
-
-
 def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> None:
     configuration = write_weather_configuration(tmp_path)
     path = tmp_path / "mine.jsonl"
@@ -109,7 +88,3 @@ def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> N
     message, _, hint = refused.stderr.partition("hint:")
     assert "unknown tool 'weather:get_forcast'" in message
     assert "weather:get_forecast" in hint
-
-
-def test_another_ranker_is_a_usage_error(run: Run, data: Path) -> None:
-    assert run("--data", str(data), "--ranker", "bm25").exit_code == 2

@@ -56,9 +56,3 @@ def test_tools_that_are_new_and_gone_are_named_also_as_json(changes: Any, fault:
     assert server["changed"] == []
     fault.write_text("", encoding="utf-8")
     assert "+ echo" in changes().stdout
-
-
-def test_changes_are_of_every_server(changes: Any) -> None:
-    refused = changes("faulty:echo")
-    assert refused.exit_code == 2
-    assert "either --changes or --request" in refused.stderr

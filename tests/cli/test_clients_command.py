@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from inspector.clients.client import NAMES
 from tests.cli.conftest import Done, Toolsight
 from tests.support.mcp_case import SERVERS
 
@@ -28,20 +27,6 @@ def test_the_page_about_clients_is_what_the_command_prints(toolsight: Toolsight)
     )
 
 
-def test_every_client_is_listed_with_how_sure_its_search_is(toolsight: Toolsight) -> None:
-    listed = toolsight("clients").stdout
-    assert all(name in listed for name in NAMES)
-    assert "assumed, unverified" in listed
-
-
-def test_a_client_is_told_with_its_sources(toolsight: Toolsight) -> None:
-    told = toolsight("clients", "codex").stdout
-    assert "https://github.com/openai/codex" in told
-    assert (
-        json.loads(toolsight("clients", "codex", "--json").stdout)[0]["confidence"]["names"] == "open source"
-    )
-
-
 def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(run: Toolsight) -> None:
     printed = run("tools", "--client", "claude-code").stdout
     assert "mcp__library__search_catalogue" in printed
@@ -56,10 +41,6 @@ def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight) -> None:
     printed = run("tools", "library:search_catalogue", "--client", "claude-code").stdout
     assert "✂ the description, cut after 2,048 of 2,539 characters (documented)" in printed
     assert printed.rindex("include_reference") > printed.index("✂")
-
-
-def test_a_tool_alone_needs_a_client(run: Toolsight) -> None:
-    assert "needs --client" in run("tools", "library:lend").stderr
 
 
 def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
@@ -90,13 +71,6 @@ def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight) -> None:
     assert "refuses library:lend" in run(*lend, "--try-name", "lend").stderr
 
 
-def test_programs_are_told_how_sure_the_rule_is(run: Toolsight) -> None:
-    found = json.loads(run("search", "renew a loan", "--client", "claude-code", "--json").stdout)
-    assert found["as"] == {"client": "claude-code", "confidence": "assumed"}
-    edit = ("--why", "library:loan.renew", "--try-description", "Renew.", "--client", "codex", "--json")
-    assert json.loads(run("search", "renew", *edit).stdout)["as"]["confidence"] == "open source"
-
-
 def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Toolsight) -> None:
     assert (
         "searching as Claude Code: claude-code, 5 results (assumed, unverified)"
@@ -110,11 +84,3 @@ def test_a_client_without_a_search_is_refused_before_anything_starts(run: Toolsi
     done = run("search", "renew", "--client", "cursor")
     assert done.exit_code == 2
     assert "cannot search as Cursor" in done.stderr
-
-
-def test_the_bench_measures_clients_and_says_how_sure_their_rules_are(toolsight: Toolsight) -> None:
-    printed = toolsight(
-        "bench", "--client", "codex", "--client", "claude-code", "--embedding-model", "none"
-    ).stdout
-    assert "codex" in printed
-    assert "searching as Claude Code: claude-code, 5 results (assumed, unverified)" in printed

@@ -23,16 +23,6 @@ def test_every_profile_has_a_row_and_static_is_played_first(
     assert sorted(rows) == sorted(PROFILES)
 
 
-def test_the_planner_answers_unless_the_script_is_asked_for(
-    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
-) -> None:
-    path = file(FORECAST)
-    toolsight("scenario", "compare", path, *_TWO)
-    toolsight("scenario", "compare", path, *_TWO, "--script")
-    models = [options.model for _, options in labs.opened]
-    assert models == ["demo/planner"] * 2 + [f"demo/script:{path}"] * 2
-
-
 @pytest.mark.usefixtures("labs")
 def test_the_notes_say_where_the_script_does_not_fit_a_profile(
     toolsight: Toolsight, file: Callable[[str], str]
@@ -102,14 +92,3 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
     failed = toolsight("scenario", "compare", *arguments)
     assert failed.exit_code == 2, failed.stderr
     assert not labs.opened
-
-
-def test_deferred_tools_cost_less_than_static_ones_on_the_demo_servers(toolsight: Toolsight) -> None:
-    printed = toolsight(
-        "scenario", "compare", "unloaded", *_TWO, "--set", "discovery.embedding_model=none", "--json"
-    )
-    assert printed.exit_code == 0, printed.stderr
-    static, deferred = json.loads(printed.stdout)["profiles"]
-    assert deferred["saved"] > 0.5
-    assert deferred["tool_tokens"] < static["tool_tokens"]
-    assert deferred["session"] != static["session"]

@@ -83,13 +83,3 @@ def printed(said: str) -> dict[str, dict[str, str]]:
         for name, value in zip(reversed(lines[start]), reversed(values), strict=False):
             found[name][measure] = value
     return found
-
-
-def test_both_commands_print_the_same_for_static_and_for_discovery(
-    toolsight: Toolsight, configs: dict[str, Path]
-) -> None:
-    given = ("--config", str(configs["small"]), "--approve", *TERSE)
-    budget, cost = (printed(toolsight(command, *given).stdout) for command in ("audit", "cost"))
-    for delivery in ("static", "append"):
-        assert "$" in budget[delivery]["price with cache"]
-        assert budget[delivery] == cost[delivery]

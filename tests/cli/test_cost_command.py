@@ -104,19 +104,6 @@ def test_a_model_without_a_price_has_tokens_but_no_dollars(toolsight: Toolsight)
     assert "prompt cache: none" in printed.stdout
 
 
-@pytest.mark.usefixtures("recorded")
-def test_a_session_without_a_model_call_has_nothing_to_price(toolsight: Toolsight) -> None:
-    assert "Nothing to price" in toolsight("cost", "--session", "20250101-none").stdout
-    assert json.loads(toolsight("cost", "--session", "20250101-none", "--json").stdout) is None
-
-
-def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> None:
-    failed = toolsight("cost", "--session", "nowhere")
-    assert failed.exit_code == 1
-    assert "there is no session 'nowhere'" in failed.stderr
-    assert "toolsight sessions" in failed.stderr
-
-
 @pytest.mark.parametrize("given", [("--calls", "5"), ("--assume", "seconds=5")])
 def test_what_a_record_says_cannot_be_assumed(toolsight: Toolsight, given: tuple[str, str]) -> None:
     failed = toolsight("cost", "--session", "nowhere", *given)
@@ -139,18 +126,3 @@ def test_an_unknown_assumption_is_named_with_the_nearest(toolsight: Toolsight) -
     assert "there is no assumption 'growht'" in failed.stderr
     assert "growth" in failed.stderr
     assert "must be at least 1" in toolsight("cost", "--calls", "0").stderr
-
-
-def test_a_configuration_is_priced_over_an_assumed_session(toolsight: Toolsight, config: str) -> None:
-    given = ("--config", config, "--approve", *TERSE, "--calls", "6")
-    said = json.loads(toolsight("cost", *given, "--json").stdout)
-    assert said["assumed"]["calls"] == 6
-    assert len(said["deliveries"][0]["cached"]["requests"]) == 6
-    append = next(one for one in said["deliveries"] if one["delivery"] == "append")
-    assert set(append["pays_from_tools"]) == {"usual", "low", "high"}
-    assert append["definitions"] < append["definitions_and_searches"] < append["input"]
-    assert said["overhead"]["pool"] > said["overhead"]["call_tool"] > 0
-    printed = toolsight("cost", *given)
-    assert printed.exit_code == 0, printed.stderr
-    assert "an assumed session of 6 model calls over" in printed.stdout
-    assert "(o200k_base" in printed.stdout

@@ -43,18 +43,6 @@ def test_an_export_is_read_as_a_seed(toolsight: Toolsight, recorded: Path, tmp_p
     assert pairs == [("shop:list", "mail:send", 1), ("shop:list", "shop:list", 1)]
 
 
-def test_an_unknown_persona_is_an_error_with_those_there_are(toolsight: Toolsight, recorded: Path) -> None:
-    done = toolsight("sessions", "next", "--persona", "toolsigt", "--db", str(recorded))
-    assert done.exit_code == 2
-    assert "Recorded personas: toolsight." in done.stderr
-
-
-def test_without_any_call_it_says_where_they_come_from(toolsight: Toolsight, tmp_path: Path) -> None:
-    done = toolsight("sessions", "next", "--db", str(tmp_path / "empty.db"))
-    assert done.exit_code == 0, done.stderr
-    assert "No calls recorded yet" in done.stdout
-
-
 def test_recorded_runs_are_scored_beside_the_rules_to_beat(toolsight: Toolsight, tmp_path: Path) -> None:
     recordings.toolathlon(tmp_path)
     told = toolsight("sessions", "next", "--score", str(tmp_path))

@@ -1,6 +1,5 @@
 """A search on the command line learns from recorded sessions when it is told to, and says what it learned."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -43,29 +42,9 @@ def test_a_search_says_which_past_request_counted(toolsight: Toolsight, configur
     assert "H 0.30" in told
 
 
-def test_json_has_the_past_request_as_a_part(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
-    report = json.loads(toolsight("search", ASKED, *configured, *LEARNS, "--json").stdout)
-    parts = [(part["signal"], part["term"]) for hit in report["hits"] for part in hit["score"]["parts"]]
-    assert [term for signal, term in parts if signal == "H"] == [f"asked before: “{ASKED}”"]
-
-
-def test_a_search_learns_nothing_unless_it_is_told_to(
-    toolsight: Toolsight, configured: tuple[str, ...]
-) -> None:
-    told = toolsight("search", ASKED, *configured, "--set", "discovery.min_probability=0").stdout
-    assert "weather:get_alerts" in told
-    assert "asked before" not in told
-
-
 def test_a_search_says_how_often_a_tool_was_used_and_by_whom(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:
     uses = ("--set", "discovery.affinity=0.5", "--set", "inertia.half_life_days=0")
     told = toolsight("search", ASKED, *configured, *uses, *LEARNS[2:]).stdout
     assert "weather:get_alerts   used 1 time by toolsight   prior 0.23" in told
-
-
-def test_a_search_says_nothing_of_past_use_unless_it_is_told_to(
-    toolsight: Toolsight, configured: tuple[str, ...]
-) -> None:
-    assert "used 1 time" not in toolsight("search", ASKED, *configured, *LEARNS).stdout

@@ -1,14 +1,13 @@
 """What an earlier run left, on the command line."""
 
-import json
 import sys
 from collections.abc import Callable
 
 import click
 import pytest
 
-from inspector.cli import composition
 from inspector.cli.doctor import _LATER, ask_about_leftovers
+from inspector.cli.options import Options
 from inspector.core.server import Leftover
 from tests.cli.conftest import Toolsight
 from tests.support.fakes import MemoryLeftovers
@@ -21,7 +20,7 @@ DAEMON = Leftover("ab.2", "browser\x1b[2J", "chrome", 1_772_438_460.0, (900,), d
 def left(monkeypatch: pytest.MonkeyPatch) -> Callable[..., MemoryLeftovers]:
     def use(*each: Leftover, stubborn: tuple[str, ...] = ()) -> MemoryLeftovers:
         made = MemoryLeftovers(*each, stubborn=stubborn)
-        monkeypatch.setattr(composition, "open_leftovers", lambda _options: made)
+        monkeypatch.setattr("inspector.cli.doctor.open_leftovers", lambda _options: made)
         return made
 
     return use
@@ -55,21 +54,11 @@ def test_what_could_not_be_ended_is_an_error(
     assert "811, 812" in done.stdout
 
 
-def test_what_is_kept_is_told_no_more(toolsight: Toolsight, left: Callable[..., MemoryLeftovers]) -> None:
-    left(DAEMON)
-    toolsight("doctor", "orphans", "--keep")
-    assert json.loads(toolsight("doctor", "orphans", "--json").stdout) == []
-
-
-def test_a_program_reads_them_as_json(toolsight: Toolsight, left: Callable[..., MemoryLeftovers]) -> None:
-    left(GIT)
-    (read,) = json.loads(toolsight("doctor", "orphans", "--json").stdout)
-    assert (read["server"], read["pids"], read["since"]) == ("git", [811, 812], 1_772_438_400.0)
-
-
-def test_without_a_terminal_a_line_tells_and_nothing_is_ended(capsys: pytest.CaptureFixture[str]) -> None:
-    store = MemoryLeftovers(GIT)
-    ask_about_leftovers(store)
+def test_without_a_terminal_a_line_tells_and_nothing_is_ended(
+    capsys: pytest.CaptureFixture[str], left: Callable[..., MemoryLeftovers]
+) -> None:
+    store = left(GIT)
+    ask_about_leftovers(Options())
     out, err = capsys.readouterr()
     assert (out, len(err.splitlines())) == ("", 1)
     assert "git" in err
@@ -78,9 +67,9 @@ def test_without_a_terminal_a_line_tells_and_nothing_is_ended(capsys: pytest.Cap
 
 @pytest.mark.parametrize("answer", [True, False])
 def test_on_a_terminal_a_person_is_asked_and_no_is_the_default(
-    monkeypatch: pytest.MonkeyPatch, answer: bool
+    monkeypatch: pytest.MonkeyPatch, left: Callable[..., MemoryLeftovers], answer: bool
 ) -> None:
-    store, defaults = MemoryLeftovers(GIT), []
+    store, defaults = left(GIT), []
 
     def confirm(_text: str, *, default: bool, err: bool) -> bool:
         defaults.append((default, err))
@@ -88,16 +77,15 @@ def test_on_a_terminal_a_person_is_asked_and_no_is_the_default(
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(click, "confirm", confirm)
-    ask_about_leftovers(store)
+    ask_about_leftovers(Options())
     assert defaults == [(False, True)]
     assert store.find() == (() if answer else (GIT,))
 
 
 def test_a_command_that_starts_servers_tells_of_them_first(
-    toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+    toolsight: Toolsight, left: Callable[..., MemoryLeftovers]
 ) -> None:
-    store = MemoryLeftovers(GIT)
-    monkeypatch.setattr("inspector.cli.launch.open_leftovers", lambda _options: store)
+    left(GIT)
     done = toolsight("servers", "--demo")
     assert done.exit_code == 0
     assert "left running by an earlier session: git" in done.stderr

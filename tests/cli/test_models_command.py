@@ -1,17 +1,14 @@
 """`toolsight doctor models`, and the address that a model gets."""
 
 import json
-import sys
 
 import pytest
 
-from inspector.cli import composition
 from inspector.cli.composition import chosen_model
 from inspector.cli.options import Options
 from inspector.loop.model.litellm import DEFAULT_WINDOW
 from tests.cli.conftest import Toolsight
 from tests.support.local_servers import LLAMA_ANSWERS, OLLAMA_ANSWERS, at, local_stub, looking
-from tests.support.mcp_case import SERVERS
 
 BASE = "http://127.0.0.1:1234/v1"
 
@@ -47,16 +44,6 @@ def test_where_nothing_answers_the_list_says_where_it_looked(
         assert toolsight("doctor", "models", "--json").stdout.strip() == "[]"
     assert done.exit_code == 0
     assert f"Looked for Ollama on {stub.port}" in done.stdout
-
-
-def test_nothing_is_asked_before_somebody_wants_to_know(
-    toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with local_stub(OLLAMA_ANSWERS) as stub:
-        monkeypatch.setattr(composition, "LocalModelServers", lambda: looking(at("Ollama", stub.port)))
-        server = (sys.executable, str(SERVERS / "calc.py"))
-        assert toolsight("chat", "hello", "--approve", "--", *server).exit_code == 0
-    assert stub.asked == []
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,10 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.app.pages.chat.race.entry import WIDTH, ansi_line, cast, drawn
+from inspector.app.pages.chat.race.entry import WIDTH, cast
 from inspector.app.pages.chat.race.picture import picture
-from inspector.cli.location import shipped_scenarios
 from inspector.core.budget import Prices
-from inspector.core.tool import Tool
-from inspector.scenario.ground import lacking
 from inspector.scenario.race import RaceFrame, Racer, Verdict
-from inspector.scenario.scenario import load_scenario
-from inspector.tokens.manifest import Catalog
 from inspector.tokens.plan import SolvedSteps
 from tests.cli.conftest import Toolsight
 from tests.support.lab import FORECAST, MemoryLabs
@@ -82,15 +77,6 @@ def test_the_script_answers_without_its_searches_under_static(
     ]
 
 
-def test_a_named_model_answers_in_both_lanes(
-    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
-) -> None:
-    told = json.loads(toolsight("race", file(FORECAST), "--model", "demo/planner", "--json").stdout)
-    assert [options.model for _, options in labs.opened] == ["demo/planner"] * 2
-    assert not told["scripted"]
-    assert not any("left out" in note for note in told["notes"])
-
-
 def test_a_setting_that_would_change_static_applies_to_the_other_lane_only(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
 ) -> None:
@@ -123,32 +109,6 @@ def test_a_player_can_read_the_recording(
     assert end.count("\r\n") < header["height"]
 
 
-@pytest.mark.usefixtures("labs")
-@pytest.mark.parametrize("ending", [".md", ".html"])
-def test_a_page_says_in_one_sentence_what_was_measured(
-    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path, ending: str
-) -> None:
-    path = tmp_path / f"race{ending}"
-    told = json.loads(toolsight("race", file(FORECAST), "--export", str(path), "--json").stdout)
-    text = path.read_text(encoding="utf-8")
-    assert "“A forecast”, asked once with every tool bound (static) and once with " in text
-    assert all(f"{racer['tool_tokens']:,}" in text for racer in told["lanes"])
-    assert ("<svg" in text) is (ending == ".html")
-
-
-@pytest.mark.usefixtures("labs")
-def test_the_picture_has_both_totals_and_what_was_saved(
-    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
-) -> None:
-    path = tmp_path / "race.svg"
-    told = json.loads(toolsight("race", file(FORECAST), "--export", str(path), "--json").stdout)
-    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert "A forecast" in texts
-    assert all(f"{racer['tokens']:,}" in texts for racer in told["lanes"])
-    assert f"{abs(told['saved']) * 100:.0f} %" in texts
-
-
 @settings(deadline=None)
 @given(st.one_of(st.text(max_size=200), st.sampled_from((*HOSTILE, LONG))))
 def test_no_text_breaks_the_picture_or_controls_the_terminal(text: str) -> None:
@@ -158,15 +118,6 @@ def test_no_text_breaks_the_picture_or_controls_the_terminal(text: str) -> None:
     assert not dangerous(header["title"])
     for _, _, output in rest:
         assert not dangerous(_DRIVES.sub("", output).replace("\r\n", ""))
-
-
-@given(st.text(max_size=100), st.integers(20, 120))
-def test_no_line_is_wider_than_the_terminal(text: str, width: int) -> None:
-    from rich.cells import cell_len
-
-    frames, verdict = race_of(text)
-    for line in drawn(text, frames[-1], verdict, width):
-        assert cell_len(ansi_line(line, width, colored=False)) <= width
 
 
 def test_on_a_terminal_the_race_is_drawn_to_its_end(
@@ -181,19 +132,6 @@ def test_on_a_terminal_the_race_is_drawn_to_its_end(
     assert "getting ready" in drawings[0]
     assert all(f"call {number}" in drawings[number] for number in (1, 2, 3))
     assert "instead of" in drawings[-1]
-
-
-def test_the_same_frames_make_the_same_recording_and_the_same_picture() -> None:
-    frames, verdict = race_of("a")
-    assert cast("a", frames, verdict) == cast("a", frames, verdict)
-    assert picture("a", frames, verdict) == picture("a", frames, verdict)
-
-
-def test_a_race_that_never_began_still_makes_both_files() -> None:
-    racers = (Racer("static", is_over=True), Racer("toolsight", is_over=True))
-    frames, verdict = (RaceFrame(0.0, racers),), Verdict(racers)
-    ElementTree.fromstring(picture("a", frames, verdict))
-    assert len(cast("a", frames, verdict).splitlines()) == 5
 
 
 @pytest.mark.parametrize(
@@ -212,15 +150,6 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
     failed = toolsight("race", *arguments)
     assert failed.exit_code == 2, failed.stderr
     assert not labs.opened
-
-
-@pytest.mark.usefixtures("labs")
-def test_a_file_that_cannot_be_written_is_an_error(
-    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
-) -> None:
-    failed = toolsight("race", file(FORECAST), "--export", str(tmp_path / "none" / "race.svg"))
-    assert failed.exit_code != 0
-    assert "cannot be written" in failed.stderr
 
 
 QUESTION = "Which orders are late?"
@@ -257,13 +186,6 @@ def test_a_question_without_servers_is_a_mistake_and_one_on_the_demo_is_not(
     assert len(labs.opened) == 2
 
 
-def test_a_question_to_a_script_is_a_mistake(toolsight: Toolsight, labs: MemoryLabs, shop: Path) -> None:
-    failed = toolsight("race", QUESTION, "--config", str(shop), "--model", "demo/script:x.yaml")
-    assert failed.exit_code == 2
-    assert "cannot answer a question" in failed.stderr
-    assert not labs.opened
-
-
 @pytest.mark.usefixtures("labs")
 def test_what_changes_something_is_not_called_and_that_is_told(
     toolsight: Toolsight, file: Callable[[str], str], shop: Path
@@ -296,26 +218,3 @@ def test_where_one_side_did_less_there_is_no_large_number() -> None:
     assert "No saving" in " ".join(texts)
     assert "fewer tokens sent for tools" not in texts
     assert "fewer tokens sent for tools" in picture("a", frames, Verdict((solved, solved)))
-
-
-@pytest.mark.slow
-def test_every_shipped_scenario_fits_the_demo(toolsight: Toolsight) -> None:
-    listed = json.loads(toolsight("tools", "--demo", "--json").stdout)
-    tools = Catalog(tuple(Tool(*entry["id"].split(":", 1)) for entry in listed))
-    missing = {path.stem: lacking(load_scenario(path), tools) for path in shipped_scenarios()}
-    # What this one lacks is installed on the way.
-    assert {name: lacks for name, lacks in missing.items() if lacks} == {
-        "marketplace": ("currency:convert_currency",)
-    }
-
-
-def test_discovery_needs_fewer_tokens_than_static_binding_on_the_demo_servers(toolsight: Toolsight) -> None:
-    printed = toolsight("race", "--profile", "prd", "--set", "discovery.embedding_model=none", "--json")
-    assert printed.exit_code == 0, printed.stderr
-    told = json.loads(printed.stdout)
-    static, other = told["lanes"]
-    assert (static["calls"], other["calls"]) == (7, 10)
-    assert (static["outcome"], other["outcome"]) == ("answered", "answered")
-    assert told["saved"] > 0.5
-    assert 0 < told["input_saved"] < told["saved"]
-    assert told["sessions"][0] != told["sessions"][1]

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.location import fixtures_path
-from inspector.cli.papers import REQUESTS, ShippedSource, read_poisons
+from inspector.cli.papers import REQUESTS, ShippedSource
 from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
 from inspector.core.report import Section
 from inspector.measure.evalset import QUERIES, TOOLS
 from inspector.research.run import CHAPTERS, Chapter
 from inspector.research.source import Source, Steps
-from inspector.search.sqlite import SqliteVectors
 from tests.cli.conftest import Done, Toolsight
 from tests.support.canned import CATALOG_SIZE
 
@@ -48,14 +46,6 @@ def catalog(folder: Path, names: Sequence[str]) -> Path:
     return folder
 
 
-def test_without_a_section_all_sections_are_listed(run: Run) -> None:
-    result = run()
-    assert result.exit_code == 0
-    for chapter in CHAPTERS:
-        assert chapter.id in result.stdout
-    assert [row["id"] for row in json.loads(run("--json").stdout)] == [one.id for one in CHAPTERS]
-
-
 def test_an_unknown_section_is_an_error_with_the_nearest_name(run: Run) -> None:
     refused = run("latenci")
     assert refused.exit_code == 2
@@ -84,13 +74,6 @@ def test_the_whole_report_goes_into_a_file(run: Run, tmp_path: Path) -> None:
     assert text.count("## Tokens by catalog size\n") == len(CHAPTERS)
     assert "`toolsight bench papers --all`" in text
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["report.md"]
-
-
-@pytest.mark.usefixtures("quick")
-def test_json_has_every_table(run: Run) -> None:
-    found = json.loads(run("--all", "--json").stdout)
-    assert len(found["sections"]) == len(CHAPTERS)
-    assert found["sections"][0]["tables"][0]["rows"][0][0] == "10"
 
 
 def test_a_stopped_run_leaves_the_file_unchanged(
@@ -157,29 +140,6 @@ def test_our_requests_for_a_catalog_are_not_asked_of_another_one_of_its_name(tmp
     assert (len(found.tools), found.cases) == (2, ())
 
 
-def test_there_are_fifty_poisons_each_for_a_demo_tool(tmp_path: Path) -> None:
-    with ShippedSource(model="none", database=tmp_path / "x.db") as source:
-        ids = {tool.id for tool in source.demo().tools}
-        poisons = source.poisons()
-    assert len(poisons) == len({one.text for one in poisons}) == 50
-    assert {one.tool for one in poisons} <= ids
-    assert len({one.kind for one in poisons}) == 6
-
-
-def test_poisons_lead_nowhere() -> None:
-    for one in read_poisons(fixtures_path() / "poison" / "demo.jsonl"):
-        for word in one.text.replace(":", " ").split():
-            host = word.partition("@")[2] or (word.partition("//")[2] if "//" in word else "")
-            assert not host or host.rstrip(",.").split("/")[0].endswith(".invalid"), one
-
-
-def test_a_damaged_file_of_poisons_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "poison.jsonl"
-    path.write_text('{"id": 1}\n')
-    with pytest.raises(ConfigError, match="cannot be read"):
-        read_poisons(path)
-
-
 def test_scenarios_are_played_once_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from inspector.cli import location
 
@@ -191,12 +151,3 @@ def test_scenarios_are_played_once_and_leave_nothing(tmp_path: Path, monkeypatch
         assert one.state.discovered
         assert source.played(Steps(stopped=lambda: True)) == (one,)
     assert not (tmp_path / "x.db").exists()
-
-
-def test_vectors_are_kept_between_runs(tmp_path: Path) -> None:
-    path = tmp_path / "x.db"
-    with ShippedSource(model="none", database=path) as source:
-        source.vectors.keep_vectors("m", {b"key": b"0000"})
-    store = SqliteVectors(path)
-    assert dict(store.vectors("m", [b"key"])) == {b"key": b"0000"}
-    store.close()

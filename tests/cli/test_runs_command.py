@@ -94,13 +94,3 @@ def test_a_wrong_option_is_refused_before_anything_is_read(
     done = toolsight("bench", "runs", "nowhere", "--tools", "nothing.json", *arguments)
     assert done.exit_code != 0
     assert said in done.stderr
-
-
-def test_runs_without_any_known_tool_are_an_error_that_names_the_tools(
-    toolsight: Toolsight, folder: Path, tmp_path: Path
-) -> None:
-    other = write(tmp_path / "other.json", {"tools": [{"name": "unheard_of"}]})
-    done = toolsight("bench", "runs", str(folder / "toolathlon"), "--tools", str(other))
-    assert done.exit_code == 2
-    assert "none of the tools" in done.stderr
-    assert "garden-soil_report" in done.stderr

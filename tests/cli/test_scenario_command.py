@@ -6,16 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli import location
-from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.support.lab import FORECAST, MemoryLabs
-
-
-def test_every_shipped_scenario_is_listed_with_what_it_expects(toolsight: Toolsight) -> None:
-    listed = json.loads(toolsight("scenario", "--json").stdout)
-    assert [one["name"] for one in listed] == [path.stem for path in location.shipped_scenarios()]
-    assert all(one["title"] and one["turns"] and one["expect"] for one in listed)
 
 
 def test_a_folder_is_listed_too_and_a_broken_file_is_named(
@@ -42,18 +34,6 @@ def test_a_run_prints_one_line_per_record_then_its_totals(
     assert [kind for kind in kinds if kind in wanted] == wanted
     assert "searches 1, loads 1, evictions 0, calls 1, rejections 0" in printed.stdout
     assert "did not occur" not in printed.stdout
-
-
-@pytest.mark.usefixtures("labs")
-def test_a_met_expectation_is_checked_off_with_its_record(
-    toolsight: Toolsight, file: Callable[[str], str]
-) -> None:
-    printed = toolsight("scenario", "run", file(FORECAST), "--check")
-    assert printed.exit_code == 0, printed.stderr
-    (line,) = [line for line in printed.stdout.splitlines() if line.startswith("✓ end")]
-    seq = line.rpartition("met at ")[2]
-    assert any(line.startswith(f"{seq} ") and "end" in line for line in printed.stdout.splitlines())
-    assert "1 of 1 scenarios passed" in printed.stdout
 
 
 @pytest.mark.usefixtures("labs")
@@ -94,15 +74,6 @@ def test_hostile_texts_of_a_scenario_do_not_reach_the_terminal(
     assert "\u202e" not in printed.stdout + printed.stderr
 
 
-def test_the_script_answers_unless_a_model_is_named(
-    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
-) -> None:
-    path = file(FORECAST)
-    for more in ((), ("--model", "demo/planner")):
-        assert toolsight("scenario", "run", path, *more).exit_code == 0
-    assert [options.model for _, options in labs.opened] == [f"demo/script:{path}", "demo/planner"]
-
-
 @pytest.mark.usefixtures("labs")
 def test_a_model_that_fails_is_an_error_with_its_reason(
     toolsight: Toolsight, file: Callable[[str], str]
@@ -131,18 +102,6 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
     assert not labs.opened
 
 
-def test_all_plays_every_shipped_scenario_once(
-    toolsight: Toolsight, labs: MemoryLabs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shipped = [tmp_path / f"{name}.yaml" for name in ("first", "second", "third")]
-    for path in shipped:
-        path.write_text(FORECAST, encoding="utf-8")
-    monkeypatch.setattr(location, "shipped_scenarios", lambda: shipped)
-    printed = toolsight("scenario", "run", "--all", "second", "--check")
-    assert "3 of 3 scenarios passed" in printed.stdout
-    assert [options.model for _, options in labs.opened] == [f"demo/script:{path}" for path in shipped]
-
-
 def test_configured_servers_are_started_only_after_consent(
     toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,23 +121,3 @@ def test_ctrl_c_keeps_what_was_played(
     assert stopped.exit_code == 130
     assert "1 of 2 scenarios played" in stopped.stderr
     assert len(json.loads(stopped.stdout)) == 1
-
-
-def test_a_shipped_scenario_goes_as_expected_on_the_demo_servers(
-    toolsight: Toolsight, tmp_path: Path
-) -> None:
-    database = tmp_path / "toolsight.db"
-    printed = toolsight("scenario", "run", "trailing_slash_loop", "--check", "--db", str(database))
-    assert printed.exit_code == 0, printed.stdout + printed.stderr
-    assert "1 of 1 scenarios passed" in printed.stdout
-    with SqliteStore(database) as store:
-        (session,) = store.sessions()
-    assert f"session {session.id}" in printed.stdout
-
-
-def test_a_setting_on_the_command_line_overrides_the_scenario(toolsight: Toolsight) -> None:
-    changes = ("--set", "binding.capacity=3", "--set", "discovery.embedding_model=none")
-    changed = toolsight("scenario", "run", "capacity_overflow", "--check", *changes)
-    assert changed.exit_code == 3
-    assert "✕ evict" in changed.stdout
-    assert "not met: there is no evict event" in changed.stdout

@@ -5,7 +5,8 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from inspector.cli.search import say_report
+from inspector.cli.search import search_report
+from inspector.cli.table import say_report
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 
 
@@ -15,7 +16,7 @@ def test_every_result_is_listed_and_the_ranks_run_on_or_say_which_are_left_out(
     capsys: pytest.CaptureFixture[str], outcomes: list[tuple[Outcome, float]]
 ) -> None:
     hits = tuple(Hit(rank, Score(f"s:t{rank}", value), one) for rank, (one, value) in enumerate(outcomes, 1))
-    say_report(SearchReport(SearchRequest("q"), "hybrid", hits, scored=len(hits)))
+    say_report(search_report(SearchReport(SearchRequest("q"), "hybrid", hits, scored=len(hits))))
     printed = capsys.readouterr().out
     told = 0
     for alone, first, last in re.findall(

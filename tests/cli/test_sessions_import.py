@@ -15,7 +15,7 @@ from inspector.core.plugin import Origin
 from inspector.measure.evalset import read_cases
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight, in_process
-from tests.support.transcripts import SECRET, SESSION, ClaudeTranscript, story, written
+from tests.support.transcripts import SECRET, SESSION, story, written
 
 STORY = "claude-code-6d1f2c9a-54c9394f"
 
@@ -50,21 +50,6 @@ def test_a_transcript_is_a_session_like_any_other(run: Toolsight, transcript: Pa
     assert "“late orders” -> 1, best shop:late_orders" in run("sessions", "show", STORY).stdout
 
 
-def test_importing_again_stores_nothing_and_says_so(run: Toolsight, transcript: Path) -> None:
-    run("sessions", "import", str(transcript))
-    again = run("sessions", "import", str(transcript.parent))
-    assert "0 new, 0 updated, 1 unchanged; 0 events stored" in again.stdout
-
-
-def test_what_was_added_to_a_transcript_is_imported(run: Toolsight, transcript: Path) -> None:
-    written(transcript, story()[:5])
-    run("sessions", "import", str(transcript))
-    written(transcript, story())
-    told = json_of(run, "sessions", "import", str(transcript))
-    assert told["sessions"][0]["is_new"] is False
-    assert 0 < told["events_stored"] < told["sessions"][0]["events"]
-
-
 def test_no_secret_of_a_transcript_is_in_the_database(
     run: Toolsight, transcript: Path, database: Path
 ) -> None:
@@ -72,17 +57,6 @@ def test_no_secret_of_a_transcript_is_in_the_database(
     files = [file for file in database.parent.rglob("*") if file.is_file()]
     assert files
     assert not any(SECRET.encode() in file.read_bytes() for file in files)
-
-
-def test_what_is_not_understood_is_counted_and_does_not_stop_the_rest(
-    run: Toolsight, transcript: Path
-) -> None:
-    odd = ['{"type": "telepathy"}', '{"type": "user", "mess', "[]", ""]
-    written(transcript, [*story()[:6], *odd, *story()[6:]])
-    told = json_of(run, "sessions", "import", str(transcript))
-    assert told["not_understood"] == {"telepathy": 1}
-    assert sum(told["malformed"].values()) == 2
-    assert len(json_of(run, "sessions", "show", "--as", "events", STORY)) == told["events_stored"]
 
 
 def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone(
@@ -115,13 +89,6 @@ def test_a_file_that_vanishes_during_an_import_is_skipped(
     assert "does not exist" in done.stderr
 
 
-def test_only_the_newest_are_imported_if_that_is_wanted(run: Toolsight, tmp_path: Path) -> None:
-    for number in range(3):
-        made = ClaudeTranscript(f"{number:08}-session")
-        written(tmp_path / "t" / f"{number}.jsonl", list(made.turn(number)))
-    assert json_of(run, "sessions", "import", str(tmp_path / "t"), "--last", "2")["transcripts"] == 2
-
-
 def test_an_agents_folder_is_not_opened_without_a_yes(run: Toolsight, tmp_path: Path) -> None:
     written(tmp_path / "home" / ".claude" / "projects" / "shop" / "a.jsonl", story())
     refused = run("sessions", "import", "--agent", "claude-code")
@@ -130,30 +97,6 @@ def test_an_agents_folder_is_not_opened_without_a_yes(run: Toolsight, tmp_path: 
     assert json_of(run, "sessions") == []
     assert run("sessions", "import", "--agent", "claude-code", "--yes").exit_code == 0
     assert [one["id"] for one in json_of(run, "sessions")] == [STORY]
-
-
-def test_an_agents_folder_that_was_moved_is_found(run: Toolsight, tmp_path: Path) -> None:
-    written(tmp_path / "moved" / "projects" / "a.jsonl", story())
-    moved = str(tmp_path / "moved")
-    done = run("sessions", "import", "--agent", "claude-code", "--yes", CLAUDE_CONFIG_DIR=moved)
-    assert "1 session: 1 new" in done.stdout
-
-
-def test_an_agent_without_transcripts_is_said_to_have_none(run: Toolsight) -> None:
-    assert "codex has no transcripts" in run("sessions", "import", "--agent", "codex", "--yes").stderr
-
-
-def test_an_import_needs_to_know_what(run: Toolsight) -> None:
-    assert "--agent" in run("sessions", "import").stderr
-
-
-def test_the_database_may_stand_before_the_subcommand(
-    run: Toolsight, transcript: Path, tmp_path: Path
-) -> None:
-    other = str(tmp_path / "other.db")
-    run("sessions", "--db", other, "import", str(transcript))
-    assert json_of(run, "sessions") == []
-    assert [one["agent"] for one in json_of(run, "sessions", "--db", other)] == ["claude-code"]
 
 
 def waiting(*steps: Callable[[], None]) -> Callable[[Cancellation], Callable[[], bool]]:
@@ -221,10 +164,6 @@ def test_the_report_shows_servers_misses_money_and_suggestions(run: Toolsight, t
     assert told["cache_rewrites"][0]["cause"] == "the conversation was compacted"
 
 
-def test_without_an_imported_session_the_report_says_how_to_get_one(run: Toolsight) -> None:
-    assert "toolsight sessions import" in run("sessions", "agents").stdout
-
-
 def test_searches_and_the_calls_after_them_are_requests(
     run: Toolsight, transcript: Path, tmp_path: Path
 ) -> None:
@@ -236,14 +175,6 @@ def test_searches_and_the_calls_after_them_are_requests(
     assert "nothing to add" in run("sessions", "requests", STORY, "--out", str(out)).stdout
     assert len(read_cases(out)) == 1
     assert "there is no session" in run("sessions", "requests", "nobody", "--out", str(out)).stderr
-
-
-def test_a_session_that_is_forgotten_can_be_imported_again(run: Toolsight, transcript: Path) -> None:
-    run("sessions", "import", str(transcript))
-    assert "deleted 1 session" in run("sessions", "forget", STORY).stdout
-    assert json_of(run, "sessions") == []
-    assert run("sessions", "forget", STORY).exit_code == 1
-    assert json_of(run, "sessions", "import", str(transcript))["sessions"][0]["is_new"] is True
 
 
 def test_a_session_of_unknown_sizes_is_not_priced_another_way(run: Toolsight, transcript: Path) -> None:

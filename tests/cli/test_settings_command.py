@@ -5,13 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
-from inspector.cli.options import Options, configured, options
-from inspector.cli.root import cli
 from inspector.config.setting import PROFILES, knobs
-from inspector.core.error import ConfigError
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
@@ -64,14 +60,6 @@ def by_path(found: dict[str, Any]) -> dict[str, tuple[Any, str]]:
     return {one["path"]: (one["value"], one["origin"]) for one in found["settings"]}
 
 
-def chosen(*arguments: str) -> Options:
-    """The options that a command gets."""
-    told: list[Options] = []
-    command = click.command()(configured(lambda **values: told.append(options(**values))))
-    command.main(list(arguments), standalone_mode=False)
-    return told[0]
-
-
 def test_every_setting_is_listed_with_where_its_value_comes_from(
     said: Said, listed: Listed, file: Path
 ) -> None:
@@ -89,19 +77,6 @@ def test_every_setting_is_listed_with_where_its_value_comes_from(
     assert values["guard.window_calls"] == (12, "settings")
     assert values["binding.capacity"] == (3, "--set")
     assert values["gate.top_k"] == (10, "default")
-
-
-def test_a_profile_on_the_command_line_overrides_the_file(listed: Listed, file: Path) -> None:
-    found = listed("--config", str(file), "--profile", "prd")
-    assert found["profile"] == "prd"
-    assert by_path(found)["discovery.ranker"] == ("prd-bm25", "profile")
-    assert by_path(found)["binding.ttl_seconds"] == (60.0, "settings")
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_without_a_configuration_the_profile_alone_is_listed(said: Said, listed: Listed) -> None:
-    assert by_path(listed("--profile", "kaman"))["binding.capacity"] == (8, "profile")
-    assert "no configuration in this folder" in said()
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -123,56 +98,6 @@ def test_profiles_are_listed_with_what_they_change(said: Said) -> None:
     assert {one["name"]: one["values"] for one in objects}["kaman"]["binding.capacity"] == 8
 
 
-def test_values_are_typed_checked_and_the_last_one_wins() -> None:
-    told = chosen(
-        "--profile",
-        "stack",
-        "--set",
-        "guard.enabled=off",
-        "--set",
-        "binding.always_include=mail:*,shop:list",
-        "--set",
-        'guard.guidance={"a": "b=c"}',
-        "--set",
-        "binding.capacity=1",
-        "--set",
-        "binding.capacity=2",
-    )
-    assert told.profile == "stack"
-    assert told.values == {
-        "guard.enabled": False,
-        "binding.always_include": ("mail:*", "shop:list"),
-        "guard.guidance": {"a": "b=c"},
-        "binding.capacity": 2,
-    }
-    assert chosen() == Options()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        (("--set", "bindng.capacity=3"), "there is no setting 'bindng.capacity'", "binding.capacity"),
-        (("--set", "binding.capacity=x"), "binding.capacity must be a whole number", "stay bound"),
-        (("--set", "binding.capacity"), "has no value", "--set binding.capacity=VALUE"),
-        (("--set", ""), "there is no setting ''", "toolsight config settings"),
-        (("--profile", "kamann"), "there is no profile 'kamann'", "kaman"),
-    ],
-)
-def test_an_invalid_setting_is_refused_with_a_suggestion(
-    arguments: tuple[str, ...], message: str, hint: str
-) -> None:
-    with pytest.raises(ConfigError) as raised:
-        chosen(*arguments)
-    assert message in raised.value.message
-    assert hint in raised.value.hint
-
-
-def test_a_mistyped_setting_is_an_error_with_a_suggestion(toolsight: Toolsight, file: Path) -> None:
-    refused = toolsight("config", "settings", "--config", str(file), "--set", "binding.capacty=3")
-    assert refused.exit_code == 2
-    assert "Did you mean `binding.capacity`?" in refused.stderr
-
-
 def test_a_session_has_the_profile_and_the_values_of_the_command_line(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:
@@ -187,14 +112,6 @@ def test_a_session_has_the_profile_and_the_values_of_the_command_line(
     assert bound() == ["search_tools"]
     assert "search_tools" not in bound("--profile", "static")
     assert len(bound("--set", "binding.always_include=weather:get_*")) > 1
-
-
-def test_every_command_that_opens_a_session_takes_the_options() -> None:
-    context = click.Context(cli)
-    for name in ("demo", "tools", "search", "chat", "audit", "bench"):
-        command = cli.get_command(context, name)
-        assert command is not None
-        assert {"--profile", "--set"} <= {option for each in command.params for option in each.opts}
 
 
 TYPO = 'access.preconditions={"weather:get_forcast": ["milestone_reached(\'x\')"]}'

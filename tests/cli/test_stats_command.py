@@ -71,17 +71,6 @@ def test_sessions_are_chosen_by_name_agent_profile_and_age(
     assert json_of(run, "sessions", "unmet", *chosen)["sessions"] == sessions
 
 
-def test_what_is_no_session_agent_or_time_is_an_error(run: Toolsight) -> None:
-    assert "there is no session 'x'" in run("sessions", "metrics", "x").stderr
-    assert "there are no sessions of 'claud'" in run("sessions", "metrics", "--agent", "claud").stderr
-    assert "is not a date or an age" in run("sessions", "metrics", "--since", "soon").stderr
-
-
-def test_nothing_to_sum_up_says_what_to_do(run: Toolsight) -> None:
-    assert "toolsight demo --headless" in run("sessions", "metrics", "--since", "1d").stdout
-    assert "toolsight demo --headless" in run("sessions", "unmet", "--since", "1d").stdout
-
-
 def test_the_backlog_tells_what_was_asked_for_and_found_instead(run: Toolsight) -> None:
     assert "2 searches that led to no call in 2 sessions, 2 requests" in run("sessions", "unmet").stdout
     found = {one["queries"][0]: one for one in json_of(run, "sessions", "unmet")["backlog"]}

@@ -37,18 +37,3 @@ def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) 
     assert [(move["call"], move["cause"]) for move in said["moves"]] == [(2, "load"), (3, "loop")]
     assert [call["number"] for call in said["calls"]] == [1, 2, 3]
     assert said["rest"]["deferred"] == 2
-
-
-@pytest.mark.usefixtures("recorded")
-def test_a_session_without_a_turn_says_that_nothing_was_bound(toolsight: Toolsight) -> None:
-    printed = toolsight("sessions", "show", "20250101-b")
-    assert printed.exit_code == 0, printed.stderr
-    assert "0 model calls" in printed.stdout
-    assert "No tool was bound or unbound." in printed.stdout
-
-
-def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> None:
-    failed = toolsight("sessions", "show", "nowhere")
-    assert failed.exit_code == 1
-    assert "there is no session 'nowhere'" in failed.stderr
-    assert "toolsight sessions" in failed.stderr

@@ -21,7 +21,3 @@ def test_reported_tokens_are_printed_beside_the_computed_ones(capsys: pytest.Cap
     told = printed(capsys, Usage(95, 9, 55, 35, reasoning_tokens=4))
     line = "tokens: computed 90 (60 read, 30 written); reported 95 (55 read, 35 written); answer: 9 tokens"
     assert line in told
-
-
-def test_a_model_that_reports_nothing_adds_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "tokens" not in printed(capsys, Usage())

@@ -24,12 +24,6 @@ def test_a_typed_server_is_started_without_a_question(toolsight: Toolsight) -> N
     assert audited["configurations"][0]["servers"][0]["tools"]
 
 
-@pytest.mark.slow
-def test_the_demos_servers_can_be_named(toolsight: Toolsight) -> None:
-    (audited,) = json.loads(toolsight("audit", "--demo", "--json").stdout)["configurations"]
-    assert {"weather", "shop", "calc"} <= {server["name"] for server in audited["servers"]}
-
-
 def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, tmp_path: Path) -> None:
     file = tmp_path / "crm.json"
     file.write_text(json.dumps({"tools": [{"name": "late_orders", "description": "Orders that are late."}]}))
@@ -38,33 +32,6 @@ def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, t
     assert "crm:late_orders" in found.stdout
     servers = toolsight("servers", "--", str(file))
     assert "stored" in servers.stdout
-
-
-def test_a_file_that_is_no_listing_says_what_it_should_be(toolsight: Toolsight, tmp_path: Path) -> None:
-    file = tmp_path / "odd.json"
-    file.write_text("[]")
-    done = toolsight("servers", "--", str(file))
-    assert "has no tools" in done.stdout
-    assert "tools/list response" in done.stdout
-
-
-def test_options_count_before_and_after_the_name_of_a_command(toolsight: Toolsight, tmp_path: Path) -> None:
-    file = tmp_path / "crm.json"
-    file.write_text(json.dumps({"mcpServers": {"a": {"command": "no-such-command"}}}))
-    for words in (
-        ("--config", str(file), "--approve", "servers"),
-        ("--approve", "servers", "--config", str(file)),
-    ):
-        done = toolsight(*words)
-        assert "Command not found: `no-such-command`" in done.stdout, done.stderr
-    nested = toolsight("--profile", "prd", "scenario", "run", "no-such-scenario")
-    assert "there is no scenario or file 'no-such-scenario'" in nested.stderr
-
-
-def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(toolsight: Toolsight) -> None:
-    done = toolsight("--yes", "bench", "papers", "latency")
-    assert done.exit_code == 2
-    assert "--yes" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -27,26 +27,6 @@ def answer(toolsight: Toolsight, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_a_search_can_use_another_ranker(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
-    report = answer(toolsight, "search", QUERY, "--ranker", "prd-bm25", *configured)
-    assert report["ranker"] == "prd-bm25"
-
-
-def test_a_search_says_its_answer_first(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
-    assert toolsight("search", QUERY, *configured).stdout.splitlines()[0] == "found"
-    assert answer(toolsight, "search", QUERY, *configured)["answer"] == "found"
-    assert toolsight("search", "zxqw", *configured).stdout.startswith("nothing: no tool fits")
-    assert answer(toolsight, "search", "zxqw", *configured)["answer"] == "nothing"
-
-
-def test_an_unknown_ranker_is_an_error_that_lists_the_known_ones(
-    toolsight: Toolsight, configured: tuple[str, ...]
-) -> None:
-    done = toolsight("search", QUERY, "--ranker", "hibrid", *configured)
-    assert done.exit_code == 2
-    assert "hybrid" in done.stderr
-
-
 def test_why_says_what_beats_a_tool_and_what_it_lacks(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:
@@ -94,9 +74,3 @@ def test_an_edit_moves_a_tool_without_its_server_knowing(
     assert effect["after"]["rank"] == 1
     (tool,) = (t for t in answer(toolsight, "tools", *configured) if t["id"] == "weather:get_alerts")
     assert "parcels" not in tool["description"]
-
-
-def test_confusable_tools_are_listed(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
-    pairs = answer(toolsight, "search", "--overlaps", *configured)
-    assert all(pair["first"] != pair["second"] for pair in pairs)
-    assert toolsight("search", "--overlaps", *configured).exit_code == 0

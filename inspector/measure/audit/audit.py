@@ -10,7 +10,7 @@ from inspector.config.configuration import Configuration
 from inspector.core.budget import Prices
 from inspector.core.number import count, percent, signed_percent
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
-from inspector.core.report import Table
+from inspector.core.report import NOTHING, Table
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.measure.audit.result import (
@@ -28,7 +28,6 @@ from inspector.tokens.cost import Delivery
 from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions
 
-NOTHING = "–"
 _HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
 _NUMBERS = frozenset({1, 2, 3, 4, 5})
 

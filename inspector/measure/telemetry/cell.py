@@ -4,8 +4,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from inspector.core.number import count, milliseconds, percent, tokens
-from inspector.core.report import Table
+from inspector.core.number import count, percent, tokens
+from inspector.core.report import NOTHING, Table
 from inspector.measure.bootstrap import effective_size_of
 from inspector.measure.run import Share
 from inspector.search.metric import percentile
@@ -39,6 +39,18 @@ class Sample:
     def at(self, share: float) -> float | None:
         """The value below which `share` (0 to 1) of the numbers lie; None without numbers."""
         return percentile(self._values, share) if self._values else None
+
+    @property
+    def p50(self) -> float | None:
+        return self.at(0.5)
+
+    @property
+    def p95(self) -> float | None:
+        return self.at(0.95)
+
+    @property
+    def p99(self) -> float | None:
+        return self.at(0.99)
 
 
 class Cases:
@@ -81,7 +93,6 @@ class Cases:
         return Share(self.held, cases, size)
 
 
-NOTHING = "–"
 FACTS = ("", "number", "95 %", "of")
 FACT_NUMBERS = frozenset({1, 2, 3})
 Row = tuple[str, ...]
@@ -120,12 +131,6 @@ def token_row(what: str, sample: Sample) -> Row:
     """A mean number of tokens, and over how many cases."""
     mean = sample.mean
     return (what, NOTHING if mean is None else tokens(round(mean)), "", f"{sample.count:,}")
-
-
-def quantiles(sample: Sample) -> Row:
-    """Three percentiles of latencies, and of how many."""
-    found = (sample.at(share) for share in (0.5, 0.95, 0.99))
-    return (*(NOTHING if one is None else milliseconds(one) for one in found), f"{sample.count:,}")
 
 
 def words(kind: str) -> str:

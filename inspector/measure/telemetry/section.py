@@ -1,25 +1,24 @@
 """Statistics as the sections of a report, for the command and for the page."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from inspector.clients.miss import Backlog, MissCause
 from inspector.core.error import BreakerState
-from inspector.core.number import count, percent, shown_moment
-from inspector.core.report import Section, Table
+from inspector.core.number import count, shown_moment
+from inspector.core.report import COUNT, MILLISECONDS, NUMBER, SHARE, TWO, Column, Section, Table
 from inspector.measure.telemetry.cell import (
-    NOTHING,
     Row,
     counted,
     facts,
     interval,
     number_row,
-    quantiles,
     sample_row,
     share_row,
     token_row,
     words,
 )
-from inspector.measure.telemetry.discovery import DiscoveryCount, RankerScores
+from inspector.measure.telemetry.discovery import DiscoveryCount
 from inspector.measure.telemetry.gathering import RULES, CallUse, InertiaCount, ReliabilityCount, Telemetry
 
 MOST = 12
@@ -74,35 +73,36 @@ def _discovery(gathered: Telemetry) -> Iterator[Table]:
     if found.by_agent:
         yield _frequency(found)
     if found.rankers:
-        headers = ("ranker", "called", "median score", "lowest tenth", "not called", "median score")
-        ranked = tuple(_scores(name, one) for name, one in found.rankers.items())
-        yield Table("Scores of called tools in the search that found them", headers, ranked, _columns(1, 6))
+        yield Table.of(_SCORES, found.rankers.items(), "Scores of called tools in the search that found them")
     yield from _gate(gathered)
 
 
-def _columns(first: int, end: int) -> frozenset[int]:
-    return frozenset(range(first, end))
-
-
 def _frequency(found: DiscoveryCount) -> Table:
-    headers = ("agent", "toolset", "sessions", "turns", "searches", "per turn", "no call")
-    rows = tuple(
-        (
-            *(agent, toolset or "all tools", f"{one.sessions:,}", f"{one.turns:,}", f"{one.searches:,}"),
-            f"{one.searches / one.turns:.2f}" if one.turns else NOTHING,
-            percent(one.unused / one.searches) if one.searches else NOTHING,
-        )
-        for (agent, toolset), one in sorted(found.by_agent.items(), key=lambda pair: -pair[1].searches)
-    )
-    return Table("Search frequency", headers, rows, _columns(2, 7))
+    ordered = sorted(found.by_agent.items(), key=lambda pair: -pair[1].searches)
+    return Table.of(_FREQUENCY, ordered, "Search frequency")
 
 
-def _scores(name: str, one: RankerScores) -> Row:
-    def cell(value: float | None) -> str:
-        return NOTHING if value is None else f"{value:.2f}"
+_FREQUENCY = (
+    Column("agent", lambda pair: pair[0][0]),
+    Column("toolset", lambda pair: pair[0][1] or "all tools"),
+    Column("sessions", lambda pair: pair[1].sessions, COUNT),
+    Column("turns", lambda pair: pair[1].turns, COUNT),
+    Column("searches", lambda pair: pair[1].searches, COUNT),
+    Column("per turn", lambda pair: _ratio(pair[1].searches, pair[1].turns), TWO),
+    Column("no call", lambda pair: _ratio(pair[1].unused, pair[1].searches), SHARE),
+)
+_SCORES = (
+    Column("ranker", lambda pair: pair[0]),
+    Column("called", lambda pair: pair[1].called.count, COUNT),
+    Column("median score", lambda pair: pair[1].called.p50, TWO),
+    Column("lowest tenth", lambda pair: pair[1].called.at(0.1), TWO),
+    Column("not called", lambda pair: pair[1].others.count, COUNT),
+    Column("median score", lambda pair: pair[1].others.p50, TWO),
+)
 
-    called = (cell(one.called.at(0.5)), cell(one.called.at(0.1)))
-    return (name, f"{one.called.count:,}", *called, f"{one.others.count:,}", cell(one.others.at(0.5)))
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 def _gate(gathered: Telemetry) -> Iterator[Table]:
@@ -142,7 +142,7 @@ def _tools(gathered: Telemetry, most: int) -> Iterator[Table]:
     )
     told = tuple((name, f"{sum(kinds.values()):,}", counted(kinds)) for name, kinds in events if kinds)
     if told:
-        yield Table("By cause", ("", "times", "causes"), told, _columns(1, 2))
+        yield Table("By cause", ("", "times", "causes"), told, frozenset({1}))
     if gathered.calls.tools:
         yield _most_called(gathered.calls.tools, most)
 
@@ -150,10 +150,12 @@ def _tools(gathered: Telemetry, most: int) -> Iterator[Table]:
 def _most_called(tools: Mapping[str, CallUse], most: int) -> Table:
     ordered = sorted(tools.items(), key=lambda pair: (-pair[1].calls.count, pair[0]))
     whole = sum(use.calls.count for use in tools.values())
-    rows = tuple(
-        (tool, f"{use.calls.count:,}", percent(use.calls.count / whole)) for tool, use in ordered[:most]
+    columns = (
+        Column("tool", lambda pair: pair[0]),
+        Column("calls", lambda pair: pair[1].calls.count, COUNT),
+        Column("share", lambda pair: pair[1].calls.count / whole, SHARE),
     )
-    return Table("Most called", ("tool", "calls", "share"), rows, _columns(1, 3), _more(len(tools), most))
+    return Table.of(columns, ordered[:most], "Most called", _more(len(tools), most))
 
 
 def _more(number: int, most: int) -> tuple[str, ...]:
@@ -161,26 +163,27 @@ def _more(number: int, most: int) -> tuple[str, ...]:
 
 
 def _latency(gathered: Telemetry, most: int) -> Iterator[Table]:
-    found, calls = gathered.discovery, gathered.calls
-    headers = ("", "p50", "p95", "p99", "of")
-    rows = [("searches", *quantiles(found.latency))]
+    found, calls, gate = gathered.discovery, gathered.calls, gathered.gate.latency
+    named = [("searches", found.latency)]
     if len(found.rankers) > 1:
-        rows += [
-            (f"… by {name}", *quantiles(one.latency))
-            for name, one in found.rankers.items()
-            if one.latency.count
-        ]
-    rows += [("the gate", *quantiles(gathered.gate.latency))] if gathered.gate.latency.count else []
-    rows += [
-        ("model calls", *quantiles(calls.model)),
-        ("tool calls", *quantiles(calls.all.latency)),
-    ]
-    yield Table("", headers, tuple(rows), _columns(1, 5), ("Search latency covers ranking only.",))
-    timed = {tool: use for tool, use in calls.tools.items() if use.latency.count}
+        named += [(f"… by {name}", one.latency) for name, one in found.rankers.items() if one.latency.count]
+    named += [("the gate", gate)] if gate.count else []
+    named += [("model calls", calls.model), ("tool calls", calls.all.latency)]
+    yield Table.of((Column("", lambda pair: pair[0]), *_QUANTILES), named, notes=(_RANKING_ONLY,))
+    timed = [(tool, use.latency) for tool, use in calls.tools.items() if use.latency.count]
     if timed:
-        slowest = sorted(timed.items(), key=lambda pair: -(pair[1].latency.at(0.95) or 0))[:most]
-        slow = tuple((tool, *quantiles(use.latency)) for tool, use in slowest)
-        yield Table("Slowest tools", ("tool", *headers[1:]), slow, _columns(1, 5), _more(len(timed), most))
+        slowest = sorted(timed, key=lambda pair: -(pair[1].p95 or 0))[:most]
+        columns = (Column("tool", lambda pair: pair[0]), *_QUANTILES)
+        yield Table.of(columns, slowest, "Slowest tools", _more(len(timed), most))
+
+
+_RANKING_ONLY = "Search latency covers ranking only."
+_QUANTILES = (
+    Column("p50", lambda pair: pair[1].p50, MILLISECONDS),
+    Column("p95", lambda pair: pair[1].p95, MILLISECONDS),
+    Column("p99", lambda pair: pair[1].p99, MILLISECONDS),
+    Column("of", lambda pair: pair[1].count, COUNT),
+)
 
 
 def _failures(gathered: Telemetry, most: int) -> Iterator[Table]:
@@ -205,15 +208,15 @@ def _failing(title: str, name: str, known: Mapping[str, CallUse], most: int) -> 
         return use.calls.held / use.calls.count
 
     ordered = sorted(known.items(), key=lambda pair: (-rate(pair[1]), -pair[1].calls.count, pair[0]))
-    rows = tuple(
-        (
-            *(key, f"{use.calls.count:,}", f"{use.calls.held:,}", percent(rate(use)), interval(use.calls)),
-            counted(use.kinds),
-        )
-        for key, use in ordered[:most]
+    columns = (
+        Column(name, lambda pair: pair[0]),
+        Column("calls", lambda pair: pair[1].calls.count, COUNT),
+        Column("failed", lambda pair: pair[1].calls.held, COUNT),
+        Column("rate", lambda pair: rate(pair[1]), SHARE),
+        Column("95 %", lambda pair: interval(pair[1].calls), NUMBER),
+        Column("kinds", lambda pair: counted(pair[1].kinds)),
     )
-    headers = (name, "calls", "failed", "rate", "95 %", "kinds")
-    return Table(title, headers, rows, _columns(1, 5), _more(len(known), most))
+    return Table.of(columns, ordered[:most], title, _more(len(known), most))
 
 
 def _backlog(gathered: Telemetry, most: int) -> Iterator[Table]:
@@ -222,28 +225,24 @@ def _backlog(gathered: Telemetry, most: int) -> Iterator[Table]:
         yield backlog_table(groups, most)
 
 
+_BACKLOG = (
+    Column("times", "count", COUNT),
+    Column("sessions", lambda one: len(one.sessions), COUNT),
+    Column("last (UTC)", lambda one: shown_moment(one.last, "%Y-%m-%d")),
+    Column("searched for", lambda one: "; ".join(query[:_QUERY] for query in one.queries[:_EXAMPLES])),
+    Column("outcome", lambda one: ", ".join(str(cause) for cause, _ in one.causes.most_common())),
+    Column("found", lambda one: _most(one.found)),
+    Column("called instead", lambda one: _most(one.called)),
+)
+
+
+def _most(tools: Counter[str]) -> str | None:
+    return ", ".join(tool for tool, _ in tools.most_common(_EXAMPLES)) or None
+
+
 def backlog_table(groups: Sequence[Backlog], most: int = MOST) -> Table:
     """What was asked for and not served: how often, when last, and what was found instead."""
-    headers = (
-        "times",
-        "sessions",
-        "last (UTC)",
-        "searched for",
-        "outcome",
-        "found",
-        "called instead",
-    )
-    rows = tuple(
-        (
-            *(f"{one.count:,}", f"{len(one.sessions):,}", shown_moment(one.last, "%Y-%m-%d")),
-            "; ".join(query[:_QUERY] for query in one.queries[:_EXAMPLES]),
-            ", ".join(str(cause) for cause, _ in one.causes.most_common()),
-            ", ".join(tool for tool, _ in one.found.most_common(_EXAMPLES)) or NOTHING,
-            ", ".join(tool for tool, _ in one.called.most_common(_EXAMPLES)) or NOTHING,
-        )
-        for one in groups[:most]
-    )
-    return Table("", headers, rows, _columns(0, 2), _more(len(groups), most))
+    return Table.of(_BACKLOG, groups[:most], notes=_more(len(groups), most))
 
 
 def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
@@ -261,19 +260,20 @@ def breaker_tables(found: ReliabilityCount) -> Iterator[Table]:
     """The breakers, as their newest changes left them."""
     if not found.breakers:
         return
-    headers = ("breaker", "state", "since (UTC)", "tried again", "failure rate", "of calls", "opened", "why")
-    rows = tuple(
-        (
-            *(one.name, one.state, shown_moment(one.since, "%Y-%m-%d %H:%M:%S")),
-            shown_moment(one.until, "%H:%M:%S") if one.until else NOTHING,
-            percent(one.failure_rate) if one.calls else NOTHING,
-            *(f"{one.calls:,}", f"{one.opened:,}", one.why),
-        )
-        for one in sorted(
-            found.breakers.values(), key=lambda each: (each.state is not BreakerState.OPEN, each.name)
-        )
-    )
-    yield Table("Breakers after their latest change", headers, rows, frozenset({4, 5, 6}))
+    ordered = sorted(found.breakers.values(), key=lambda one: (one.state is not BreakerState.OPEN, one.name))
+    yield Table.of(_BREAKERS, ordered, "Breakers after their latest change")
+
+
+_BREAKERS = (
+    Column("breaker", "name"),
+    Column("state"),
+    Column("since (UTC)", lambda one: shown_moment(one.since, "%Y-%m-%d %H:%M:%S")),
+    Column("tried again", lambda one: shown_moment(one.until, "%H:%M:%S") if one.until else None),
+    Column("failure rate", lambda one: one.failure_rate if one.calls else None, SHARE),
+    Column("of calls", "calls", COUNT),
+    Column("opened", kind=COUNT),
+    Column("why"),
+)
 
 
 def inertia_tables(found: InertiaCount) -> Iterator[Table]:

@@ -15,7 +15,8 @@ from inspector.app.draw.table import table_lines
 from inspector.app.list_page import ListPage
 from inspector.app.verdict_line import verdict_text
 from inspector.core.number import count, percent
-from inspector.measure.audit.audit import NOTHING, server_table
+from inspector.core.report import NOTHING
+from inspector.measure.audit.audit import server_table
 from inspector.measure.audit.result import Audit, ConfigurationAudit, Problem
 from inspector.session.verdict import Answer
 from widgets import Column, Record, RecordList, plain, visible
