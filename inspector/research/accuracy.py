@@ -19,7 +19,7 @@ from inspector.measure.bootstrap import Estimate, clusters, share_estimate
 from inspector.research.catalog_size import SIZES, first_call, meter_of, part_of
 from inspector.research.labelled import Answers, RequestSet, index_of, request_sets, searched
 from inspector.research.latency import asked, measured_ranker, milliseconds
-from inspector.research.source import NamedCatalog, PlayedScenario, Source, Steps, indexed, recorded
+from inspector.research.source import NamedCatalog, PlayedScenario, Source, Steps, columns, indexed, recorded
 from inspector.schema.json_value import compact
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
@@ -65,15 +65,9 @@ def accuracy(source: Source, steps: Steps) -> Section:
 
 def _requests(asked: Sequence[tuple[RequestSet, Answers]]) -> Table:
     results = DiscoverySettings().max_search_results
-    headers = (
-        "requests",
-        "number",
-        "no tool fits",
-        "discovered",
-        "of them needed",
-        "share [95 % interval]",
-        "median",
-        "median, paper",
+    headers = columns(
+        "requests | number | no tool fits | discovered | of them needed | share [95 % interval] | median | "
+        "median, paper"
     )
     return Table(
         "Requests over real catalogs",

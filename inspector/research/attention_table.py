@@ -17,7 +17,7 @@ from inspector.research.published import (
     TABLE_4,
     TURNS,
 )
-from inspector.research.source import recorded
+from inspector.research.source import columns, recorded
 from inspector.research.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, Scaled, paired_f1
 from inspector.research.task import SHARES
 from inspector.research.testbed import TABLE_2
@@ -166,16 +166,9 @@ def _token_table(measured: Mapping[str, Measured]) -> Table:
                 f"{row.rho:.2f}" if row else NOT_GIVEN,
             )
         )
-    headers = (
-        "method",
-        "tokens/call",
-        "with the pool",
-        "published",
-        "tokens/turn",
-        "and searches",
-        "ρ at turn 30",
-        "ρ, definitions alone",
-        "published",
+    headers = columns(
+        "method | tokens/call | with the pool | published | tokens/turn | and searches | ρ at turn 30 | "
+        "ρ, definitions alone | published"
     )
     notes = (
         "±: half of the 95 % bootstrap interval over tasks and seeds, clustered by the tool that a task "
@@ -215,14 +208,8 @@ def _retrieval_table(measured: Mapping[str, Measured]) -> Table:
         if name == B4:
             cells = [NOT_GIVEN] * 5
         rows.append((name, *cells, f"{one.calls:.1f}"))
-    headers = (
-        "method",
-        "precision",
-        "recall",
-        "F1",
-        "F1 of the turn's own results",
-        "F1 of the task",
-        "calls/turn",
+    headers = columns(
+        "method | precision | recall | F1 | F1 of the turn's own results | F1 of the task | calls/turn"
     )
     notes = (
         "Per turn: what was bound compared to what the turn needs, the mean over turns that need tools. "

@@ -20,7 +20,7 @@ from inspector.research.catalog_size import (
     skipped_table,
 )
 from inspector.research.discovery import Discovery
-from inspector.research.source import NamedCatalog, Source, Steps, recorded, told
+from inspector.research.source import NamedCatalog, Source, Steps, columns, recorded, told
 from inspector.research.task import Task, Turn
 from inspector.research.testbed import generated
 from inspector.tokens.measure import BudgetMeter
@@ -219,17 +219,7 @@ def findings() -> tuple[str, ...]:
 
 
 def _factors(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Table:
-    headers = (
-        "catalog",
-        "tools",
-        "before",
-        "first call",
-        "factor",
-        "cut",
-        "after a search",
-        "factor",
-        "cut",
-    )
+    headers = columns("catalog | tools | before | first call | factor | cut | after a search | factor | cut")
     published = (
         ("published: intent-based loading", "–", BEFORE, AFTER),
         ("published: MCP-Zero on APIBank", "–", None, None),
@@ -287,13 +277,9 @@ def _break_even(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Ste
         rows.append((catalog.name, f"{SMALL}", *_first_sizes(catalog, meter), text))
     return Table(
         "The smallest catalog for which discovery is cheaper",
-        (
-            "catalog",
-            "published rule: tools",
-            "first call: tools",
-            "after a search: tools",
-            "with its text: tools",
-            "text of a search: tokens",
+        columns(
+            "catalog | published rule: tools | first call: tools | after a search: tools | "
+            "with its text: tools | text of a search: tokens"
         ),
         tuple(rows),
         frozenset(range(1, 6)),

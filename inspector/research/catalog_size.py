@@ -11,7 +11,7 @@ from inspector.core.ports import TokenCounter
 from inspector.core.report import Origin, Section, Table
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
 from inspector.core.tool import Tool, definition
-from inspector.research.source import NamedCatalog, Source, Steps, recorded, told
+from inspector.research.source import NamedCatalog, Source, Steps, columns, recorded, told
 from inspector.research.testbed import MEAN, SERVER_SIZE, generated
 from inspector.search.answer_text import found_text
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
@@ -144,17 +144,9 @@ PUBLISHED: Mapping[int, tuple[int, int, str]] = {
 # Section 11.4: the start with 12 core tools, and the steady state.
 CORE, STEADY = 2_000, (3_000, 5_000)
 BARS: Mapping[int, float] = {100: 0.95, 200: 0.97}
-HEADERS = (
-    "tools",
-    "always included",
-    "static, paper",
-    "static",
-    "dynamic, paper",
-    "first call",
-    "cut, paper",
-    "cut",
-    "after a search",
-    "steady",
+HEADERS = columns(
+    "tools | always included | static, paper | static | dynamic, paper | first call | cut, paper | cut | "
+    "after a search | steady"
 )
 CALIBRATED = (
     f"The sizes are fitted to the paper's table: {MEAN} tokens a tool were put in, so “static” agrees by "

@@ -16,7 +16,7 @@ from inspector.core.tool import Tool, definition
 from inspector.loop.gate import Gate
 from inspector.measure.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
 from inspector.research.method import Quality
-from inspector.research.source import NamedCatalog, Source, Steps, indexed
+from inspector.research.source import NamedCatalog, Source, Steps, columns, indexed
 from inspector.search.answer_text import found_text
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
@@ -186,15 +186,9 @@ def _each(
         yield frozenset(bound(case.query))
 
 
-HEADERS = (
-    "requests",
-    "method",
-    "tools given",
-    "tokens of the call",
-    "of all calls",
-    "precision",
-    "recall",
-    "F1 [95 % interval]",
+HEADERS = columns(
+    "requests | method | tools given | tokens of the call | of all calls | precision | recall | "
+    "F1 [95 % interval]"
 )
 
 

@@ -30,6 +30,11 @@ def recorded(what: str) -> str:
     return f"{what}: `{COMMAND}`, with results in {RESULTS}; the runs are other people's and not shipped"
 
 
+def columns(row: str) -> tuple[str, ...]:
+    """The headers of a table, from the line in which they stand side by side: “method | tokens | cut”."""
+    return tuple(row.split(" | "))
+
+
 class StoredEmbedder:
     """An `Embedder` over another one and a store. New and kept vectors are equal to the last bit."""
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import takewhile
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from inspector.core.error import ToolsightError
 from inspector.core.ports import PastCall
@@ -243,16 +243,6 @@ def newest(calls: Iterable[PastCall]) -> Requests:
     return {tool: tuple(texts.values()) for tool, texts in found.items()}
 
 
-class Aside(Protocol):
-    """Does what takes long where it is in nobody's way."""
-
-    async def settled(self) -> None:
-        """Wait until the tools' own texts are embedded."""
-
-    async def run(self, work: Callable[[], T]) -> T:
-        """The result of `work`, done in a thread."""
-
-
 class Learning:
     """Keeps the past requests of the current tools read and embedded, in the background.
 
@@ -265,9 +255,12 @@ class Learning:
         read: Callable[[], Iterable[PastCall]],
         tools: Callable[[], Collection[str]],
         refresh: Callable[[], None],
-        aside: Aside,
+        aside: Embedding,
     ) -> None:
-        """`tools` gives the ids of the current tools; `refresh` is called when `past` is another."""
+        """`tools` gives the ids of the current tools; `refresh` is called when `past` is another.
+
+        What takes long is done in the thread of `aside`, once the tools' own texts are embedded.
+        """
         self.past = NOTHING_ASKED
         self._semantics = semantics
         self._read = read

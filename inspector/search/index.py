@@ -103,7 +103,8 @@ class ToolIndex:
         # What was never used is not built now.
         self._before = _before(before)
         self.static: StaticEmbedder | None = semantics.static if semantics is not None else None
-        self.position = {tool.id: position for position, tool in enumerate(self.tools)}
+        self.ids = tuple(tool.id for tool in self.tools)
+        self.position = {tool_id: position for position, tool_id in enumerate(self.ids)}
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
         known: VectorTable | None = before.vectors if before is not None else None
         self.vectors: VectorTable = VectorTable()

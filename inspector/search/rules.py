@@ -191,7 +191,7 @@ class SearchRules:
 
     def outside(self, tool: Tool, request: SearchRequest) -> Outcome | None:
         """Why the request's filters or a precondition exclude the tool, or None."""
-        if tool.id in self.unmet:
+        if self.unmet and tool.id in self.unmet:
             return Outcome.PRECONDITION
         if request.server_name and tool.server != request.server_name:
             return Outcome.OTHER_SERVER
@@ -222,7 +222,7 @@ class Places:
 
     def take(self, tool: Tool, position: int) -> Outcome | None:
         """Take a place for the next best match; why there is none for it, or None if it is a result."""
-        is_pinned = tool.id in self._pinned
+        is_pinned = bool(self._pinned) and tool.id in self._pinned
         if self.end is None and not is_pinned and self._is_far(position):
             self.end = Outcome.UNLIKELY
         is_late = not is_pinned and self._scores is not None and len(self._taken) >= self._usual

@@ -1,6 +1,8 @@
-"""The fused score is the weighted sum of standardized signals, with the weights that are documented."""
+"""The default ranker: what its signals weigh, and how likely it is that any tool fits."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,14 +11,18 @@ from numpy.typing import NDArray
 
 from inspector.core.ranking import Score, Signal
 from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
 from inspector.search.document import SUMMARY
 from inspector.search.index import ToolIndex
-from inspector.search.query import MANY_STEPS, parse
+from inspector.search.query import MANY_STEPS, MAX_STEPS, parse
 from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.fusion import FusionRanker, Standardised
+from inspector.search.rankers.hybrid import MAX_CLAUSES, NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
 from inspector.search.rankers.query_fusion import QueryFusion, ServerPrior
+from inspector.search.rankers.ranker import LOOKED_AT, Ranking
 from inspector.search.semantics import Semantics
+from inspector.search.vocabulary import terms
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.office import office
 from tests.support.retrieval import CountingEmbedder, memory_semantics, rankers_of, semantic_index
@@ -220,3 +226,172 @@ def test_a_signal_that_differs_by_rounding_alone_adds_nothing() -> None:
     raw = np.array([cosine, cosine, np.nextafter(cosine, np.float32(1))], np.float64)
     assert not Standardised.of(raw, 1.0).values.any()
     assert Standardised.of(np.array([0.5, 0.5, 0.501]), 1.0).values.any()
+
+
+TOOLS_FIT = (
+    Tool("tracker", "create_issue", "Open a ticket."),
+    Tool("tracker", "close_issue", "Close an issue, with a comment about the reason."),
+    Tool("wiki", "search", "Search pages."),
+    *(Tool("lights", f"scene{number}", "Set the lamps of a room.") for number in range(8)),
+)
+
+
+def ranking(fit: list[float]) -> Ranking:
+    values = np.arange(len(fit), 0, -1, dtype=float)
+    return Ranking(values, np.ones(len(fit), bool), lambda _: pytest.fail("not asked"), np.array(fit))
+
+
+def test_a_query_is_as_likely_to_be_answered_as_the_likeliest_of_the_first_tools() -> None:
+    assert ranking([0.2, 0.6, 0.1]).probability == 0.6
+    assert ranking([0.2] * LOOKED_AT + [0.9]).probability == 0.2
+    assert ranking([]).probability is None
+
+
+@pytest.mark.parametrize(
+    ("coverage", "best_cosine", "mean_cosine", "words", "logit"),
+    [
+        (0.0, 0.0, 0.0, 0, -16.3 + 4.9 * 2.079442),
+        (0.0, 0.0, 0.0, 8, -16.3 + 4.9 * 2.079442),
+        (1.0, 0.6, 0.45, 10, -16.3 + 0.7 + 2.7 + 1.665 + 4.9 * 2.302585),
+        (0.4, 0.5, 0.3, 12, -16.3 + 0.28 + 2.25 + 1.11 + 4.9 * 2.484907),
+        (0.0, -0.1, -0.2, 200, -16.3 - 0.45 - 0.74 + 4.9 * 2.484907),
+    ],
+)
+def test_the_probability_is_that_of_the_documented_logistic_model(
+    coverage: float, best_cosine: float, mean_cosine: float, words: int, logit: float
+) -> None:
+    signals = FitSignals(np.array([coverage]), words, np.array([best_cosine]), np.array([mean_cosine]))
+    assert logit_of(signals) == pytest.approx(logit, abs=1e-4)
+
+
+def logit_of(signals: FitSignals) -> float:
+    (probability,) = FitModel().probability(signals)
+    return float(np.log(probability / (1 - probability)))
+
+
+def test_without_the_models_vectors_words_and_static_vectors_judge() -> None:
+    near, far = np.array([0.9]), np.array([0.1])
+    right, wrong = (FitSignals(one, 4, static_cosine=one) for one in (near, far))
+    assert WORDS_ALONE.probability(right)[0] > 0.5 > WORDS_ALONE.probability(wrong)[0]
+
+
+def test_small_talk_a_statement_and_another_verb_make_every_tool_less_likely() -> None:
+    one = np.array([0.5])
+    plain = FitSignals(one, 5, one, one)
+    changed = [
+        replace(plain, small_talk=0.5),
+        replace(plain, is_statement=True),
+        replace(plain, conflict=np.array([True])),
+        replace(plain, small_talk=-0.5, conflict=np.array([False])),
+    ]
+    differences = [logit_of(signals) - logit_of(plain) for signals in changed]
+    assert differences == pytest.approx([-3.45, -0.5, -2.0, 3.45])
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "named"),
+    [
+        ("create_issue", "Create an issue about the broken lamp", True),
+        ("createIssue", "issues: create one", True),
+        ("create_issue", "an issue about the broken lamp", False),
+        ("search", "search the moon", False),
+        ("", "anything", False),
+    ],
+)
+def test_a_name_of_several_words_counts_when_all_of_them_are_asked_for(
+    name: str, query: str, named: bool
+) -> None:
+    assert is_named(name, frozenset(terms(query))) is named
+
+
+def test_a_tool_whose_name_is_in_the_request_is_never_refused() -> None:
+    hybrid = rankers_of(TOOLS_FIT).get("hybrid")
+    query = "create some issue about zebras, volcanoes, submarines and the price of tulips in Amsterdam"
+    found = hybrid.rank(query)
+    position = next(p for p, tool in enumerate(TOOLS_FIT) if tool.name == "create_issue")
+    assert found.fit is not None
+    assert found.fit[position] >= NAMED
+    assert found.probability is not None
+    assert found.probability >= NAMED
+    unnamed = hybrid.rank(query.replace("issue", "thing")).fit
+    assert unnamed is not None
+    assert unnamed[position] < NAMED
+
+
+HYBRID = rankers_of(TOOLS).hybrid
+# Some that a tool of the office serves, some that none does.
+REQUESTS = (
+    "refund a late order",
+    "list messages about an order",
+    "invite people to an event",
+    "tune the piano in the hall",
+    "delete every order of last year",
+    "translate a poem into Finnish",
+)
+COURTESIES = (
+    "could you please {} for me, thanks a lot, it is urgent",
+    "Hello! Would you mind helping? I want you to {} when you have a moment. Many thanks!",
+    "hi there, {} if possible",
+    "Good morning, I would like to {} as soon as possible. Have a great day!",
+)
+STATEMENTS = (
+    "I had coffee with my sister",
+    "It has been raining for days, and everybody complains",
+    "We sent so many messages about that order last week",
+    "My boss refunds nobody",
+)
+
+
+def probability(query: str) -> float:
+    found = HYBRID.rank(query).probability
+    assert found is not None
+    # Vectors of several texts are compared at once, which rounds the last digits otherwise.
+    return round(found, 6)
+
+
+@pytest.mark.parametrize(("request_", "courtesy"), itertools.product(REQUESTS, COURTESIES))
+def test_a_courtesy_never_makes_an_answer_likelier(request_: str, courtesy: str) -> None:
+    said = courtesy.format(request_)
+    assert probability(said) <= probability(request_)
+
+
+@given(st.sampled_from(REQUESTS), st.lists(st.sampled_from(STATEMENTS), max_size=12), st.integers(0, 12))
+def test_padding_of_any_length_changes_nothing(request_: str, padding: list[str], place: int) -> None:
+    sentences = [*padding[:place], request_, *padding[place:]]
+    assert probability(". ".join(sentences)) == probability(request_)
+
+
+@given(st.lists(st.sampled_from(REQUESTS), min_size=2, max_size=4, unique=True))
+def test_two_requests_are_as_likely_to_be_answered_as_the_likelier_one(requests: list[str]) -> None:
+    assert probability(". ".join(requests)) == max(map(probability, requests))
+
+
+@given(st.permutations(REQUESTS))
+def test_the_order_of_clauses_changes_nothing(requests: list[str]) -> None:
+    assert probability(". ".join(requests)) == probability(". ".join(REQUESTS))
+
+
+def test_a_name_counts_only_where_all_its_words_are_asked_for_together() -> None:
+    name = next(tool.name for tool in TOOLS if "_" in tool.name)
+    words = name.replace("_", " ")
+    together, apart = f"the {words} thing", ". ".join(f"the {word} thing" for word in words.split())
+    assert probability(together) >= NAMED
+    assert probability(apart) < probability(together)
+
+
+def test_of_very_many_clauses_those_that_share_words_with_tools_are_judged() -> None:
+    noise = [f"paint the {word} fence" for word in ("red", "old", "tall", "long", "wet", "dry", "new", "low")]
+    many = [f"{sentence} {number}x" for number in ("one", "two", "three") for sentence in noise]
+    assert len(many) > MAX_CLAUSES
+    assert probability(". ".join([*many, "refund a late order"])) >= probability("refund a late order")
+
+
+def test_of_a_very_long_message_only_so_many_texts_are_embedded() -> None:
+    embedder = CountingEmbedder()
+    index = semantic_index(TOOLS, Semantics(embedder, MemoryVectors()))
+    hybrid = CatalogRankers(index, DiscoverySettings()).hybrid
+    hybrid.rank("list orders")
+    embedder.texts.clear()
+    sentences = (f"paint fence number {'abcdefghij'[n % 10] * (n // 10 + 1)}" for n in range(60))
+    hybrid.rank(". ".join(sentences))
+    assert len(embedder.texts) <= 2 + MAX_STEPS + MAX_CLAUSES

@@ -2,8 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from typing import TypeVar
 
 from inspector.core.error import StoreError
@@ -12,7 +11,7 @@ from inspector.core.ports import PastCall
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.embedding import MOST_REQUESTS, Learning, newest
+from inspector.search.embedding import MOST_REQUESTS, Embedding, Learning, newest
 from inspector.search.rankers.past import NOTHING_ASKED
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
@@ -27,19 +26,6 @@ CATALOG = [Tool("shop", f"tool_{n}", f"Number {n} of the tools.") for n in range
 ON, OFF = DiscoverySettings(learn=True), DiscoverySettings()
 REQUEST = "a very special wish"
 CALLS = (PastCall("shop:tool_3", REQUEST, 1.0),)
-
-
-class Aside:
-    """A thread in which nothing else is done."""
-
-    def __init__(self, thread: ThreadPoolExecutor) -> None:
-        self._thread = thread
-
-    async def settled(self) -> None:
-        """Nothing else is to be embedded."""
-
-    async def run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
 def made(
@@ -221,20 +207,18 @@ async def test_a_session_that_ends_does_not_wait_for_a_long_record() -> None:
 
 async def test_after_its_end_a_session_reads_no_further() -> None:
     record = LongRecord()
-    with ThreadPoolExecutor(1) as thread:
-        learning = Learning(
-            Semantics(MemoryEmbedder(), MemoryVectors()),
-            record,
-            tools=lambda: ["shop:tool_3"],
-            refresh=lambda: None,
-            aside=Aside(thread),
-        )
-        learning.follow()
-        await asyncio.to_thread(record.begun.wait, 10)
-        learning.close()
-        record.go_on.set()
-        learning.follow()
-        await learning.settled()
+    semantics = Semantics(MemoryEmbedder(), MemoryVectors())
+    aside = Embedding(semantics, lambda: None, lambda _state: None, lambda: asyncio.sleep(0))
+    learning = Learning(semantics, record, lambda: ["shop:tool_3"], refresh=lambda: None, aside=aside)
+    learning.follow()
+    await asyncio.to_thread(record.begun.wait, 10)
+    learning.close()
+    record.go_on.set()
+    learning.follow()
+    await learning.settled()
+    # Its thread has nothing left to read.
+    await aside.run(lambda: None)
+    aside.close()
     assert record.given == 1
     assert learning.past is NOTHING_ASKED
 

@@ -1,17 +1,27 @@
-"""Vectors kept by the database and by the fake alike, and the embedder without a model."""
+"""Vectors: kept, made once, compared side by side; and the index that holds them."""
 
 import math
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import StoreError
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.search import vector_table
+from inspector.search.index import ToolIndex
+from inspector.search.metric import side_by_side
 from inspector.search.ports import VectorStore
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.semantics import Semantics
 from inspector.search.sqlite import SqliteVectors
+from inspector.search.vector_table import similarities
 from tests.support.memory_vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
+from tests.support.retrieval import CountingEmbedder, embedded, memory_semantics, semantic_index
 
 
 @pytest.fixture
@@ -119,3 +129,110 @@ def test_texts_that_share_words_are_close() -> None:
         ["read a file from disk", "Read_File: a file, read", "weather forecast of some city"]
     )
     assert cosine(ask, near) > cosine(ask, far) + 0.3
+
+
+TEXTS = ["list the orders", "refund the last order of a customer", "", "list the orders", "send a message"]
+
+
+def test_texts_embedded_side_by_side_have_the_vectors_that_each_has_alone() -> None:
+    together, alone = memory_semantics(), memory_semantics()
+    found = together.queries(TEXTS)
+    assert [vector.tolist() for vector in found] == [alone.query(text).tolist() for text in TEXTS]
+
+
+def test_a_text_is_embedded_once_however_often_it_is_asked_for() -> None:
+    embedder = CountingEmbedder()
+    semantics = Semantics(embedder, MemoryVectors())
+    semantics.query("send a message")
+    semantics.queries(TEXTS)
+    semantics.queries(TEXTS)
+    assert sorted(embedder.texts) == sorted(set(TEXTS))
+
+
+@given(st.lists(st.integers()))
+def test_results_come_in_the_order_of_the_items(items: list[int]) -> None:
+    assert side_by_side(str, items) == [str(item) for item in items]
+
+
+def test_an_error_is_raised_where_the_work_was_asked_for() -> None:
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda item: 1 // item, [1, 0, 1])
+
+
+def test_a_single_item_stays_in_this_thread() -> None:
+    assert side_by_side(lambda _item: threading.current_thread(), [1]) == [threading.current_thread()]
+
+
+def test_a_table_compared_by_several_threads_has_the_same_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = np.random.default_rng(3)
+    matrices = [source.standard_normal((rows, 16), np.float32) for rows in (5, 1, 7, 3)]
+    vectors = source.standard_normal((2, 16), np.float32)
+    alone = similarities(matrices, vectors)
+    monkeypatch.setattr(vector_table, "_WORTH_SHARING", 0)
+    assert similarities(matrices, vectors).tolist() == alone.tolist()
+    assert alone == pytest.approx(vectors @ np.concatenate(matrices).T, abs=1e-5)
+
+
+def semantics() -> Semantics:
+    return Semantics(MemoryEmbedder(), MemoryVectors())
+
+
+def test_only_what_changed_is_read_again() -> None:
+    before = ToolIndex([Tool("s", "a", "One."), Tool("s", "b", "Two.")])
+    after = before.updated([Tool("s", "a", "One."), Tool("s", "b", "Three.")])
+    assert after.documents[0] is before.documents[0]
+    assert after.documents[1] is not before.documents[1]
+
+
+def test_a_change_keeps_the_vectors_of_everything_else() -> None:
+    source, catalog = semantics(), [Tool("s", "a", "One."), Tool("s", "b", "Two.")]
+    index = semantic_index(catalog, source)
+    source.settle(index.vectors)
+    changed = index.updated([catalog[0], Tool("s", "b", "Three.")])
+    assert changed.coverage == 0.5
+
+
+def test_without_enough_vectors_rankers_go_by_words_and_say_so() -> None:
+    source = semantics()
+    index = ToolIndex([Tool("s", "list_orders"), Tool("s", "send_mail")], semantics=source)
+    ranking = CatalogRankers(index, DiscoverySettings()).get("hybrid").rank("orders")
+    assert ranking.order()[0] == 0
+    assert ranking.note == "words only: 0 of 2 tools embedded"
+
+
+def test_a_tool_that_is_not_embedded_yet_is_judged_by_its_words_alone() -> None:
+    source = semantics()
+    catalog = [Tool("s", f"tool_{letter}", f"About {letter} things.") for letter in "abcdefghijk"]
+    index = semantic_index(catalog, source)
+    grown = index.updated([*catalog, Tool("s", "late", "List late orders.")])
+    assert grown.is_semantic
+    ranking = CatalogRankers(grown, DiscoverySettings()).get("hybrid").rank("late orders")
+    assert ranking.order()[0] == 11
+    assert ranking.explain(11).adds_up()
+
+
+def test_a_servers_vector_that_comes_after_a_search_counts_in_the_next() -> None:
+    source = semantics()
+    catalog = [Tool("shop", "list_orders"), Tool("shop", "refund"), Tool("mail", "send")]
+    smaller = semantic_index(catalog, source).updated(catalog[1:])
+    query = source.query("refund")
+    assert np.isnan(smaller.server_similarities(query)).tolist() == [True, False]
+    assert not np.isnan(embedded(smaller, source).server_similarities(query)).any()
+
+
+def test_what_a_server_says_of_its_use_is_part_of_its_text() -> None:
+    tools = (Tool("shop", "refund_order", "Refund an order."),)
+    index = ToolIndex(tools, instructions={"shop": "Ask before a refund."})
+    assert index.server_texts["shop"].endswith("Ask before a refund.")
+    assert index.updated(tools, instructions={}).server_texts["shop"].endswith("refund order")
+
+
+def test_summary_lines_are_indexed_only_where_a_gate_compares_with_them() -> None:
+    catalog = [Tool("s", "list_orders", "List orders. Late ones first."), Tool("s", "send_mail")]
+    plain, lined = semantic_index(catalog), semantic_index(catalog, lined=True)
+    assert len(plain.keys()) + len(catalog) == len(lined.keys())
+    vector = lined.query_vector("late orders")
+    assert vector is not None
+    assert not np.isnan(lined.line_similarities(vector)).any()
+    assert lined.updated(catalog[:1]).lined
+    assert not lined.updated(catalog, lined=False).lined

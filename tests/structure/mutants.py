@@ -277,7 +277,7 @@ MUTANTS = (
         "inspector/search/rankers/bm25.py",
         "Signal.NAME: 3.0,",
         "Signal.NAME: 1.0,",
-        ("tests/search/test_bm25.py", "tests/search/test_ranker_contract.py"),
+        ("tests/search/test_word_rankers.py", "tests/search/test_ranker_contract.py"),
     ),
     # Fold
     Mutant(

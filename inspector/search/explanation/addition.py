@@ -48,7 +48,7 @@ class Overtaking:
             beaten = (right for right in rights if standings[right].rank > own)
             first = next(beaten, None)
             if first is not None:
-                found.append(Overtaken(self.rankers.index.tools[first].id, query))
+                found.append(Overtaken(self.rankers.index.ids[first], query))
         return tuple(found)
 
     @property

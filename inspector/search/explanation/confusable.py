@@ -181,8 +181,8 @@ def _confusable(index: ToolIndex, closeness: Closeness, pair: _Pair, same_name: 
     known = not np.isnan(cosine)
     reason = Reason.SAME_NAME if same_name else Reason.MEANING if known else Reason.WORDS
     return Confusable(
-        first=index.tools[first].id,
-        second=index.tools[second].id,
+        first=index.ids[first],
+        second=index.ids[second],
         reason=reason,
         closeness=min(max(cosine, 0.0), 1.0) if known else closeness.jaccard(first, second),
         cosine=cosine if known else None,

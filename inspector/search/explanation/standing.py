@@ -124,7 +124,7 @@ class Verdict:
 
     def rivals(self, tool: Tool) -> Sequence[str]:
         """The matches that compete with a tool for a place, itself included, best first."""
-        matches = [self.rankers.index.tools[position].id for position in self.matches]
+        matches = [self.rankers.index.ids[position] for position in self.matches]
         is_pinned = tool.id in self.rules.pinned
         return [tool_id for tool_id in matches if (tool_id in self.rules.pinned) is is_pinned]
 
@@ -212,7 +212,7 @@ def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
     ranking, request = rankers.get(ranker_name).rank(text), SearchRequest(text)
     verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
     positions = () if verdict.told is Answer.NOTHING else verdict.results
-    tool_ids = tuple(rankers.index.tools[position].id for position in positions)
+    tool_ids = tuple(rankers.index.ids[position] for position in positions)
     return StepSearch(text, tool_ids, ranking.probability, verdict.told)
 
 
@@ -257,7 +257,7 @@ def compare_rankers(
         query,
         tuple(found),
         tuple(
-            ComparedTool(rankers.index.tools[position].id, tuple(p[position] for p in found.values()))
+            ComparedTool(rankers.index.ids[position], tuple(p[position] for p in found.values()))
             for position in ordered
         ),
         tuple(standings.ranking.note for standings in found.values()),

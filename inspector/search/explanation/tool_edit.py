@@ -242,7 +242,7 @@ class EditTrial:
             ranker=self.ranker_name,
             before=before[position],
             after=after[position],
-            around=tuple(Neighbor(index.tools[p].id, before[p], after[p]) for p in _around(after, position)),
+            around=tuple(Neighbor(index.ids[p], before[p], after[p]) for p in _around(after, position)),
             cases=CaseEffect(),
             collisions_before=Closeness(self.rankers.index).collisions(position),
             collisions_after=Closeness(index).collisions(position),
@@ -250,7 +250,7 @@ class EditTrial:
 
     def over(self, cases: Sequence[EvalCase], stopped: Callable[[], bool] = lambda: False) -> CaseEffect:
         """The effect on labelled requests; `stopped` is checked before each and ends the run early."""
-        tools, position = self.rankers.index.tools, self.rankers.index.position
+        own, position = self.rankers.index.ids, self.rankers.index.position
         # Both indexes have their tools at the same positions; the edited one keeps its old id in the labels.
         labels = {self.edited_id: self.original_id}
         measures: list[tuple[float, ...]] = []
@@ -264,7 +264,7 @@ class EditTrial:
             wanted = [position[tool] for tool in frozenset[str]().union(*groups) if tool in position]
             # Case by case, so that each query is embedded only once for both rankers.
             both = [Standings(ranker.rank(case.query)) for ranker in self._both]
-            ids = [[tools[one].id for one in standings.kept(_DEPTH)] for standings in both]
+            ids = [[own[one] for one in standings.kept(_DEPTH)] for standings in both]
             first = (
                 min((standings[one].rank for one in wanted if standings[one].kept), default=None)
                 for standings in both

@@ -173,7 +173,7 @@ def _rival(verdict: Verdict, position: int) -> Rival | None:
     if rival is None:
         return None
     standings = verdict.standings
-    return Rival(verdict.rankers.index.tools[rival].id, standings[rival], standings.ranking.explain(rival))
+    return Rival(verdict.rankers.index.ids[rival], standings[rival], standings.ranking.explain(rival))
 
 
 def _terms(rankers: CatalogRankers, query: str, position: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -27,7 +27,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.search.document import FIELDS, WORDS, TermCounts
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.ranker import Explanation, Ranking, Scores
+from inspector.search.rankers.ranker import Explanation, Ranking, Scores, scored
 from inspector.search.vocabulary import MAX_QUERY_LENGTH, terms, written_words
 
 if TYPE_CHECKING:
@@ -101,11 +101,7 @@ class Bm25Ranker:
 
         def explain(positions: Sequence[int]) -> list[Score]:
             parts = self.parts(asked, positions, [1.0] * len(positions))
-            tools = self._index.tools
-            return [
-                Score(tools[position].id, float(values[position]), tuple(own))
-                for position, own in zip(positions, parts, strict=True)
-            ]
+            return scored(self._index.ids, values, positions, parts)
 
         return Ranking(values, values > 0, Explanation(explain))
 

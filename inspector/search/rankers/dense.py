@@ -58,13 +58,13 @@ class DenseRanker:
         return Ranking(cosines, kept, explain, note=self._note, similarity=cosines)
 
     def _nothing(self, position: int) -> Score:
-        return Score(self._index.tools[position].id, 0.0)
+        return Score(self._index.ids[position], 0.0)
 
     def _explain(self, position: int, cosines: Scores) -> Score:
         value = float(cosines[position])
         term = "summary line" if self._lines else "summary"
         part = Part(Signal.SEMANTIC, term, value, {"cosine": value, "threshold": self.threshold})
-        return Score(self._index.tools[position].id, value, (part,))
+        return Score(self._index.ids[position], value, (part,))
 
 
 # The paper's constant, which keeps a single first rank from deciding alone.
@@ -101,7 +101,7 @@ class RrfRanker:
             for source, rank in zip(self._sources, ranks, strict=True)
             if rank[position] > 0
         )
-        return Score(self._index.tools[position].id, float(values[position]), parts)
+        return Score(self._index.ids[position], float(values[position]), parts)
 
 
 def _ranks(ranking: Ranking) -> Scores:
@@ -139,7 +139,7 @@ class Stages:
     """What both rankers compare with a query over one index."""
 
     def __init__(self, index: ToolIndex, lexical: Bm25Ranker, prior: ServerPrior) -> None:
-        self.tools = index.tools
+        self.ids = index.ids
         self.prior = prior
         self._index = index
         self._lexical = lexical
@@ -205,7 +205,7 @@ class TwoStageRanker:
                     "share": self._share,
                 }
                 parts.append(Part(Signal.SERVER, "server", self._share * float(fit[position]), inputs))
-            return Score(self._stages.tools[position].id, float(values[position]), tuple(parts))
+            return Score(self._stages.ids[position], float(values[position]), tuple(parts))
 
         return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
 
@@ -236,7 +236,7 @@ class TwoStageProductRanker:
             value = float(values[position])
             inputs = {"server": float(s[position]), "tool": float(t[position])}
             part = Part(Signal.SEMANTIC, "(s * t) * max(s, t)", value, inputs)
-            return Score(self._stages.tools[position].id, value, (part,))
+            return Score(self._stages.ids[position], value, (part,))
 
         return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
 

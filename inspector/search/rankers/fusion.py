@@ -15,12 +15,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.search.document import PASSAGES, SUMMARY, TEXTS
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.bm25 import Asked, Bm25Ranker
-from inspector.search.rankers.ranker import (
-    Explanation,
-    Mask,
-    Ranking,
-    Scores,
-)
+from inspector.search.rankers.ranker import Explanation, Mask, Ranking, Scores, scored
 
 # A signal that differs less, relative to its mean, differs by the rounding of float32 vectors alone.
 _ROUNDING = 1e-6
@@ -196,11 +191,7 @@ class FusionRanker:
         kept = (evidence.values > 0) | words.kept
 
         def explain(positions: Sequence[int]) -> list[Score]:
-            parts, tools = self.parts(positions, evidence), self._index.tools
-            return [
-                Score(tools[position].id, float(evidence.values[position]), tuple(own))
-                for position, own in zip(positions, parts, strict=True)
-            ]
+            return scored(self._index.ids, evidence.values, positions, self.parts(positions, evidence))
 
         return Ranking(evidence.values, kept, Explanation(explain), note=self.note)
 

@@ -237,7 +237,7 @@ class ThreeTierRanker:
         kept &= ~self._namesakes(entered)
 
         def explain(position: int) -> Score:
-            tool_id = self._index.tools[position].id
+            tool_id = self._index.ids[position]
             if position in entered:
                 tier, ranking = entered[position]
                 parts = (Part(Signal.TIER, tier.name, tier.step), *ranking.explain(position).parts)

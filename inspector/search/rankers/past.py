@@ -127,7 +127,7 @@ class AskedBefore:
             position, text = self._known[number]
             cosine = float(cosines[number])
             if position not in found or cosine > found[position].cosine:
-                tool = self._index.tools[position].id
+                tool = self._index.ids[position]
                 found[position] = Closest(text, cosine, len(self._past.texts[tool]))
         return found
 

@@ -12,7 +12,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.search.index import ToolIndex
 from inspector.search.query import MANY_STEPS, ParsedQuery, many_steps
 from inspector.search.rankers.fusion import Evidence, FusionRanker
-from inspector.search.rankers.ranker import Explanation, Ranking, Scores
+from inspector.search.rankers.ranker import Explanation, Ranking, Scores, scored
 
 _BEST_TOOLS = 3
 
@@ -176,8 +176,8 @@ class QueryFusion:
         for number, position in enumerate(positions):
             parts = _merged([parts_of[number] for parts_of in wordings])
             parts += self._others(position, scores, evidence)
-            found.append(Score(self._index.tools[position].id, float(scores.values[position]), tuple(parts)))
-        return found
+            found.append(parts)
+        return scored(self._index.ids, scores.values, positions, found)
 
     def _others(self, position: int, scores: _Scores, evidence: QueryEvidence) -> list[Part]:
         """The parts that no single text has."""

@@ -1,13 +1,13 @@
 """The interface of a ranker, and the ranking it returns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.core.ranking import Score, SearchRequest
+from inspector.core.ranking import Part, Score, SearchRequest
 
 # How many of the top tools decide whether any tool fits: as many as a search returns by default.
 LOOKED_AT = 5
@@ -102,6 +102,16 @@ def _few_first(values: Scores, count: int) -> list[int]:
         found.append(first)
         left[first] = -np.inf
     return found
+
+
+def scored(
+    ids: Sequence[str], values: Scores, positions: Sequence[int], parts: Iterable[Sequence[Part]]
+) -> list[Score]:
+    """The scores of some tools with the parts of each."""
+    return [
+        Score(ids[position], float(values[position]), tuple(own))
+        for position, own in zip(positions, parts, strict=True)
+    ]
 
 
 class Ranker(Protocol):

@@ -1,4 +1,4 @@
-"""Why a search does not return a tool, or not first."""
+"""Why a tool is not found, by which steps it would be, and how rankers compare."""
 
 import math
 import re
@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import ToolsightError
-from inspector.core.ranking import TOLERANCE, Outcome, Part, Score, SearchRequest, Signal
+from inspector.core.ranking import TOLERANCE, Answer, Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
+from inspector.search.explanation.standing import by_step, compare_rankers, ranks_of
 from inspector.search.explanation.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, ledger, why_not
+from inspector.search.query import MAX_STEPS
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import CLOSEST_AT_MOST, SearchRules
@@ -20,8 +22,142 @@ from inspector.search.vocabulary import Tags
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of
 
-PAY = "shop:pay_back"
 TOOLS = (
+    Tool("shop", "list_orders", "List orders, newest first."),
+    Tool("shop", "get_order", "Get one order."),
+    Tool("shop", "refund_order", "Refund an order."),
+    Tool("mail", "send_message", "Send an e-mail about an order."),
+    Tool("wiki", "search", "Search pages."),
+)
+HOSTILE = st.one_of(
+    st.text(st.characters(), max_size=40), st.sampled_from(["\ud800", "\0", "", "(", "a" * 5000])
+)
+
+
+def test_rows_stand_in_the_order_of_the_first_ranker() -> None:
+    rankers = rankers_of(TOOLS)
+    for names in (["bm25", "dense"], ["dense", "bm25"]):
+        comparison = compare_rankers(rankers, "refund order", names)
+        ranks = [row.standings[0].rank for row in comparison.rows]
+        assert ranks == sorted(ranks)
+        assert comparison.names == tuple(names)
+
+
+def test_a_tool_that_only_one_ranker_returns_is_there_with_its_place_in_the_other() -> None:
+    comparison = compare_rankers(rankers_of(TOOLS), "search", ["bm25", "regex"])
+    rows = {row.tool_id: row.standings for row in comparison.rows}
+    assert rows["wiki:search"][0].kept
+    only_word = compare_rankers(rankers_of(TOOLS), "rder", ["bm25", "regex"]).rows
+    assert {row.tool_id for row in only_word} == {
+        tool.id for tool in TOOLS if "rder" in tool.description.lower()
+    }
+    assert all(not row.standings[0].kept and row.standings[1].kept for row in only_word)
+
+
+def test_every_ranker_gives_at_most_its_first_rows() -> None:
+    comparison = compare_rankers(rankers_of(TOOLS), "order", ["bm25"], rows=2)
+    assert [row.standings[0].rank for row in comparison.rows] == [1, 2]
+    assert compare_rankers(rankers_of(TOOLS), "order", ["bm25"], rows=0).rows == ()
+
+
+def test_what_a_ranker_does_without_is_told() -> None:
+    comparison = compare_rankers(rankers_of(TOOLS, semantic=False), "order", ["bm25", "dense"])
+    assert comparison.notes[0] == ""
+    assert "embedded" in comparison.notes[1]
+
+
+def test_one_tool_has_a_place_under_every_ranker() -> None:
+    rankers = rankers_of(TOOLS)
+    standings = ranks_of(rankers, "refund order", "shop:refund_order", RANKERS)
+    assert tuple(standings) == RANKERS
+    assert standings["hybrid"].rank == 1
+    for row in compare_rankers(rankers, "refund order", RANKERS).rows:
+        assert tuple(ranks_of(rankers, "refund order", row.tool_id, RANKERS).values()) == row.standings
+
+
+def test_unknown_tools_and_rankers_are_named() -> None:
+    with pytest.raises(ToolsightError, match="no tool 'shop:nothing'"):
+        ranks_of(rankers_of(TOOLS), "order", "shop:nothing", ["bm25"])
+    with pytest.raises(ToolsightError, match="no ranker 'bm52'"):
+        compare_rankers(rankers_of(TOOLS), "order", ["bm52"])
+
+
+def test_no_ranker_and_no_tool_make_an_empty_comparison() -> None:
+    assert compare_rankers(rankers_of(TOOLS), "order", []).rows == ()
+    assert compare_rankers(rankers_of(()), "order", RANKERS).rows == ()
+
+
+@given(HOSTILE, HOSTILE)
+def test_any_text_can_be_compared(query: str, text: str) -> None:
+    rankers = rankers_of((*TOOLS, Tool("x", text, text)))
+    compare_rankers(rankers, query, RANKERS)
+
+
+TOOLS_STEPS = (
+    Tool("shop", "list_orders", "List orders, newest first."),
+    Tool("shop", "get_order", "Get one order."),
+    Tool("shop", "refund_order", "Refund an order."),
+    Tool("mail", "send_message", "Send an e-mail."),
+    Tool("wiki", "search", "Search pages."),
+)
+TWO_STEPS = "Refund the order of order 5, then send an e-mail"
+HOSTILE_STEPS = st.one_of(
+    st.text(st.characters(), max_size=60), st.sampled_from(["\ud800 then \0", "", "a. " * 9])
+)
+
+
+def test_a_step_finds_what_the_whole_request_misses() -> None:
+    found = by_step(rankers_of(TOOLS_STEPS, semantic=False), "bm25", TWO_STEPS, SearchRules(1))
+    assert [step.text for step in found.steps] == ["Refund the order of order", "send an e-mail"]
+    assert [step.tool_ids for step in found.steps] == [("shop:refund_order",), ("mail:send_message",)]
+    assert found.whole.text == TWO_STEPS
+    assert {*found.whole.tool_ids, *found.only_steps} >= {"shop:refund_order", "mail:send_message"}
+    assert len(found.only_steps) == 1
+
+
+def test_what_only_the_whole_finds_is_told() -> None:
+    tools = (*TOOLS_STEPS, Tool("z", "both", "Order mail."))
+    found = by_step(
+        rankers_of(tools, semantic=False), "bm25", "Get an order, then search the pages", SearchRules(9)
+    )
+    assert found.only_whole == found.only_steps == ()
+    few = by_step(rankers_of(tools, semantic=False), "bm25", "mail. Order", SearchRules(1))
+    assert few.whole.tool_ids == few.only_whole == ("z:both",)
+    assert few.only_steps == tuple(step.tool_ids[0] for step in few.steps)
+
+
+def test_a_request_of_one_step_is_searched_the_same_way_twice() -> None:
+    found = by_step(rankers_of(TOOLS_STEPS), "hybrid", "refund an order", SearchRules(3))
+    assert [step.tool_ids for step in found.steps] == [found.whole.tool_ids]
+    assert found.only_steps == found.only_whole == ()
+
+
+def test_a_step_that_no_tool_fits_finds_nothing_above_the_threshold() -> None:
+    text = "Refund an order, then sing zxqw"
+    found = by_step(rankers_of(TOOLS_STEPS), "hybrid", "Refund an order; zxqw vbnm", SearchRules(2, 0.5, 0.5))
+    assert [step.answer for step in found.steps] == [Answer.FOUND, Answer.NOTHING]
+    assert found.steps[1].tool_ids == ()
+    without = by_step(rankers_of(TOOLS_STEPS), "hybrid", text, SearchRules(2))
+    assert {step.answer for step in without.steps} == {Answer.FOUND}
+
+
+def test_an_unknown_ranker_is_named() -> None:
+    with pytest.raises(ToolsightError, match="no ranker 'nope'"):
+        by_step(rankers_of(TOOLS_STEPS), "nope", TWO_STEPS, SearchRules(2))
+
+
+@given(HOSTILE_STEPS, st.sampled_from(RANKERS), st.integers(-1, 4))
+def test_any_text_is_searched_within_the_limit(text: str, ranker: str, limit: int) -> None:
+    found = by_step(rankers_of(TOOLS_STEPS), ranker, text, SearchRules(limit))
+    assert len(found.steps) <= MAX_STEPS
+    assert all(len(search.tool_ids) <= max(limit, 0) for search in (found.whole, *found.steps))
+    every = {tool_id for step in found.steps for tool_id in step.tool_ids}
+    assert set(found.only_steps) == every - set(found.whole.tool_ids)
+    assert set(found.only_whole) == set(found.whole.tool_ids) - every
+
+
+PAY = "shop:pay_back"
+TOOLS_NOT = (
     Tool("shop", "list_orders", "List orders, newest first."),
     Tool("shop", "pay_back", "Give the money of an order back."),
     Tool("shop", "refund_order", "Refund an order."),
@@ -32,7 +168,7 @@ TOOLS = (
 TAGS = Tags({"shop": ("money", "write"), "mail": ("write",)})
 EXPERT = DiscoverySettings(expert_tools=("shop:l*",), system_servers=("mail",))
 CATALOGS = {
-    (semantic, tiers): rankers_of(TOOLS, semantic=semantic, settings=EXPERT if tiers else None)
+    (semantic, tiers): rankers_of(TOOLS_NOT, semantic=semantic, settings=EXPERT if tiers else None)
     for semantic in (True, False)
     for tiers in (True, False)
 }
@@ -78,7 +214,7 @@ def test_the_first_result_has_no_rival_and_needs_no_advice() -> None:
 
 
 def test_a_result_is_compared_with_the_one_directly_before_it() -> None:
-    results = [ask(tool_id=tool.id, limit=3) for tool in TOOLS]
+    results = [ask(tool_id=tool.id, limit=3) for tool in TOOLS_NOT]
     second = next(found for found in results if found.standing.rank == 2)
     assert second.cut is None
     assert second.rival is not None
@@ -144,12 +280,12 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
 ) -> None:
     floor = data.draw(st.sampled_from([0.0, 0.1, 0.5]))
     rankers = CATALOGS[data.draw(st.sampled_from(sorted(CATALOGS)))]
-    pinned = data.draw(st.frozensets(st.sampled_from([tool.id for tool in TOOLS])))
+    pinned = data.draw(st.frozensets(st.sampled_from([tool.id for tool in TOOLS_NOT])))
     rules = SearchRules(limit, threshold, floor, TAGS, pinned=pinned)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
     report = search.run(request, load=False).report
     hits = {hit.tool_id: hit for hit in report.hits}
-    for tool in TOOLS:
+    for tool in TOOLS_NOT:
         found = ask(
             request=request,
             tool_id=tool.id,
@@ -172,7 +308,7 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
 @given(
     queries,
     st.sampled_from(RANKERS),
-    st.sampled_from(TOOLS),
+    st.sampled_from(TOOLS_NOT),
     st.integers(1, 4),
     st.sampled_from(sorted(CATALOGS)),
 )
@@ -214,7 +350,7 @@ def test_an_unknown_tool_and_ranker_are_named() -> None:
 
 @given(st.one_of(st.text(st.characters(), max_size=30), st.sampled_from(["\ud800", "\0", "a" * 5000])))
 def test_any_text_has_an_answer(text: str) -> None:
-    rankers = rankers_of((*TOOLS, Tool("x", text, text)))
+    rankers = rankers_of((*TOOLS_NOT, Tool("x", text, text)))
     request = SearchRequest(f"{text} order", "", (text[:5],), ())
     assert_adds_up(ask(request=request, rankers=rankers))
     assert_adds_up(ask(text, f"x:{text}", rankers=rankers))

@@ -1,7 +1,7 @@
-"""What past use adds to a score, and everything that it leaves as it is."""
+"""What earlier sessions add to scores: past use and past requests."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -12,12 +12,13 @@ from inspector.core.ranking import Answer, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool
 from inspector.loop.gate import Gate
+from inspector.search.document import key_of
 from inspector.search.explanation.tool_edit import edited_rankers
 from inspector.search.explanation.why_not import ledger
 from inspector.search.index import ToolIndex
 from inspector.search.past_use import PastUse, Use
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.past import FULL, Affinity, priors
+from inspector.search.rankers.past import FLOOR, FULL, WEIGHT, Affinity, PastRequests, priors
 from inspector.search.rankers.ranker import Ranking, ServerRanker, ranking_for
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import SearchRules
@@ -33,7 +34,7 @@ SEMANTICS = Semantics(MemoryEmbedder(), MemoryVectors())
 INDEX = embedded(ToolIndex(TOOLS, semantics=SEMANTICS), SEMANTICS)
 FIRST, SECOND = TOOLS[0].id, TOOLS[1].id
 QUERY = "where is my late parcel order"
-WEIGHT = 0.5
+USE_WEIGHT = 0.5
 Uses = Mapping[str, int]
 WORDS = ("late", "parcel", "order", "refund", "mail", "send", "event", "list", "zebra", "my")
 queries = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
@@ -41,13 +42,13 @@ uses_of_some = st.dictionaries(st.sampled_from([tool.id for tool in TOOLS]), st.
 every_ranker = pytest.mark.parametrize("ranker", [name for name in RANKERS if name != "regex"])
 
 
-def rankers(uses: Uses, weight: float = WEIGHT, ranker: str = "hybrid") -> CatalogRankers:
+def rankers(uses: Uses, weight: float = USE_WEIGHT, ranker: str = "hybrid") -> CatalogRankers:
     settings = DiscoverySettings(ranker=ranker, affinity=weight, expert_tools=(SECOND,))
     past = PastUse("ada", {tool: Use(number, float(number)) for tool, number in uses.items()})
     return CatalogRankers(INDEX, settings, used=past)
 
 
-def ranked(uses: Uses, query: str = QUERY, *, weight: float = WEIGHT, ranker: str = "hybrid") -> Ranking:
+def ranked(uses: Uses, query: str = QUERY, *, weight: float = USE_WEIGHT, ranker: str = "hybrid") -> Ranking:
     return rankers(uses, weight, ranker).get(ranker).rank(query)
 
 
@@ -80,7 +81,7 @@ def test_a_tool_gains_its_prior_of_the_deviation_of_the_scores() -> None:
     before, after = plain("list mail", "bm25"), ranked({FIRST: 5}, "list mail", ranker="bm25")
     at = next(at for at in range(len(TOOLS)) if before.kept[at])
     after = ranked({TOOLS[at].id: 5}, "list mail", ranker="bm25")
-    expected = WEIGHT * before.values.std() * math.log(6) / math.log(21)
+    expected = USE_WEIGHT * before.values.std() * math.log(6) / math.log(21)
     assert after.values[at] - before.values[at] == pytest.approx(expected)
 
 
@@ -91,7 +92,7 @@ def test_parts_add_up_and_a_tool_that_was_never_used_keeps_its_score(
 ) -> None:
     after, before = ranked(uses, query, ranker=ranker), plain(query, ranker)
     low = before.values[before.values < 500]
-    most = WEIGHT * float(low.std()) if len(low) else 0.0
+    most = USE_WEIGHT * float(low.std()) if len(low) else 0.0
     for at, tool in enumerate(TOOLS):
         score, without = after.explain(at), before.explain(at)
         added = past_use(score)
@@ -194,7 +195,7 @@ def test_the_part_tells_how_often_the_tool_was_used_and_by_whom() -> None:
 
 def test_a_search_says_why_nothing_is_known_of_past_use() -> None:
     broken = PastUse("ada", problem="the file is damaged")
-    ranking = Affinity(INDEX, broken, WEIGHT).added(plain())
+    ranking = Affinity(INDEX, broken, USE_WEIGHT).added(plain())
     assert ranking.note == "past use ignored: the file is damaged"
     assert ranking.values.tolist() == plain().values.tolist()
 
@@ -213,3 +214,167 @@ def test_an_edited_tool_keeps_its_uses() -> None:
     edited = Tool(TOOLS[at].server, TOOLS[at].name, "Where a late parcel order is.")
     changed = edited_rankers(rankers({TOOLS[at].id: 5}), edited, TOOLS[at].id)
     assert past_use(changed.get("hybrid").rank(QUERY).explain(at))
+
+
+LEARNS = DiscoverySettings(learn=True)
+QUERY_BEFORE = "where is my late parcel"
+pasts = st.dictionaries(
+    st.sampled_from([tool.id for tool in TOOLS[:6]]),
+    st.lists(queries, min_size=1, max_size=3),
+    max_size=4,
+)
+
+
+def past(texts: Mapping[str, Sequence[str]]) -> PastRequests:
+    asked = {key_of(text): text for each in texts.values() for text in each}
+    SEMANTICS.embed(asked)
+    return PastRequests(texts, SEMANTICS.table(asked))
+
+
+def ranked_of_before(
+    texts: Mapping[str, Sequence[str]],
+    query: str = QUERY_BEFORE,
+    *,
+    settings: DiscoverySettings = LEARNS,
+    ranker: str = "hybrid",
+) -> Ranking:
+    return CatalogRankers(INDEX, settings, past(texts)).get(ranker).rank(query)
+
+
+def plain_of_before(query: str = QUERY_BEFORE, ranker: str = "hybrid") -> Ranking:
+    return CatalogRankers(INDEX, DiscoverySettings()).get(ranker).rank(query)
+
+
+def asked_before(score: Score) -> list[Part]:
+    return [part for part in score.parts if part.signal is Signal.HISTORY]
+
+
+def test_the_same_request_as_before_adds_the_whole_weight() -> None:
+    gain = ranked_of_before({FIRST: [QUERY_BEFORE]}).values - plain_of_before().values
+    assert gain[0] == pytest.approx(WEIGHT, abs=1e-6)
+
+
+def test_a_request_is_worth_its_cosine_above_the_floor() -> None:
+    similar = "where is my late order"
+    cosine = float(SEMANTICS.query(similar) @ SEMANTICS.query(QUERY_BEFORE))
+    assert FLOOR < cosine < 1
+    gain = ranked_of_before({FIRST: [similar]}).values - plain_of_before().values
+    assert gain[0] == pytest.approx(WEIGHT * (cosine - FLOOR) / (1 - FLOOR), abs=1e-6)
+
+
+def test_a_request_below_the_floor_adds_nothing() -> None:
+    assert float(SEMANTICS.query("late order") @ SEMANTICS.query(QUERY_BEFORE)) < FLOOR
+    assert same(ranked_of_before({FIRST: ["late order"]}), plain_of_before())
+
+
+def test_of_many_past_requests_the_closest_counts_once() -> None:
+    many = ["zebra", "where is my late order", QUERY_BEFORE, "where is my parcel"]
+    assert (
+        ranked_of_before({FIRST: many}).values.tolist()
+        == ranked_of_before({FIRST: [QUERY_BEFORE]}).values.tolist()
+    )
+
+
+def test_a_tool_without_a_history_loses_nothing() -> None:
+    with_past, without = ranked_of_before({FIRST: [QUERY_BEFORE]}), plain_of_before()
+    assert with_past.values[1:].tolist() == without.values[1:].tolist()
+    assert all(with_past.explain(at) == without.explain(at) for at in range(1, len(TOOLS)))
+
+
+def test_without_a_history_every_score_is_the_same_whether_it_learns_or_not() -> None:
+    assert same(ranked_of_before({}), plain_of_before())
+
+
+def test_what_was_asked_before_counts_for_nothing_when_learning_is_off() -> None:
+    assert same(ranked_of_before({FIRST: [QUERY_BEFORE]}, settings=DiscoverySettings()), plain_of_before())
+
+
+@pytest.mark.parametrize("ranker", [name for name in RANKERS if name not in ("hybrid", "regex")])
+def test_no_other_ranker_learns(ranker: str) -> None:
+    assert same(ranked_of_before({FIRST: [QUERY_BEFORE]}, ranker=ranker), plain_of_before(ranker=ranker))
+
+
+def test_a_tool_that_is_gone_is_no_trouble() -> None:
+    assert same(ranked_of_before({"gone:tool": [QUERY_BEFORE]}), plain_of_before())
+
+
+@given(pasts, queries)
+def test_parts_add_up_and_nothing_is_ever_lost(texts: dict[str, list[str]], query: str) -> None:
+    with_past, without = ranked_of_before(texts, query), plain_of_before(query)
+    for at, tool in enumerate(TOOLS):
+        score, before = with_past.explain(at), without.explain(at)
+        assert score.adds_up()
+        assert score.value == with_past.values[at]
+        learned = asked_before(score)
+        assert [part for part in score.parts if part not in learned] == list(before.parts)
+        assert len(learned) <= (tool.id in texts)
+        assert score.value == before.value + math.fsum(part.value for part in learned)
+        assert 0 <= score.value - before.value <= WEIGHT + 1e-6
+        assert with_past.kept[at] >= without.kept[at]
+
+
+@given(pasts, queries)
+def test_whether_any_tool_fits_does_not_depend_on_what_was_asked_before(
+    texts: dict[str, list[str]], query: str
+) -> None:
+    with_past, without = ranked_of_before(texts, query), plain_of_before(query)
+    assert with_past.likeliest is not None
+    assert with_past.likeliest == without.likeliest
+    assert with_past.fit is not None
+    assert without.fit is not None
+    assert with_past.fit.tolist() == without.fit.tolist()
+
+
+def test_the_part_tells_the_cosine_how_many_requests_there_are_and_which_is_closest() -> None:
+    (part,) = asked_before(ranked_of_before({FIRST: ["zebra", QUERY_BEFORE]}).explain(0))
+    assert part.term == f"asked before: “{QUERY_BEFORE}”"
+    assert part.inputs["past requests"] == 2
+    assert part.inputs["cosine"] == pytest.approx(1.0, abs=1e-6)
+    rest = (part.inputs["cosine"] - part.inputs["floor"]) / (1 - part.inputs["floor"])
+    assert part.value == pytest.approx(part.inputs["weight"] * rest, abs=1e-6)
+
+
+def test_a_tool_that_is_lifted_above_the_average_can_be_found() -> None:
+    without = plain_of_before()
+    low = [at for at in range(len(TOOLS)) if -WEIGHT < without.values[at] < 0 and not without.kept[at]]
+    assert low
+    assert ranked_of_before({TOOLS[low[0]].id: [QUERY_BEFORE]}).kept[low[0]]
+
+
+def test_a_long_request_is_not_quoted() -> None:
+    query = " ".join([QUERY_BEFORE] * 5)
+    (part,) = asked_before(ranked_of_before({FIRST: [query]}, query).explain(0))
+    assert part.term == "asked before"
+
+
+def test_a_request_that_is_not_embedded_yet_adds_nothing() -> None:
+    later = PastRequests({FIRST: [QUERY_BEFORE]})
+    assert same(CatalogRankers(INDEX, LEARNS, later).get("hybrid").rank(QUERY_BEFORE), plain_of_before())
+
+
+def test_by_words_alone_nothing_is_learned() -> None:
+    bare = ToolIndex(TOOLS)
+    with_past = CatalogRankers(bare, LEARNS, past({FIRST: [QUERY_BEFORE]})).get("hybrid").rank(QUERY_BEFORE)
+    without = CatalogRankers(bare, DiscoverySettings()).get("hybrid").rank(QUERY_BEFORE)
+    assert with_past.values.tolist() == without.values.tolist()
+
+
+def test_a_search_says_why_there_are_no_past_requests() -> None:
+    broken = PastRequests(problem="the file is damaged")
+    ranking = CatalogRankers(INDEX, LEARNS, broken).get("hybrid").rank(QUERY_BEFORE)
+    assert ranking.note == "past requests ignored: the file is damaged"
+    assert ranking.values.tolist() == plain_of_before().values.tolist()
+
+
+def test_two_tools_that_were_asked_for_before_are_compared_in_one_line() -> None:
+    both = ranked_of_before({FIRST: [QUERY_BEFORE], SECOND: ["where is my late order"]})
+    lines = [line for line in ledger(both.explain(0), both.explain(1)) if line.signal is Signal.HISTORY]
+    assert [line.term for line in lines] == ["asked before"]
+    assert lines[0].mine > lines[0].rival > 0
+
+
+def test_an_edited_tool_keeps_what_was_asked_before() -> None:
+    rankers = CatalogRankers(INDEX, LEARNS, past({FIRST: [QUERY_BEFORE]}))
+    edited = Tool(TOOLS[0].server, TOOLS[0].name, "Something else.")
+    changed = edited_rankers(rankers, edited, FIRST)
+    assert asked_before(changed.get("hybrid").rank(QUERY_BEFORE).explain(0))

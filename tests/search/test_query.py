@@ -1,9 +1,10 @@
-"""A query's clauses and steps: what is asked for, whatever is said around it."""
+"""How a query is read: its clauses and steps, its literals, its misspelt words."""
 
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.search.query import MAX_STEPS, clauses, parse, steps
+from inspector.search.query import MAX_STEPS, clauses, parse, steps, typed
+from inspector.search.semantics import Spelling
 
 ASKED = st.sampled_from(
     ["list all open orders", "refund the last payment", "archive old mails", "turn off the hall lamp"]
@@ -122,3 +123,113 @@ def test_a_query_without_content_is_judged_as_it_is(query: str) -> None:
 def test_any_text_has_clauses(text: str) -> None:
     assert parse(text).clauses
     assert all(clause.text for clause in clauses(text))
+
+
+@pytest.mark.parametrize(
+    ("query", "without"),
+    [
+        ("read notes/2024/plan.md", "read markdown file"),
+        ("put offer-2044.pdf into the “Sales” folder", "put pdf file into the folder"),
+        ("open C:\\data\\table.xlsx", "open spreadsheet file"),
+        ("list everything in /var/log/", "list everything in folder"),
+        ("summarize https://example.com/a?b=1#c please", "summarize url please"),
+        ("write to jo@example.co.uk now", "write to email now"),
+        ('search for "blue whale" in the wiki', "search for in the wiki"),
+        ("add `x = 1` to 'main.py'", "add to python file"),
+        ("close #42 and T-1001, pay pi_3Nx", "close and , pay"),
+        ("find 550e8400-e29b-41d4-a716-446655440000", "find"),
+        ("what happened on 2026-11-22 at 10:30?", "what happened on at ?"),
+        ("servers in us-east-1", "servers in us-east-1"),
+    ],
+)
+def test_a_literal_leaves_its_type_or_nothing(query: str, without: str) -> None:
+    assert typed(query) == without
+
+
+@pytest.mark.parametrize("name", ["Neo4j", "S3", "oauth2", "3D", "B2B", "k8s", "don't", "rock 'n' roll"])
+def test_a_name_with_a_digit_or_an_apostrophe_is_no_literal(name: str) -> None:
+    assert typed(f"ask about {name} today") == f"ask about {name} today"
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_and_what_is_left_is_read_the_same_again(text: str) -> None:
+    without = typed(text)
+    assert "  " not in without
+    assert parse(text).wordings[0] == text
+
+
+@given(st.lists(st.sampled_from(["list", "orders", "send", "the", "mail", "Neo4j"]), min_size=1))
+def test_a_query_without_literals_has_one_wording(words: list[str]) -> None:
+    assert parse(" ".join(words)).wordings == (" ".join(words),)
+
+
+COMMON = (
+    "turn",
+    "lights",
+    "light",
+    "cancel",
+    "order",
+    "home",
+    "page",
+    "weather",
+    "tomorrow",
+    "the",
+    "off",
+    "homage",
+)
+CATALOG = frozenset({"thermostat", "refund", "ordex"})
+SPELLING = Spelling(COMMON)
+
+
+def read(text: str) -> str:
+    return SPELLING.corrected(text, lambda: CATALOG)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("turn off the lihgts", "turn off the lights"),
+        ("cancle the ordr", "cancel the order"),
+        ("refnud the order", "refund the order"),
+        ("the wether tommorow", "the weather tomorrow"),
+        ("themrostatt off", "thermostat off"),
+    ],
+)
+def test_a_typing_error_is_read_as_the_nearest_known_word(written: str, meant: str) -> None:
+    assert read(written) == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mail Ligts about it",
+        "open the homepage",
+        "ask ordex",
+        "turned lighted ordering",
+        "see ordr@shop.com, /var/ordr and ordr.md",
+        "plumber",
+    ],
+)
+def test_names_known_words_joined_words_and_values_stay(text: str) -> None:
+    assert read(text) == text
+
+
+def test_of_equally_near_words_the_one_of_the_catalog_is_meant() -> None:
+    assert Spelling(("cart",)).corrected("show the carz", lambda: frozenset({"card"})) == "show the card"
+
+
+def test_the_catalog_is_read_only_where_the_model_does_not_know_a_word() -> None:
+    def unread() -> frozenset[str]:
+        raise AssertionError("nothing is unknown here")
+
+    assert SPELLING.corrected("turn off the lights", unread) == "turn off the lights"
+
+
+@given(st.text(max_size=80))
+def test_a_corrected_text_is_not_corrected_again(text: str) -> None:
+    once = read(text)
+    assert read(once) == once
+
+
+def test_without_known_words_nothing_is_corrected() -> None:
+    assert Spelling(()).corrected("turn off the lihgts", frozenset) == "turn off the lihgts"

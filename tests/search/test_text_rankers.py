@@ -1,0 +1,252 @@
+"""Rankers of letters: fuzzy matching, and regular expressions."""
+
+import re
+import warnings
+from difflib import SequenceMatcher
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.ranking import Signal
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.search.rankers.fuzzy import FuzzyRanker, ratio
+from inspector.search.rankers.pattern import MAX_TEXT, PatternRanker, safe_length
+from inspector.search.rankers.ranker import Ranking
+from tests.support.retrieval import rankers_of
+
+OPEN_URL = Tool(
+    "web",
+    "open_url",
+    "Fetch a URL and return a clean text excerpt.",
+    title=(
+        "Use this when you need exact content from a specific URL. "
+        "Prefer this after search results identify a likely source."
+    ),
+)
+SEND = Tool("mail", "send_message", "Send a message to a person.")
+TOOLS = (OPEN_URL, SEND, Tool("calc", "evaluate", "Compute the value of an expression."))
+letters = st.sampled_from("abcde ")
+
+
+def value(tool: Tool, query: str, *, repaired: bool = False) -> float:
+    return float(FuzzyRanker([tool], repaired=repaired).rank(query).values[0])
+
+
+def hits(tool: Tool, query: str, *, repaired: bool = False) -> list[str]:
+    score = FuzzyRanker([tool], repaired=repaired).rank(query).explain(0)
+    return [part.term for part in score.parts[1:]]
+
+
+@given(
+    st.text(letters, max_size=40),
+    st.one_of(st.text(letters, max_size=60), st.text(letters, min_size=195, max_size=320)),
+    st.booleans(),
+)
+def test_the_ratio_is_that_of_difflib(a: str, b: str, autojunk: bool) -> None:
+    assert ratio(a, b, autojunk) == SequenceMatcher(None, a, b, autojunk=autojunk).ratio()
+
+
+@given(st.text(max_size=20), st.text(max_size=250), st.booleans())
+def test_the_ratio_is_that_of_difflib_for_any_text(a: str, b: str, autojunk: bool) -> None:
+    text = b + a * 3 + b
+    assert ratio(a, text, autojunk) == SequenceMatcher(None, a, text, autojunk=autojunk).ratio()
+
+
+def test_a_score_is_the_ratio_and_a_bonus_for_every_query_word_in_the_text() -> None:
+    haystack = "send_message send a message to a person."
+    expected = SequenceMatcher(None, "message a friend", haystack).ratio() + 0.12 * 2
+    assert value(SEND, "Message a friend") == pytest.approx(expected)
+    assert hits(SEND, "Message a friend") == ["message", "a"]
+
+
+def test_bonus_and_floor_are_settings() -> None:
+    settings = DiscoverySettings(token_bonus=0.5, fuzzy_floor=0.6)
+    ranking = rankers_of(TOOLS, semantic=False, settings=settings).get("fuzzy").rank("message zzz")
+    assert ranking.explain(1).parts[1].value == 0.5
+    assert ranking.kept.tolist() == [False, True, False]
+
+
+def test_a_query_word_that_is_there_twice_gets_its_bonus_twice() -> None:
+    parts = FuzzyRanker([SEND]).rank("send send").explain(0).parts
+    assert [(part.term, part.value) for part in parts[1:]] == [("send", 0.24)]
+
+
+def test_the_score_in_the_document_cannot_come_from_its_formula() -> None:
+    assert hits(OPEN_URL, "fetch a specific URL") == ["fetch", "a", "specific", "url"]
+    assert value(OPEN_URL, "fetch a specific URL") > 4 * 0.12 > 0.4217
+
+
+def test_a_long_text_matches_nothing_at_all_because_difflib_ignores_its_frequent_characters() -> None:
+    tool = Tool("s", "report", "the note states that these " * 8)
+    assert value(tool, "tenants") == 0.0
+    assert value(tool, "tenants", repaired=True) > 0.0
+
+
+def test_a_short_text_with_the_same_words_does_match() -> None:
+    assert value(Tool("s", "report", "the note states that these"), "tenants") > 0.0
+
+
+def test_words_hit_within_other_words_unless_repaired() -> None:
+    tool = Tool("s", "download_data", "Windows domains.")
+    assert hits(tool, "do a") == ["do", "a"]
+    assert hits(tool, "do a", repaired=True) == []
+
+
+def test_repaired_words_hit_however_the_name_is_written_and_whatever_stands_beside_them() -> None:
+    tool = Tool("s", "downloadData", "Every domain.")
+    assert hits(tool, "download every domain?") == ["download", "every"]
+    assert hits(tool, "download every domain?", repaired=True) == ["download", "every", "domain"]
+
+
+def test_nonsense_is_over_the_floor() -> None:
+    assert FuzzyRanker(TOOLS).rank("xyzzy plugh frotz").kept.all()
+
+
+def test_what_shares_no_character_is_below_the_floor() -> None:
+    assert not FuzzyRanker(TOOLS).rank("天気").kept.any()
+
+
+def test_tools_of_the_same_score_stay_in_their_order() -> None:
+    twins = [Tool("b", "send", "Send it."), Tool("a", "send", "Send it."), Tool("c", "send", "Send it.")]
+    assert FuzzyRanker(twins).rank("send").order() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_of_a_book_only_the_beginning_is_compared(repaired: bool) -> None:
+    book = Tool("s", "x", "ab" * 500_000)
+    (part, *_) = FuzzyRanker([book], repaired=repaired).rank("ba" * 500_000).explain(0).parts
+    assert part.inputs["haystack length"] == 2_000
+
+
+TOOLS_PATTERN = (
+    Tool("shop", "list_orders", "List them, newest first.", {"properties": {"customer_id": {}, "limit": {}}}),
+    Tool("shop", "get_order", "Get one (or none)."),
+    Tool("mail", "send_message", "Send an e-mail about an order.", {"properties": {"to": {}}}),
+    Tool("mail-orders", "archive", "File away."),
+)
+fragments = st.sampled_from(
+    [
+        "a",
+        "b",
+        "(",
+        "(?:",
+        "(?=",
+        ")",
+        "|",
+        "*",
+        "+",
+        "?",
+        "{2}",
+        "{1,}",
+        ".",
+        "[ab]",
+        "\\w",
+        "$",
+        "^",
+        "[",
+        "\\",
+    ]
+)
+
+
+def rank(query: str) -> Ranking:
+    return PatternRanker(TOOLS_PATTERN).rank(query)
+
+
+def found(query: str) -> list[str]:
+    ranking = rank(query)
+    return [TOOLS_PATTERN[position].id for position in ranking.order() if ranking.kept[position]]
+
+
+def signals(query: str, position: int) -> dict[Signal, float]:
+    return {part.signal: part.value for part in rank(query).explain(position).parts}
+
+
+def test_a_match_counts_by_where_it_is() -> None:
+    assert signals("^list_", 0) == {Signal.NAME: 3.0}
+    assert signals("^shop:", 0) == {Signal.SERVER: 2.0}
+    assert signals("newest.*first", 0) == {Signal.DESCRIPTION: 1.0}
+    assert signals("^customer_id$", 0) == {Signal.PARAMETERS: 0.5}
+    assert signals("list", 0) == {Signal.NAME: 3.0, Signal.DESCRIPTION: 1.0}
+
+
+def test_names_come_before_servers_and_servers_before_descriptions() -> None:
+    assert found("orders?") == [
+        "shop:list_orders",
+        "shop:get_order",
+        "mail-orders:archive",
+        "mail:send_message",
+    ]
+
+
+def test_a_pattern_may_span_server_and_name() -> None:
+    assert found("shop:(get|list)") == ["shop:list_orders", "shop:get_order"]
+
+
+def test_capitals_do_not_matter() -> None:
+    assert found("SEND_MESSAGE") == ["mail:send_message"]
+
+
+def test_an_empty_query_finds_nothing() -> None:
+    assert found("") == found("  ") == []
+
+
+@pytest.mark.parametrize("query", ["(or", "one (or none", "(or none).*["])
+def test_what_is_no_pattern_is_searched_for_as_it_is_written(query: str) -> None:
+    ranking = rank(query)
+    assert "not a regular expression" in ranking.note
+    assert ranking.kept.tolist() == [False, "[" not in query, False, False]
+
+
+def test_a_valid_pattern_has_nothing_to_note() -> None:
+    assert rank("order.*").note == ""
+
+
+def test_a_query_that_is_too_long_is_searched_for_by_its_start() -> None:
+    tool = Tool("s", "t", "x" * 300)
+    ranking = PatternRanker([tool]).rank("x" * 250)
+    assert ranking.kept.all()
+    assert "longer than 200 characters" in ranking.note
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("(a+)+$", "(a|a)*$", "(a|aa)+$", "(?:a*)*b", "((a)*)*b", "(?=(a+)+b)"),
+        *(r"(a*)\1\1b", "(?x)(a+) +$", "(a+)(?#x)+$"),
+        *("a*" * 20 + "b", "a?" * 40 + "a" * 40 + "b", "(a|a)" * 30 + "b"),
+    ],
+)
+def test_a_pattern_that_could_run_for_ever_is_taken_literally(query: str) -> None:
+    ranking = PatternRanker([Tool("s", "t", "a" * 5_000), Tool("s", "u", f"Says {query} here")]).rank(query)
+    assert ranking.kept.tolist() == [False, True]
+    assert "backtrack" in ranking.note
+
+
+@pytest.mark.parametrize("query", ["create.*page", "^get_", "(foo|bar)?x", r"\d{3,}", "[^]]*x", "(?P<n>a)b*"])
+def test_an_ordinary_pattern_is_searched_for_in_the_whole_text(query: str) -> None:
+    assert safe_length(query, MAX_TEXT) == MAX_TEXT
+
+
+def test_a_pattern_with_several_repetitions_is_searched_for_in_less_of_the_text() -> None:
+    near, far = Tool("s", "near", "create a page title"), Tool("s", "far", " " * 500 + "create a page title")
+    ranking = PatternRanker([near, far]).rank("create.*page.*title")
+    assert ranking.kept.tolist() == [True, False]
+    assert ranking.note == "Only the first 250 characters of each text were searched."
+
+
+@given(st.lists(fragments, max_size=12).map("".join))
+def test_every_pattern_returns(query: str) -> None:
+    tools = [Tool("s", "a" * 64, "a" * 5_000), Tool("s", "ab" * 32, "ab" * 2_500)]
+    assert len(PatternRanker(tools).rank(query).order()) == 2
+
+
+@given(st.lists(fragments, max_size=8).map("".join))
+def test_a_pattern_that_is_not_refused_finds_what_re_finds(query: str) -> None:
+    ranking = PatternRanker([Tool("s", "abba", "")]).rank(query)
+    if query and not ranking.note:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = re.search(query, "abba", re.IGNORECASE)
+        assert (Signal.NAME in {part.signal for part in ranking.explain(0).parts}) == (expected is not None)

@@ -1,0 +1,253 @@
+"""Rankers in tiers and stages, and what a server's best tools say of it."""
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.ranking import SearchRequest, Signal
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.search.document import SUMMARY
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.query_fusion import ServerPrior
+from inspector.search.rankers.ranker import Ranking, Scores, ranking_for
+from tests.support.office import office
+from tests.support.retrieval import rankers_of
+
+TOOLS = (
+    Tool("crm", "list_notes", "List notes of a customer."),
+    Tool("memory", "recall_notes", "Recall notes about something."),
+    Tool("wiki", "search_notes", "Search notes for words."),
+    Tool("wiki", "list_notes", "List notes of the wiki."),
+    Tool("mail", "send", "Send a letter to somebody far away."),
+)
+SETTINGS = DiscoverySettings(expert_tools=("mail:*",), system_servers=("memory",), iso_threshold=0.3)
+
+
+def ranked(query: str, settings: DiscoverySettings = SETTINGS, *, semantic: bool = True) -> Ranking:
+    return rankers_of(TOOLS, semantic=semantic, settings=settings).get("three-tier").rank(query)
+
+
+def found(query: str, settings: DiscoverySettings = SETTINGS, *, semantic: bool = True) -> list[str]:
+    ranking = ranked(query, settings, semantic=semantic)
+    return [TOOLS[position].id for position in ranking.order() if ranking.kept[position]]
+
+
+def test_expert_tools_come_before_system_tools_and_those_before_the_catalog() -> None:
+    settings = DiscoverySettings(expert_tools=("crm:*",), system_servers=("memory",), iso_threshold=0.3)
+    results = found("search notes for words", settings)
+    assert results[:3] == ["crm:list_notes", "memory:recall_notes", "wiki:search_notes"]
+
+
+def test_a_tool_is_in_the_first_of_its_tiers_only() -> None:
+    settings = DiscoverySettings(expert_tools=("memory:*",), system_servers=("memory",))
+    parts = ranked("recall notes", settings).explain(1).parts
+    assert parts[0].term == "expert"
+
+
+def test_what_is_not_near_enough_is_not_found() -> None:
+    assert found("translate a poem into Klingon") == []
+    assert "mail:send" not in found("search notes for words", DiscoverySettings(iso_threshold=0.3))
+
+
+def test_a_lower_threshold_finds_more_of_the_catalog() -> None:
+    lower = DiscoverySettings(iso_threshold=-1)
+    assert set(found("translate a poem into Klingon", lower)) == {tool.id for tool in TOOLS}
+
+
+def test_of_tools_with_one_name_the_later_tier_is_left_out() -> None:
+    settings = DiscoverySettings(expert_tools=("crm:*",), iso_threshold=-1)
+    assert "wiki:list_notes" not in found("list notes of a customer", settings)
+    assert "wiki:list_notes" in found("search for words", settings)
+    everything = DiscoverySettings(iso_threshold=-1)
+    assert {"crm:list_notes", "wiki:list_notes"} <= set(found("list notes", everything))
+
+
+def test_without_vectors_words_must_cover_half_of_the_query() -> None:
+    assert found("translate a poem into Klingon about notes", semantic=False) == ["memory:recall_notes"]
+    assert "wiki:search_notes" in found("search notes", semantic=False)
+    assert ranked("search notes", semantic=False).note
+
+
+@given(st.lists(st.sampled_from(["list", "notes", "send", "recall", "search", "Klingon"]), max_size=4))
+def test_tiers_never_mix(chosen: list[str]) -> None:
+    tiers = {"mail:send": 0, "memory:recall_notes": 1}
+    order = [tiers.get(tool_id, 2) for tool_id in found(" ".join(chosen))]
+    assert order == sorted(order)
+
+
+TOOLS_STAGE = tuple(tool for server in office().values() for tool in server.tools)
+QUERIES = ("where is my late order", "invite people to an event", "refund", "messages about an order")
+# A tool whose server says nothing of it, among servers that are named for what is asked.
+CITIES = ("Oslo", "Lima", "Rome", "Bonn", "Kyiv", "Bern", "Doha")
+HIDDEN = (
+    Tool("zzz", "run", "Refund an order."),
+    *(Tool(f"refund {city}", "open", f"Open the office in {city}.") for city in CITIES),
+)
+
+
+def similarities(rankers: CatalogRankers, query: str) -> tuple[Scores, Scores]:
+    """Those of the tools, and those of the servers by tool."""
+    index = rankers.index
+    vector = index.query_vector(query)
+    assert vector is not None
+    of_server = dict(zip(index.servers, index.server_similarities(vector), strict=True))
+    by_tool = np.array([of_server[tool.server] for tool in index.tools])
+    return index.similarities(vector)[SUMMARY].clip(min=0.0), by_tool.clip(min=0.0)
+
+
+def found_of_stage(ranking: Ranking, tools: tuple[Tool, ...]) -> list[str]:
+    return [tools[position].id for position in ranking.order() if ranking.kept[position]]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_score_is_the_tools_similarity_and_half_of_its_servers_fit(query: str) -> None:
+    rankers = rankers_of(TOOLS_STAGE)
+    tool, server = similarities(rankers, query)
+    fit = (server + rankers.server_prior.best_three(tool)) / 2
+    ranking = rankers.get("two-stage").rank(query)
+    assert ranking.values == pytest.approx(np.where(tool > 0, tool + 0.5 * fit, 0.0), abs=1e-9)
+    assert ranking.kept.tolist() == (tool > 0).tolist()
+
+
+def test_the_explanation_has_a_part_for_the_tool_and_one_for_its_server() -> None:
+    rankers = rankers_of(TOOLS_STAGE)
+    query = QUERIES[0]
+    tool, server = similarities(rankers, query)
+    ranking = rankers.get("two-stage").rank(query)
+    best = ranking.order(1)[0]
+    own, of_server = ranking.explain(best).parts
+    assert (own.signal, of_server.signal) == (Signal.SEMANTIC, Signal.SERVER)
+    assert own.value == pytest.approx(tool[best])
+    assert of_server.inputs["text"] == pytest.approx(server[best])
+    assert of_server.inputs["best 3"] == pytest.approx(rankers.server_prior.best_three(tool)[best])
+    assert of_server.value == pytest.approx(
+        of_server.inputs["share"] * (of_server.inputs["text"] + of_server.inputs["best 3"]) / 2
+    )
+
+
+@pytest.mark.parametrize("semantic", [True, False])
+def test_a_tool_on_a_server_that_says_little_is_found_all_the_same(semantic: bool) -> None:
+    rankers = rankers_of(HIDDEN, semantic=semantic)
+    assert found_of_stage(rankers.get("two-stage").rank("refund an order"), HIDDEN)[0] == "zzz:run"
+    assert "zzz:run" not in found_of_stage(rankers.get("two-stage-product").rank("refund an order"), HIDDEN)
+
+
+def test_a_server_alone_finds_no_tool() -> None:
+    tools = (
+        Tool("mail", "send_message", "Send a message."),
+        Tool("mail", "archive", "Put away."),
+        Tool("shop", "get_order", "Get an order."),
+    )
+    ranking = rankers_of(tools, semantic=False).get("two-stage").rank("message")
+    assert found_of_stage(ranking, tools) == ["mail:send_message"]
+    assert ranking.explain(1).parts == ()
+
+
+def test_one_server_adds_nothing() -> None:
+    tools = (Tool("shop", "get_order", "Get an order."), Tool("shop", "list_orders", "List orders."))
+    rankers = rankers_of(tools)
+    tool, _ = similarities(rankers, "get an order")
+    ranking = rankers.get("two-stage").rank("get an order")
+    assert ranking.values == pytest.approx(tool)
+    assert [part.signal for part in ranking.explain(0).parts] == [Signal.SEMANTIC]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_product_is_as_published(query: str) -> None:
+    rankers = rankers_of(TOOLS_STAGE)
+    tool, server = similarities(rankers, query)
+    ranking = rankers.get("two-stage-product").rank(query)
+    assert ranking.values == pytest.approx(server * tool * np.maximum(server, tool), abs=1e-9)
+
+
+def test_the_product_keeps_the_tools_of_the_five_best_servers() -> None:
+    tools = tuple(Tool(f"order {city}", "get_order", f"Get an order in {city}.") for city in CITIES)
+    rankers = rankers_of(tools)
+    _, server = similarities(rankers, "get an order in Rome")
+    ranking = rankers.get("two-stage-product").rank("get an order in Rome")
+    best = np.argsort(-server, kind="stable")[:5]
+    assert sorted(np.flatnonzero(ranking.kept)) == sorted(best)
+
+
+@pytest.mark.parametrize("name", ["two-stage", "two-stage-product"])
+def test_a_server_described_apart_lifts_its_tools_and_leaves_similarity_as_it_is(name: str) -> None:
+    rankers = rankers_of(TOOLS_STAGE)
+    ranker, query = rankers.get(name), "list what is there"
+    mail = SearchRequest(query, server_query="messages and e-mail")
+    apart, whole = ranking_for(ranker, mail), ranking_for(ranker, SearchRequest(query))
+    assert apart.similarity is not None
+    assert whole.similarity is not None
+    assert apart.similarity.tolist() == whole.similarity.tolist()
+    lifted = {TOOLS_STAGE[p].server for p in np.flatnonzero(apart.values > whole.values)}
+    assert "mail" in lifted
+
+
+def test_a_ranker_that_looks_at_no_servers_reads_the_description_of_one_as_part_of_the_query() -> None:
+    ranker = rankers_of(TOOLS_STAGE).get("bm25")
+    request = SearchRequest("list", server_query="orders")
+    assert found_of_stage(ranking_for(ranker, request), TOOLS_STAGE) == found_of_stage(
+        ranker.rank("list (orders)"), TOOLS_STAGE
+    )
+
+
+# Few servers and few values, so that there are large servers, small ones and ties.
+SERVERS = st.sampled_from(["a", "b", "c", ""])
+VALUES = st.one_of(st.sampled_from([0.0, 0.5, -1.0]), st.floats(-1e6, 1e6))
+TOOLS_PRIOR = st.lists(st.tuples(SERVERS, VALUES), max_size=40)
+
+
+def index_of(servers: Sequence[str]) -> ToolIndex:
+    return ToolIndex([Tool(server, f"tool {number}") for number, server in enumerate(servers)])
+
+
+def best_three(tools: Sequence[tuple[str, float]]) -> Scores:
+    prior = ServerPrior(index_of([server for server, _ in tools]))
+    return prior.best_three(np.array([value for _, value in tools]))
+
+
+def naive(tools: Sequence[tuple[str, float]]) -> list[float]:
+    means = []
+    for server, _ in tools:
+        best = sorted((value for other, value in tools if other == server), reverse=True)[:3]
+        means.append(sum(best) / len(best))
+    return means
+
+
+@given(TOOLS_PRIOR)
+def test_each_tool_gets_the_mean_of_its_servers_three_best_values(tools: list[tuple[str, float]]) -> None:
+    assert best_three(tools).tolist() == pytest.approx(naive(tools), rel=1e-12, abs=1e-9)
+
+
+@given(TOOLS_PRIOR, st.randoms(use_true_random=False))
+def test_the_order_of_tools_changes_no_bit(tools: list[tuple[str, float]], chance: Random) -> None:
+    order = list(range(len(tools)))
+    chance.shuffle(order)
+    shuffled = best_three([tools[position] for position in order])
+    assert shuffled.tolist() == best_three(tools)[order].tolist()
+
+
+def test_the_values_given_stay_as_they_are() -> None:
+    values = np.array([3.0, 1.0, 2.0])
+    ServerPrior(index_of("aba")).best_three(values)
+    assert values.tolist() == [3.0, 1.0, 2.0]
+
+
+def test_a_server_of_one_or_two_tools_has_the_mean_of_those() -> None:
+    tools = [("a", 3.0), ("b", 1.0), ("a", 2.0), ("c", -4.0)]
+    assert best_three(tools).tolist() == [2.5, 1.0, 2.5, -4.0]
+
+
+def test_a_fourth_tool_counts_only_if_it_is_better() -> None:
+    three = [("a", 1.0), ("a", 1.0), ("a", 1.0)]
+    assert best_three([*three, ("a", -9.0)]).tolist() == [1.0] * 4
+    assert best_three([*three, ("a", 4.0)]).tolist() == [2.0] * 4
+
+
+@pytest.mark.parametrize(("servers", "tells"), [("", False), ("aaa", False), ("ab", True)])
+def test_one_server_tells_no_tools_apart(servers: str, tells: bool) -> None:
+    assert ServerPrior(index_of(servers)).is_informative is tells

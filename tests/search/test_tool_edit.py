@@ -1,0 +1,530 @@
+"""What an edit of a tool would change, which additions help, and which tools are confusable."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.access.reach import EvalCase
+from inspector.core.error import ToolsightError
+from inspector.core.ranking import Outcome, SearchRequest
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.search.document import key_of
+from inspector.search.explanation import addition as phrase, confusable
+from inspector.search.explanation.addition import MOST_SHOWN, Addition, AdditionTrial, Place, worthwhile
+from inspector.search.explanation.confusable import (
+    CLOSE,
+    Closeness,
+    Confusable,
+    Reason,
+    confusables,
+    own_words,
+)
+from inspector.search.explanation.standing import Standing
+from inspector.search.explanation.tool_edit import AROUND, draft, edit_effect
+from inspector.search.explanation.why_not import why_not
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.rules import SearchRules
+from inspector.search.semantics import Semantics
+from inspector.search.vocabulary import STOP_WORDS, split_words, stem
+from tests.support.memory_vectors import MemoryVectors
+from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
+
+PAY = Tool("shop", "pay_back", "Give the money of an order back.")
+TOOLS = (
+    Tool("shop", "list_orders", "List orders, newest first."),
+    PAY,
+    Tool("shop", "get_order", "Get one order."),
+    Tool("mail", "send_message", "Send an e-mail about an order."),
+    Tool("wiki", "search", "Search pages."),
+)
+CASES = (
+    EvalCase("refund", "refund order", (frozenset({PAY.id}),)),
+    EvalCase("list", "list orders", (frozenset({"shop:list_orders"}),)),
+    EvalCase("none", "sing a song"),
+)
+BETTER = replace(PAY, description="Refund an order: give the money back.")
+words = st.sampled_from(
+    ["refund", "order", "list", "money", "mail", "Search", "\ud800", "\0", "x" * 3000, ""]
+)
+texts = st.lists(words, max_size=6).map(" ".join)
+edits = st.builds(Tool, st.sampled_from(["shop", "new"]), texts.map(lambda text: f"z {text}"), texts)
+
+
+@pytest.mark.parametrize("semantic", [True, False])
+def test_a_missing_word_brings_the_tool_up(semantic: bool) -> None:
+    effect = edit_effect(rankers_of(TOOLS, semantic=semantic), BETTER, PAY.id, query="refund order")
+    assert effect.after.rank == 1 < effect.before.rank
+    assert effect.gain > 0
+    assert effect.cases.measured == 0
+
+
+def test_labelled_requests_are_measured_before_and_after() -> None:
+    cases = edit_effect(rankers_of(TOOLS), BETTER, PAY.id, query="", evalset_cases=CASES).cases
+    assert cases.measured == 2
+    assert cases.hit_before == 0.5
+    assert cases.hit_after == cases.ndcg_after == 1.0
+    assert cases.ndcg_before is not None
+    assert cases.ndcg_before < 1.0
+    assert [(change.id, change.after) for change in cases.better] == [("refund", 1)]
+    assert cases.worse == ()
+
+
+def test_an_edit_that_takes_another_tools_words_makes_its_requests_worse() -> None:
+    thief = replace(PAY, name="list_orders_list_orders", description="List orders. List orders. List orders.")
+    cases = edit_effect(
+        rankers_of(TOOLS), thief, PAY.id, query="", evalset_cases=CASES, ranker_name="bm25"
+    ).cases
+    assert [(change.id, change.before, change.after) for change in cases.worse] == [("list", 1, 2)]
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
+    renamed = replace(PAY, name="refund_order")
+    case = EvalCase("new", "refund order", (frozenset({renamed.id}),))
+    effect = edit_effect(
+        rankers_of(TOOLS), renamed, PAY.id, query="refund", evalset_cases=(*CASES, case), ranker_name=ranker
+    )
+    assert (effect.original_id, effect.edited_id) == ("shop:pay_back", "shop:refund_order")
+    assert effect.cases.measured == 3
+    assert {change.id for change in effect.cases.worse} & {"refund", "new"} == set()
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("semantic", [True, False])
+def test_an_unchanged_tool_changes_nothing(ranker: str, semantic: bool) -> None:
+    rankers = rankers_of(TOOLS, semantic=semantic)
+    for tool in TOOLS:
+        effect = edit_effect(
+            rankers, replace(tool), tool.id, query="refund order", evalset_cases=CASES, ranker_name=ranker
+        )
+        assert effect.before == effect.after
+        assert effect.collisions_before == effect.collisions_after
+        assert effect.cases.ndcg_before == effect.cases.ndcg_after
+        assert effect.cases.better == effect.cases.worse == ()
+        assert all(neighbour.before == neighbour.after for neighbour in effect.around)
+
+
+@given(texts, st.data())
+def test_an_unchanged_tool_changes_nothing_for_any_query(query: str, data: st.DataObject) -> None:
+    tool = data.draw(st.sampled_from(TOOLS))
+    effect = edit_effect(rankers_of(TOOLS), replace(tool), tool.id, query=query)
+    assert effect.before == effect.after
+    assert effect.gain == 0.0
+
+
+@given(edits, texts)
+def test_an_edit_and_back_again_is_as_if_nothing_had_been(edited: Tool, query: str) -> None:
+    rankers = rankers_of(TOOLS)
+    there = draft(rankers.index, edited, PAY.id)
+    back = CatalogRankers(draft(there, PAY, edited.id), DiscoverySettings()).get("hybrid").rank(query)
+    assert back.values.tolist() == rankers.get("hybrid").rank(query).values.tolist()
+
+
+@given(edits, texts)
+def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
+    tools = tuple(edited if tool is PAY else tool for tool in TOOLS)
+    effect = edit_effect(rankers_of(TOOLS), edited, PAY.id, query=query)
+    ranking = rankers_of(tools).get("hybrid").rank(query)
+    assert effect.after.rank == ranking.order().index(1) + 1
+    assert effect.after.value == pytest.approx(float(ranking.values[1]))
+
+
+def test_the_index_of_the_searches_stays_as_it_is() -> None:
+    embedder, store = CountingEmbedder(), MemoryVectors()
+    semantics = Semantics(embedder, store)
+    index = semantic_index(TOOLS, semantics)
+    vocabulary = dict(index.vocabulary)
+    edited = replace(PAY, description="A zebra.")
+    edit_effect(CatalogRankers(index, DiscoverySettings()), edited, PAY.id, query="zebra")
+    assert "A zebra." in embedder.texts
+    assert (index.vocabulary, index.tools) == (vocabulary, TOOLS)
+    assert not store.vectors(embedder.name, [key_of("A zebra.")])
+    assert len(semantics.table([key_of(edited.description)])) == 0
+
+
+def test_while_too_few_tools_are_embedded_an_edit_goes_by_words() -> None:
+    embedder = CountingEmbedder()
+    index = ToolIndex(TOOLS, semantics=Semantics(embedder, MemoryVectors()))
+    effect = edit_effect(CatalogRankers(index, DiscoverySettings()), BETTER, PAY.id, query="refund order")
+    assert embedder.texts == []
+    assert effect.after.rank == 1
+
+
+def test_the_tools_around_are_the_next_ones_in_the_new_order() -> None:
+    tools = tuple(Tool("s", f"tool_{i}", " ".join(["order"] * (40 - i))) for i in range(30))
+    rankers = rankers_of(tools, semantic=False)
+    for position in (0, 3, 15, 29):
+        edited = replace(tools[position], title="New")
+        around = edit_effect(rankers, edited, edited.id, query="order").around
+        ranks = [neighbour.after.rank for neighbour in around]
+        assert ranks == list(range(ranks[0], ranks[0] + AROUND + 1))
+        assert edited.id in [neighbour.tool_id for neighbour in around]
+    assert len(edit_effect(rankers_of(TOOLS), BETTER, PAY.id, query="order").around) == len(TOOLS)
+
+
+def test_collisions_are_tools_of_one_name_elsewhere_and_those_close_in_meaning() -> None:
+    def collisions(edited: Tool) -> tuple[int, int]:
+        effect = edit_effect(rankers_of(TOOLS), edited, PAY.id, query="")
+        return effect.collisions_before, effect.collisions_after
+
+    assert collisions(replace(PAY, name="search")) == (0, 1)
+    assert collisions(replace(PAY, name="get_orders", description="Get one order.")) == (0, 1)
+    assert collisions(replace(PAY, description="Something else.")) == (0, 0)
+
+
+def test_a_taken_id_and_an_unknown_tool_are_refused() -> None:
+    with pytest.raises(ToolsightError, match="a tool 'shop:get_order' already"):
+        edit_effect(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, query="order")
+    with pytest.raises(ToolsightError, match="no tool 'x:y'"):
+        edit_effect(rankers_of(TOOLS), PAY, "x:y", query="order")
+
+
+REMIND = Tool("crm", "send_reminder", "Sends a friendly nudge by mail. Use it sparingly.")
+TOOLS_ADDITION = (
+    Tool("crm", "list_invoices", "List the invoices of a customer."),
+    Tool("crm", "get_customer", "Get a customer by name."),
+    Tool("crm", "list_payments", "List payments, also unpaid ones."),
+    REMIND,
+    Tool("crm", "void_invoice", "Void an invoice."),
+    Tool("wiki", "mute", ""),
+)
+QUERY = "remind a customer about unpaid invoices"
+RULES = SearchRules(limit=3, threshold=0.3, closest_threshold=0.3)
+CATALOGS = {semantic: rankers_of(TOOLS_ADDITION, semantic=semantic) for semantic in (True, False)}
+words_of_addition = st.sampled_from(
+    ["remind", "customer", "unpaid", "the", "about", "invoices", "mail", "zebra", "\ud800", "\0", "İx", "can"]
+)
+queries = st.lists(words_of_addition, max_size=7).map(" ".join)
+
+
+def _words(tool: Tool) -> int:
+    return len(tool.description.split())
+
+
+def _trial(
+    query: str = QUERY,
+    tool_id: str = REMIND.id,
+    *,
+    ranker: str = "hybrid",
+    rankers: CatalogRankers = CATALOGS[True],
+    request: SearchRequest | None = None,
+    rules: SearchRules = RULES,
+) -> AdditionTrial:
+    return AdditionTrial(rankers, ranker, request or SearchRequest(query), tool_id, rules, _words)
+
+
+@given(
+    queries,
+    st.sampled_from(RANKERS),
+    st.sampled_from(TOOLS_ADDITION),
+    st.booleans(),
+    st.sampled_from(["", "", "crm"]),
+)
+def test_a_promised_rank_is_that_of_a_fresh_ranking(
+    query: str, ranker: str, tool: Tool, semantic: bool, server: str
+) -> None:
+    request = SearchRequest(query, server)
+    for one in _trial(tool_id=tool.id, ranker=ranker, rankers=CATALOGS[semantic], request=request).all():
+        edited = replace(tool, description=one.description)
+        fresh = rankers_of([edited if each == tool else each for each in TOOLS_ADDITION], semantic=semantic)
+        found = why_not(fresh, ranker, request, tool.id, RULES)
+        assert (found.standing.rank, found.cut) == (one.standing.rank, one.cut)
+        assert one.tokens == _words(edited) - _words(tool)
+
+
+@given(queries, st.sampled_from(RANKERS), st.sampled_from(TOOLS_ADDITION))
+def test_every_proposal_is_better_than_the_tool_is_and_than_all_smaller_ones(
+    query: str, ranker: str, tool: Tool
+) -> None:
+    trial = _trial(query, tool.id, ranker=ranker)
+    found = trial.all()
+    reaches = [trial.before, *(one.reach for one in found)]
+    assert reaches == sorted(set(reaches), reverse=True)
+    assert all(one.standing.rank <= trial.before[1] for one in found)
+    assert [one.tokens for one in found] == sorted({one.tokens for one in found})
+    assert len(found) <= MOST_SHOWN
+
+
+standings = st.builds(Standing, st.integers(1, 9), st.floats(0, 1), st.booleans())
+additions = st.builds(
+    Addition,
+    st.text("ab", max_size=3),
+    st.sampled_from(Place),
+    st.just(""),
+    st.integers(-1, 12),
+    standings,
+    st.none() | st.just(Outcome.UNLIKELY),
+)
+
+
+@given(st.lists(additions, max_size=30), st.tuples(st.booleans(), st.integers(1, 9)))
+def test_no_proposal_is_both_longer_and_worse_than_another(
+    tried: list[Addition], before: tuple[bool, int]
+) -> None:
+    found = worthwhile(tried, before)
+    assert len(found) <= MOST_SHOWN
+    for shorter, longer in pairwise(found):
+        assert shorter.tokens < longer.tokens
+        assert longer.reach < shorter.reach < before
+    rising = [one for one in tried if one.reach < before and one.standing.rank <= before[1]]
+    assert bool(found) == bool(rising)
+    if rising:
+        assert found[-1].reach == min(one.reach for one in rising)
+
+
+@given(queries, st.sampled_from(TOOLS_ADDITION))
+def test_an_addition_says_nothing_that_the_query_does_not(query: str, tool: Tool) -> None:
+    ours = {"also", "for", "answers"}
+    for one in _trial(query, tool.id).tried():
+        said = {word.lower() for word in split_words(one.text)}
+        assert said - ours <= {*split_words(query.lower()), *(word.lower() for word in split_words(query))}
+        for sentence in tool.description.split(". "):
+            assert sentence.rstrip(".") in one.description
+
+
+VALUES = (
+    "remind Alvarez about unpaid invoice 1042",
+    "Remind the customer Alvarez of 77 invoices, please. Alvarez's are unpaid",
+    "pester bob@example.com of “zebra crossing” in notes/ledger.md by the 5th",
+    "don't pester them about invoices_2024 at https://zebra.example",
+)
+
+
+@pytest.mark.parametrize("query", VALUES)
+def test_no_value_name_or_stop_word_of_a_request_is_ever_proposed(query: str) -> None:
+    values = set(split_words("alvarez 1042 77 bob example com zebra crossing ledger md notes 5 th 2024"))
+    tried = list(_trial(query).tried())
+    assert tried
+    for one in tried:
+        said = {word.lower() for word in split_words(one.text)} - {"also", "for"}
+        assert said.isdisjoint(values | STOP_WORDS | {"https", "don", "t"})
+
+
+def test_a_capitalised_word_is_no_name_where_the_catalog_knows_it_or_a_sentence_begins() -> None:
+    known = {stem("wiki")}.__contains__
+    assert (
+        phrase.generic("Mute the Wiki. Zebra I'd mute for Ada", known) == "Mute the Wiki. Zebra I'd mute for"
+    )
+
+
+def _overtaken(*cases: EvalCase, tool_id: str = REMIND.id) -> list[tuple[str, str]]:
+    trial = replace(_trial("void the unpaid invoice", tool_id), cases=lambda: cases)
+    return [(beaten.tool_id, beaten.query) for one in trial.all() for beaten in one.overtaken]
+
+
+def test_an_addition_says_which_right_tool_it_would_beat_for_a_known_request() -> None:
+    case = EvalCase("1", "void the unpaid invoice", (frozenset({"crm:void_invoice"}),))
+    assert ("crm:void_invoice", case.query) in _overtaken(case)
+
+
+def test_an_addition_takes_nothing_from_requests_for_the_tool_itself_or_for_none() -> None:
+    own = EvalCase("1", "void the unpaid invoice", (frozenset({REMIND.id, "crm:void_invoice"}),))
+    assert _overtaken(own, EvalCase("2", "void the unpaid invoice"), _gone()) == []
+
+
+def _gone() -> EvalCase:
+    return EvalCase("3", "void the unpaid invoice", (frozenset({"gone:tool"}),))
+
+
+@given(queries, st.sampled_from(TOOLS_ADDITION), st.sampled_from(TOOLS_ADDITION), queries)
+def test_whoever_is_overtaken_was_ahead_and_is_behind(
+    query: str, tool: Tool, right: Tool, known: str
+) -> None:
+    trial = replace(_trial(query, tool.id), cases=lambda: [EvalCase("1", known, (frozenset({right.id}),))])
+    for one in trial.all():
+        edited = replace(tool, description=one.description)
+        fresh = rankers_of([edited if each == tool else each for each in TOOLS_ADDITION])
+        is_ahead = [
+            [
+                at
+                for at in rankers.get("hybrid").rank(known).order()
+                if TOOLS_ADDITION[at].id in (tool.id, right.id)
+            ]
+            for rankers in (CATALOGS[True], fresh)
+        ]
+        assert bool(one.overtaken) == (
+            is_ahead[0] != is_ahead[1] and TOOLS_ADDITION[is_ahead[0][0]].id == right.id
+        )
+
+
+def test_a_tool_that_lacks_words_is_brought_to_the_first_place_by_few_of_them() -> None:
+    trial = _trial()
+    found = trial.all()
+    assert trial.before[1] > 1
+    assert found[-1].standing.rank == 1
+    assert found[0].tokens < len(QUERY.split())
+    assert any("(unpaid invoices)" in one.description for one in trial.tried())
+
+
+def test_proposals_arrive_while_others_are_being_tried() -> None:
+    seen = list(_trial().run())
+    assert len(seen) == len(list(_trial().tried()))
+    assert seen[-1] == _trial().all()
+    assert len(list(_trial().run(iter([False, True]).__next__))) == 1
+
+
+def test_where_no_text_can_help_none_is_proposed() -> None:
+    for trial in (
+        _trial(request=SearchRequest(tool_names=("get_customer",))),
+        _trial(request=SearchRequest(QUERY, server_name="wiki")),
+        _trial("get a customer by name", "crm:get_customer"),
+        _trial("word " * 1000),
+    ):
+        assert list(trial.run()) == []
+
+
+def test_a_tool_without_a_description_gets_sentences_alone() -> None:
+    texts = {one.description for one in _trial(tool_id="wiki:mute").tried()}
+    assert "Remind a customer about unpaid invoices." in texts
+    assert "Also for: unpaid." in texts
+    assert not any("(" in text for text in texts)
+
+
+def test_words_side_by_side_in_the_query_stay_a_phrase() -> None:
+    missing = phrase.missing_words(QUERY, [stem(word) for word in QUERY.split()])
+    assert list(missing.values()) == ["remind", "customer", "unpaid", "invoices"]
+    assert phrase.runs(QUERY, missing.values()) == ("remind", "customer", "unpaid invoices")
+    listed = list(phrase.listings(QUERY, ("unpaid", "invoices", "customer"), ("invoices", "unpaid")))
+    assert listed[0] == ("unpaid invoices",)
+    assert listed[-1] == ("customer", "unpaid invoices")
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        (QUERY, "Remind a customer about unpaid invoices."),
+        ("Please can you list late orders?", "List late orders."),
+        ("how do I pay\nback an order!", "Pay back an order."),
+        ("what is overdue?", "Answers “what is overdue”."),
+        ("my open invoices", "Answers “my open invoices”."),
+        ("invoices", ""),
+        ("", ""),
+        ("a \x1b[2J b", ""),
+        ("word " * 26, ""),
+    ],
+)
+def test_a_query_becomes_a_sentence_where_it_can(query: str, said: str) -> None:
+    assert phrase.sentence(query) == said
+
+
+@pytest.mark.parametrize(
+    ("description", "then"),
+    [
+        ("Sends mail. Use it.", "Sends mail (late). Use it."),
+        ("Sends mail", "Sends mail (late)"),
+        ("Sends mail\n\nArgs: none.", "Sends mail (late)\n\nArgs: none."),
+        ("Sends v1.2 mail!\nMore", "Sends v1.2 mail (late)!\nMore"),
+        ("...", "..."),
+    ],
+)
+def test_a_phrase_goes_before_the_end_of_the_first_sentence(description: str, then: str) -> None:
+    assert phrase.in_first_sentence(description, ("late",)) == then
+
+
+def test_a_sentence_goes_before_or_after_a_description() -> None:
+    assert phrase.put_last("B.", "A") == "A. B."
+    assert phrase.put_last("B.", "A!\n") == "A! B."
+    assert phrase.put_first("B.", " A") == "B. A"
+    assert phrase.put_last("B.", "") == phrase.put_first("B.", "") == "B."
+
+
+TOOLS_CONFUSABLE = (
+    Tool("shop", "search", "Find products of the shop by price."),
+    Tool("wiki", "search", "Look through encyclopedia pages."),
+    Tool("shop", "refund_order", "Refund a customer order in full to the card."),
+    Tool("shop", "refundOrder2", "Refund a customer order in full to the card."),
+    Tool("calc", "evaluate", "Evaluate an arithmetic expression."),
+)
+words_of_confusable = st.sampled_from(
+    ["create", "page", "order", "list", "mail", "weather", "user", "\ud800", "\0", ""]
+)
+texts_of_confusable = st.lists(words_of_confusable, max_size=5).map(" ".join)
+catalogs = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c"]), words_of_confusable, texts_of_confusable),
+    max_size=12,
+    unique_by=lambda entry: entry[:2],
+).map(lambda entries: [Tool(*entry) for entry in entries])
+
+
+def pairs(found: Sequence[Confusable]) -> list[frozenset[str]]:
+    return [frozenset({one.first, one.second}) for one in found]
+
+
+@pytest.mark.parametrize("semantic", [True, False])
+def test_tools_that_say_the_same_come_first_with_the_words_they_share(semantic: bool) -> None:
+    index = semantic_index(TOOLS_CONFUSABLE) if semantic else ToolIndex(TOOLS_CONFUSABLE)
+    best = confusables(index)[0]
+    assert (best.first, best.second) == ("shop:refund_order", "shop:refundOrder2")
+    assert best.reason is (Reason.MEANING if semantic else Reason.WORDS)
+    assert (best.cosine is not None) is semantic
+    assert {"refund", "order", "custom"} <= set(best.shared)
+    assert "shop" not in best.shared
+
+
+@pytest.mark.parametrize("semantic", [True, False])
+def test_one_name_on_two_servers_is_always_listed(semantic: bool) -> None:
+    index = semantic_index(TOOLS_CONFUSABLE) if semantic else ToolIndex(TOOLS_CONFUSABLE)
+    named = [one for one in confusables(index) if one.reason is Reason.SAME_NAME]
+    assert pairs(named) == [frozenset({"shop:search", "wiki:search"})]
+    assert named[0].closeness < CLOSE
+    assert pairs(confusables(index, limit=1)) == pairs(named)
+
+
+@pytest.mark.parametrize("semantic", [True, False])
+@given(catalogs)
+def test_pairs_are_unique_and_do_not_depend_on_the_order_of_the_tools(
+    semantic: bool, tools: list[Tool]
+) -> None:
+    build = semantic_index if semantic else ToolIndex
+    found, reverse = confusables(build(tools), limit=500), confusables(build(tools[::-1]), limit=500)
+    assert len(set(pairs(found))) == len(found)
+    assert all(len(pair) == 2 for pair in pairs(found))
+    assert set(pairs(found)) == set(pairs(reverse))
+    values = {frozenset({one.first, one.second}): one.closeness for one in reverse}
+    assert all(values[frozenset({one.first, one.second})] == one.closeness for one in found)
+
+
+@given(catalogs, st.integers(-1, 5))
+def test_a_limit_keeps_the_closest_of_each_kind(tools: list[Tool], limit: int) -> None:
+    index = semantic_index(tools)
+    every = confusables(index, limit=500)
+    some = confusables(index, limit=limit)
+    assert len(some) == min(max(limit, 0), len(every))
+    named = [one for one in every if one.reason is Reason.SAME_NAME]
+    others = [one for one in every if one.reason is not Reason.SAME_NAME]
+    assert set(some) == set([*named, *others][: max(limit, 0)])
+
+
+def test_blocks_of_any_height_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.random.default_rng(0)
+    vocabulary = ["create", "page", "order", "list", "mail", "user"]
+    tools = [Tool(f"s{i % 3}", f"t{i % 9}", " ".join(numbers.choice(vocabulary, 4))) for i in range(60)]
+    tools = list({tool.id: tool for tool in tools}.values())
+    index = semantic_index(tools)
+    whole = confusables(index, limit=40)
+    monkeypatch.setattr(confusable, "_CELLS", 7 * len(tools))
+    assert confusables(index, limit=40) == whole
+
+
+@given(catalogs)
+def test_collisions_of_two_tools_are_mutual(tools: list[Tool]) -> None:
+    closeness = Closeness(semantic_index(tools))
+    total = sum(closeness.collisions(position) for position in range(len(tools)))
+    assert total == 2 * len(confusables(semantic_index(tools), limit=500))
+
+
+def test_a_tool_says_of_itself_its_first_sentence_or_else_its_name() -> None:
+    assert own_words(Tool("a", "read", "Send a message. Or else read one.")) == "Send a message."
+    assert own_words(Tool("a", "sendMessage")) == "send Message"
+    assert own_words(Tool("a", "--")) == "--"
+
+
+def test_an_empty_index_has_no_confusables() -> None:
+    assert confusables(semantic_index(())) == ()

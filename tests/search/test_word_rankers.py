@@ -1,0 +1,362 @@
+"""Rankers of words: BM25 by field and as rank-bm25 has it, keywords, and those of real clients."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, strategies as st
+from rank_bm25 import BM25Okapi
+
+from inspector.core.ranking import Signal
+from inspector.core.tool import Tool
+from inspector.schema.schema import fields
+from inspector.search import vocabulary
+from inspector.search.document import FIELDS
+from inspector.search.index import ToolIndex
+from inspector.search.rankers import keyword as weight
+from inspector.search.rankers.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
+from inspector.search.rankers.client import ClaudeCodeRanker, CodexRanker
+from inspector.search.rankers.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
+from inspector.search.rankers.ranker import Ranker, Ranking
+from inspector.search.vocabulary import VOCABULARY, is_domain_term, query_words, terms
+
+some_words = st.sampled_from(
+    ["create", "page", "order", "late", "list", "mail", "weather", "the", "user", "x1"]
+)
+texts = st.lists(some_words, max_size=8).map(" ".join)
+catalogs = st.lists(st.tuples(texts, texts), max_size=12).map(
+    lambda pairs: [Tool("s", f"{name}_{i}", description) for i, (name, description) in enumerate(pairs)]
+)
+
+
+@pytest.mark.parametrize("written", ["createPage", "create_page", "create-page", "CreatePage", "create page"])
+def test_a_name_is_the_same_words_however_it_is_written(written: str) -> None:
+    assert terms(written) == ("creat", "page")
+
+
+def test_acronyms_digits_and_accents_split_where_a_reader_would() -> None:
+    assert terms("HTMLParser2") == ("html", "parser", "2")
+    assert terms("größe") == ("größe",)
+
+
+def test_stop_words_go_unless_nothing_else_is_left() -> None:
+    assert terms("list the orders") == ("list", "order")
+    assert terms("who are you") == ("who", "are", "you")
+
+
+def ranking_of(tools: list[Tool], query: str) -> Ranking:
+    return Bm25Ranker(ToolIndex(tools)).rank(query)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_catalog_of_one_or_two_tools_can_be_searched(count: int) -> None:
+    tools = [Tool("s", "create_page"), Tool("s", "delete_user")][:count]
+    values = ranking_of(tools, "create page").values
+    assert values[0] > 0
+    assert all(value == 0 for value in values[1:])
+
+
+def test_a_term_that_every_tool_has_still_counts_for_something() -> None:
+    tools = [Tool("s", f"page_{name}") for name in ("create", "update", "delete")]
+    assert all(ranking_of(tools, "page").values > 0)
+
+
+def test_a_name_weighs_more_than_a_description_and_that_more_than_a_parameter() -> None:
+    schema = {"type": "object", "properties": {"refund": {"type": "string"}}}
+    tools = [
+        Tool("s", "other", "Something else.", schema),
+        Tool("s", "other", "Makes a refund."),
+        Tool("s", "refund", "Something else."),
+    ]
+    assert ranking_of(tools, "refund").order() == [2, 1, 0]
+
+
+def test_a_share_names_the_field_it_comes_from() -> None:
+    schema = {"type": "object", "properties": {"order_id": {"type": "string", "description": "The order."}}}
+    tools = [Tool("orders", "list_orders", "List all orders.", schema), Tool("s", "other")]
+    score = ranking_of(tools, "orders").explain(0)
+    assert {part.signal for part in score.parts} == set(FIELDS)
+    in_parameters = next(part for part in score.parts if part.signal is Signal.PARAMETERS)
+    assert in_parameters.inputs["tf"] == 2
+
+
+@given(catalogs, texts)
+def test_with_one_field_the_scores_are_those_of_rank_bm25_with_a_positive_idf(
+    tools: list[Tool], query: str
+) -> None:
+    from rank_bm25 import BM25Okapi
+
+    # A term's document frequency counts every field, so the others must not have it.
+    tools = [Tool("", "unrelated", tool.description) for tool in tools]
+    documents = [list(terms(tool.description)) for tool in tools]
+    wanted = list(dict.fromkeys(terms(query)))
+    only = dict.fromkeys(FIELDS, 0.0) | {Signal.DESCRIPTION: 1.0}
+    values = Bm25Ranker(ToolIndex(tools), Bm25Settings(only)).rank(query).values
+    if not any(documents):
+        assert not values.any()
+        return
+    model = BM25Okapi(documents)
+    model.idf = {
+        term: math.log(1 + (len(documents) - n + 0.5) / (n + 0.5))
+        for term in {term for document in documents for term in document}
+        for n in [sum(term in document for document in documents)]
+    }
+    assert values == pytest.approx(model.get_scores(wanted), rel=1e-5)
+
+
+words_of_bm25 = st.sampled_from(
+    ["create", "page", "order", "late", "list", "mail", "weather", "the", "User", "x1"]
+)
+texts_of_bm25 = st.lists(words_of_bm25, max_size=8).map(" ".join)
+catalogs_of_bm25 = st.lists(st.tuples(words_of_bm25, texts_of_bm25), min_size=1, max_size=12).map(
+    lambda pairs: [Tool("s", name, description) for name, description in pairs]
+)
+WIKI = (
+    Tool("wiki", "create_page", "Makes a new one."),
+    Tool("wiki", "delete-page", "Removes it."),
+    Tool("wiki", "movePage", "Puts it elsewhere."),
+    Tool("mail", "send", "Sends a message to a person."),
+    Tool("calc", "evaluate", "Computes a number."),
+)
+
+
+def found(tools: tuple[Tool, ...], query: str) -> list[str]:
+    ranking = PrdBm25Ranker(tools).rank(query)
+    return [tools[position].name for position in ranking.order() if ranking.kept[position]]
+
+
+@given(catalogs_of_bm25, texts_of_bm25)
+def test_scores_are_those_of_rank_bm25(tools: list[Tool], query: str) -> None:
+    documents = [f"{tool.name} {tool.description}".lower().split() for tool in tools]
+    expected = BM25Okapi(documents).get_scores(query.lower().split())
+    assert PrdBm25Ranker(tools).rank(query).values == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_in_a_catalog_of_one_or_two_tools_not_even_an_exact_name_is_found(count: int) -> None:
+    tools = (Tool("s", "create_page", "Create a page."), Tool("s", "delete_user", "Delete a user."))[:count]
+    assert found(tools, "create_page") == []
+    assert found(tools, "create a page") == []
+
+
+def test_from_three_tools_on_an_exact_name_is_found() -> None:
+    assert found(WIKI[2:], "evaluate") == ["evaluate"]
+
+
+@pytest.mark.parametrize("name", ["create_page", "delete-page", "movePage"])
+def test_a_name_of_several_words_is_found_only_as_it_is_written(name: str) -> None:
+    assert found(WIKI, name) == [name]
+    assert found(WIKI, name.replace("_", " ").replace("-", " ").replace("P", " p")) == []
+
+
+def test_punctuation_sticks_to_its_word() -> None:
+    assert found(WIKI, "person") == []
+    assert found(WIKI, "person.") == ["send"]
+
+
+def test_a_word_that_most_tools_have_may_count_against_them() -> None:
+    tools = [Tool("s", "page", name) for name in ("page", "page", "page x")]
+    ranking = PrdBm25Ranker(tools).rank("page")
+    assert (ranking.values < 0).all()
+    assert not ranking.kept.any()
+    assert all(part.value < 0 for part in ranking.explain(0).parts)
+
+
+def test_a_word_asked_twice_counts_twice() -> None:
+    ranker = PrdBm25Ranker(WIKI)
+    once, twice = ranker.rank("send").explain(3), ranker.rank("send send").explain(3)
+    assert twice.value == pytest.approx(2 * once.value)
+    assert [part.term for part in twice.parts] == ["send"]
+
+
+def test_a_share_is_split_between_name_and_description() -> None:
+    tools = (*WIKI, Tool("shop", "orders", "List orders with more orders"))
+    score = PrdBm25Ranker(tools).rank("orders").explain(len(WIKI))
+    shares = {part.signal: part.value for part in score.parts}
+    assert shares[Signal.DESCRIPTION] == pytest.approx(2 * shares[Signal.NAME])
+    assert score.parts[0].inputs["tf"] == 3
+    assert score.parts[0].inputs["df"] == 1
+
+
+def test_a_tool_that_has_the_word_for_nothing_says_so() -> None:
+    score = PrdBm25Ranker(WIKI[:2]).rank("create_page").explain(0)
+    assert [(part.value, part.inputs["idf"]) for part in score.parts] == [(0.0, 0.0)]
+
+
+@pytest.mark.parametrize("tools", [(), (Tool("s", ""),), (Tool("s", " "), Tool("s", "", "\n"))])
+def test_a_catalog_without_words_finds_nothing(tools: tuple[Tool, ...]) -> None:
+    assert found(tools, "create page") == []
+
+
+some_words = st.sampled_from(["create", "page", "order", "late", "list", "purple", "chart", "user", "x1"])
+texts_of_rankers = st.lists(some_words, max_size=6).map(" ".join)
+catalogs_of_rankers = st.lists(st.builds(Tool, st.just("s"), texts_of_rankers, texts_of_rankers), max_size=8)
+TOOLS = (
+    Tool("wiki", "createPage", "Make a new document."),
+    Tool("wiki", "createPageFromTemplate", "Make a document that looks like another."),
+    Tool("data", "run_query", "Query a database and draw a chart."),
+    Tool("misc", "ponder", "Think about purple elephants."),
+    Tool("misc", "ls", "Show what is there."),
+)
+
+
+def found_of_rankers(ranker: Ranker, tools: Sequence[Tool], query: str) -> list[str]:
+    ranking = ranker.rank(query)
+    return [tools[position].name for position in ranking.order() if ranking.kept[position]]
+
+
+def signals(query: str, position: int) -> dict[Signal, float]:
+    return {
+        part.signal: part.value for part in KeywordExpertRanker(TOOLS).rank(query).explain(position).parts
+    }
+
+
+def test_the_curated_vocabulary_is_lower_case_words_that_survive_splitting() -> None:
+    assert all(vocabulary.words(word) == [word] for word in VOCABULARY)
+    assert len(VOCABULARY) >= 150
+
+
+def test_a_plural_is_in_the_vocabulary_as_its_singular_is() -> None:
+    assert is_domain_term("documents")
+    assert not is_domain_term("purple")
+
+
+def test_query_words_are_split_like_names_and_each_is_there_once() -> None:
+    assert query_words("createPage for the create_page") == ("create", "page")
+
+
+def test_the_evidence_is_weighed_in_the_order_of_the_paper() -> None:
+    tiers = (
+        weight.EXACT_NAME,
+        weight.NAME_CONTAINMENT,
+        weight.KEYWORD_OVERLAP,
+        weight.DESCRIPTION_SUBSTRING,
+    )
+    assert list(tiers) == sorted(tiers, reverse=True)
+    assert tiers[0] > sum(tiers[1:])
+
+
+@pytest.mark.parametrize("query", ["createPage", "CREATEPAGE", " createpage ", "wiki:createPage"])
+def test_an_exact_name_is_first_however_it_is_capitalised(query: str) -> None:
+    assert found_of_rankers(KeywordExpertRanker(TOOLS), TOOLS, query)[0] == "createPage"
+    assert Signal.EXACT in signals(query, 0)
+
+
+@given(catalogs_of_rankers, texts_of_rankers)
+def test_an_exact_name_beats_every_tool_of_another_name(others: list[Tool], name: str) -> None:
+    tools = [*others, Tool("s", name or "x", "")]
+    values = KeywordExpertRanker(tools).rank(tools[-1].name).values
+    assert all(
+        values[-1] > values[position] for position, tool in enumerate(others) if tool.name != tools[-1].name
+    )
+
+
+def test_a_name_within_the_query_and_a_query_within_the_name_are_containment() -> None:
+    assert signals("please ponder this", 3)[Signal.NAME] == weight.NAME_CONTAINMENT
+    assert signals("createpagefrom", 1)[Signal.NAME] == weight.NAME_CONTAINMENT
+    assert Signal.NAME not in signals("false alarms", 4)
+
+
+def test_the_words_of_a_camel_case_name_are_keywords() -> None:
+    assert found_of_rankers(KeywordExpertRanker(TOOLS), TOOLS, "page create") == [
+        "createPage",
+        "createPageFromTemplate",
+    ]
+
+
+def test_a_domain_term_weighs_more_than_another_word() -> None:
+    tools = (Tool("s", "one", "purple"), Tool("s", "two", "chart"))
+    assert found_of_rankers(KeywordExpertRanker(tools), tools, "purple chart") == ["two", "one"]
+
+
+def test_a_query_word_within_a_word_of_the_description_counts_as_a_substring() -> None:
+    assert signals("elephant", 3) == {Signal.DESCRIPTION: weight.DESCRIPTION_SUBSTRING}
+
+
+def test_what_shares_nothing_with_the_query_is_not_kept() -> None:
+    for ranker in (KeywordExpertRanker(TOOLS), KeywordSystemRanker(TOOLS)):
+        assert found_of_rankers(ranker, TOOLS, "zeppelin") == []
+        assert found_of_rankers(ranker, TOOLS, "") == []
+
+
+def test_the_keywords_of_a_system_tool_are_its_name_and_the_domain_terms_of_its_description() -> None:
+    assert keywords(TOOLS[2]) == {"run", "query", "database", "draw", "chart"}
+    assert keywords(TOOLS[3]) == {"ponder"}
+
+
+def test_words_of_a_name_stay_however_short_they_are() -> None:
+    assert keywords(TOOLS[4]) == {"ls"}
+
+
+def test_what_is_outside_the_vocabulary_cannot_be_found_by_description() -> None:
+    assert found_of_rankers(KeywordSystemRanker(TOOLS), TOOLS, "purple elephants") == []
+
+
+def test_keywords_are_compared_in_both_directions() -> None:
+    (part,) = KeywordSystemRanker(TOOLS).rank("database backups").explain(2).parts
+    assert part.inputs == {"query words": 2, "tool keywords": 5}
+    assert part.value == pytest.approx(0.5 / 2 + 0.5 / 5)
+
+
+def test_of_two_tools_that_have_every_query_word_the_more_specific_one_is_first() -> None:
+    tools = (Tool("s", "page", "Create, delete, list and move a document."), Tool("s", "create_page"))
+    assert found_of_rankers(KeywordSystemRanker(tools), tools, "create page") == ["create_page", "page"]
+
+
+@given(catalogs_of_rankers, texts_of_rankers)
+def test_a_score_is_within_its_scale(tools: list[Tool], query: str) -> None:
+    expert, system = KeywordExpertRanker(tools).rank(query), KeywordSystemRanker(tools).rank(query)
+    assert all(0 <= value <= 190 + 1e-9 for value in expert.values)
+    assert all(0 <= value <= 1 + 1e-9 for value in system.values)
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "description": "name of a town"}}}
+TOOLS_RANKERS = (
+    Tool("shop", "list_orders", "Show what customers bought.", SCHEMA),
+    Tool("shop", "cancel_order", "Cancel orders that have not left the house."),
+    Tool("office", "send_message", "Send a message to a person."),
+)
+
+
+def _kept(ranker: Ranker, query: str) -> list[str]:
+    ranking = ranker.rank(query)
+    return [TOOLS_RANKERS[position].name for position in ranking.order() if ranking.kept[position]]
+
+
+codex = CodexRanker(TOOLS_RANKERS, {"office": "Mail and calendars of a company."})
+claude_code = ClaudeCodeRanker(TOOLS_RANKERS)
+
+
+def test_codex_finds_no_part_of_a_name_with_underscores() -> None:
+    assert _kept(codex, "list") == []
+    assert _kept(codex, "list_orders") == ["list_orders"]
+
+
+def test_codex_finds_stemmed_words_of_the_description_and_no_stop_words() -> None:
+    assert _kept(codex, "customer buying") == ["list_orders"]
+    assert _kept(codex, "of the and") == []
+
+
+def test_codex_finds_a_server_by_its_instructions_and_a_tool_by_its_parameters_names() -> None:
+    assert _kept(codex, "calendar") == ["send_message"]
+    assert _kept(codex, "city") == ["list_orders"]
+    assert fields(SCHEMA)[0].description == "name of a town"
+    assert _kept(codex, "town") == []
+
+
+def test_claude_code_selects_tools_by_name() -> None:
+    assert _kept(claude_code, "select:send_message,mcp__shop__list_orders") == ["list_orders", "send_message"]
+
+
+def test_claude_code_puts_the_tool_that_a_query_names_first() -> None:
+    assert _kept(claude_code, "cancel_order")[0] == "cancel_order"
+
+
+def test_a_word_with_a_plus_must_be_in_the_name() -> None:
+    assert _kept(claude_code, "orders") == ["list_orders", "cancel_order"]
+    assert _kept(claude_code, "+cancel orders") == ["cancel_order"]
+
+
+@pytest.mark.parametrize("ranker", [codex, claude_code], ids=["codex", "claude-code"])
+def test_an_empty_query_finds_nothing(ranker: Ranker) -> None:
+    assert _kept(ranker, "  ") == []
