@@ -10,8 +10,7 @@ from inspector.research.latency import PUBLISHED, asked, latency, measured_ranke
 from inspector.research.source import NamedCatalog, PlayedScenario, Steps, indexed
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
-from tests.support.counting import CharacterCounter
-from tests.support.fakes import ManualClock
+from tests.support.fakes import CharacterCounter, ManualClock
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.reproduction import MemorySource, case, office_tools, session
 

@@ -14,7 +14,7 @@ from inspector.research.published import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make
 from inspector.research.source import NamedCatalog, Steps, Stopped, StoredEmbedder
 from inspector.tokens.counter import TiktokenCounter
-from tests.support.counting import CharacterCounter
+from tests.support.fakes import CharacterCounter
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.reproduction import MemorySource, case, office_tools, session
 from tests.support.retrieval import CountingEmbedder
