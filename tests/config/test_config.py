@@ -162,14 +162,14 @@ def test_cursor_and_cline_are_read_as_they_are(tmp_path: Path) -> None:
 def test_vs_code_is_read_as_it_is(tmp_path: Path) -> None:
     content = {
         "inputs": [
-            {"type": "promptString", "id": "key", "description": "The key", "password": True},
+            {"type": "promptString", "id": "place", "description": "The place", "password": True},
             {"type": "pickString", "id": "level", "description": "Level", "default": "low"},
         ],
         "servers": {
             "s": {
                 "type": "stdio",
                 "command": "${workspaceFolder}/run",
-                "args": ["${input:key}", "${input:level}", "${env:WHO}", "${userHome}${/}x"],
+                "args": ["${input:place}", "${input:level}", "${env:WHO}", "${userHome}${/}x"],
                 "env": {"PORT": 8080, "UNSET": None},
                 "gallery": True,
                 "dev": {"watch": "src/**"},
@@ -181,12 +181,12 @@ def test_vs_code_is_read_as_it_is(tmp_path: Path) -> None:
         content,
         name=".vscode/mcp.json",
         environment={"WHO": "me", "HOME": "/home/me"},
-        inputs={"key": "hunter2-k1"},
+        inputs={"place": "tulips"},
     ).servers
-    assert spec.argv == (f"{tmp_path}/run", "hunter2-k1", "low", "me", "/home/me/x")
+    assert spec.argv == (f"{tmp_path}/run", "tulips", "low", "me", "/home/me/x")
     assert spec.env == {"PORT": "8080"}
     # What an editor hides while it is typed is a secret.
-    assert "hunter2-k1" not in clean("it wrote hunter2-k1")
+    assert "tulips" not in clean("it wrote tulips")
 
 
 def test_a_clients_keys_may_stand_beside_ours(tmp_path: Path) -> None:
