@@ -85,27 +85,25 @@ def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[Played
         recall={cut: _needs_share(needs, partial(_ranked, cut)) for cut in CUTS},
         returned=_needs_share(needs, lambda need: need.returned),
         reached=_needs_share(needs, lambda need: need.reached),
-        used=ratio_estimate((run.task, float(run.used), float(run.discovered)) for run in runs),
+        used=_per(runs, lambda run: run.used, lambda run: run.discovered),
         whole=_share([(run.task, run.whole) for run in solved]),
         evicted=dict(Counter(lack.cause for run in runs for lack in run.evicted)),
         rejected=sum(run.rejected for run in runs),
         loops=sum(run.loops for run in runs),
         loops_solved=sum(run.loops for run in solved),
         redundant=sum(run.redundant for run in runs),
-        tool_tokens=_a_call(runs, lambda run: run.spent.tool_tokens),
-        search_tokens=_a_call(runs, lambda run: run.spent.searches),
-        input_tokens=_a_call(runs, lambda run: run.spent.input),
-        cost=_a_solved(runs, lambda run: run.spent.cost),
-        uncached=_a_solved(runs, lambda run: run.spent.uncached),
-        cost_reached=_a_solved(runs, lambda run: run.spent.cost, whole=True),
-        uncached_reached=_a_solved(runs, lambda run: run.spent.uncached, whole=True),
+        tool_tokens=_per(runs, lambda run: run.spent.tool_tokens, lambda run: run.model_calls),
+        search_tokens=_per(runs, lambda run: run.spent.searches, lambda run: run.model_calls),
+        input_tokens=_per(runs, lambda run: run.spent.input, lambda run: run.model_calls),
+        cost=_per(runs, lambda run: run.spent.cost, lambda run: bool(run.solved)),
+        uncached=_per(runs, lambda run: run.spent.uncached, lambda run: bool(run.solved)),
+        cost_reached=_per(runs, lambda run: run.spent.cost, _reached),
+        uncached_reached=_per(runs, lambda run: run.spent.uncached, _reached),
         cost_ratio=_ratio(runs, first, lambda run: run.spent.cost),
         uncached_ratio=_ratio(runs, first, lambda run: run.spent.uncached),
         call_ratio=_ratio(runs, first, lambda run: run.model_calls),
         ahead=sum(run.ahead for run in runs),
-        ahead_unused=ratio_estimate(
-            (run.task, float(run.ahead - run.ahead_used), float(run.ahead)) for run in runs
-        ),
+        ahead_unused=_per(runs, lambda run: run.ahead - run.ahead_used, lambda run: run.ahead),
     )
 
 
@@ -133,16 +131,14 @@ def _share(cases: Sequence[tuple[str, bool]]) -> Estimate | None:
     return share_estimate([holds for _, holds in cases], [task for task, _ in cases]) if cases else None
 
 
-def _a_call(runs: Sequence[PlayedRun], tokens: Callable[[PlayedRun], int]) -> Estimate | None:
-    return ratio_estimate((run.task, float(tokens(run)), float(run.model_calls)) for run in runs)
-
-
-def _a_solved(
-    runs: Sequence[PlayedRun], cost: Callable[[PlayedRun], float], *, whole: bool = False
+def _per(
+    runs: Sequence[PlayedRun], amount: Callable[[PlayedRun], float], unit: Callable[[PlayedRun], float]
 ) -> Estimate | None:
-    return ratio_estimate(
-        (run.task, cost(run), float(bool(run.solved) and (run.whole or not whole))) for run in runs
-    )
+    return ratio_estimate((run.task, float(amount(run)), float(unit(run))) for run in runs)
+
+
+def _reached(run: PlayedRun) -> bool:
+    return bool(run.solved) and run.whole
 
 
 def _ratio(

@@ -82,12 +82,7 @@ class SqliteStore:
         where = f"AND kind IN ({wanted}) " if kinds else ""
         sql = f"SELECT seq, at, kind, payload FROM event WHERE session = ? {where}ORDER BY seq DESC LIMIT ?"
         rows = self._database.rows(sql, (as_column(session), *kinds, -1 if limit is None else max(limit, 0)))
-        records = []
-        for seq, at, kind, payload in reversed(rows):
-            try:
-                records.append(Record(session, seq, at, decode(kind, payload)))
-            except UnreadableEvent:
-                continue
+        records = list(_readable(session, reversed(rows)))
         self.skipped = len(rows) - len(records)
         return records
 

@@ -115,17 +115,6 @@ def test_a_search_without_result_is_tried_once_more_with_other_words() -> None:
     assert "found no tool" in told
 
 
-def test_what_is_told_is_searched_for_as_it_was_said() -> None:
-    loop = FakeLoop((), {})
-    loop.say("the parcel for order 1042 has gone out")
-    assert loop.calls[0].arguments == {"query": "the parcel for order 1042 has gone out"}
-
-
-def test_an_error_is_told_as_an_error() -> None:
-    loop = FakeLoop((REFUND,), {"shop__refund_order": "Error executing tool refund_order: Unknown order"})
-    assert "shop:refund_order failed: Error" in loop.say("Refund order 9")
-
-
 def test_a_later_message_can_speak_of_an_earlier_result() -> None:
     loop = FakeLoop((ORDERS, REFUND), {"shop__list_orders": LATE, "shop__refund_order": "{}"})
     loop.say("Which orders are late?")

@@ -18,12 +18,10 @@ from inspector.core.tool import Tool
 from inspector.demo.model import ScriptModel
 from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun, changed
 from inspector.scenario.scenario import AddedTool, CatalogChange
-from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.memory import MemoryServerMemory, MemoryStore
-from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
-from tests.support.memory_servers import MemoryConnector, MemoryServer
-from tests.support.memory_vectors import MemoryVectors
+from tests.support.fakes import ManualClock
+from tests.support.lab import lab_bench
+from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import shop_and_weather
 
 FORECAST = """
@@ -84,28 +82,17 @@ async def lab(folder: Path, text: str) -> AsyncGenerator[Lab, None]:
     path = folder / "case.yaml"
     path.write_text(text, encoding="utf-8")
     model, servers = ScriptModel(path), shop_and_weather()
-    clock, connector = LabClock(ManualClock()), ChangingConnector(MemoryConnector(servers))
     configuration = Configuration(
         "test.json",
         tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
         values={"discovery.auto": "always"},
     )
-    ports = Ports(
-        connector,
-        MemoryStore(),
-        MemoryServerMemory(),
-        clock,
-        FixedApprover(),
-        model_for=lambda _: model,
-        counter_for=lambda _: CharacterCounter(),
-        embedder_for=lambda _: None,
-        prices=MemoryPrices(),
-        vectors=MemoryVectors(),
+    opened = lab_bench(
+        servers, model_for=lambda _: model, configuration=configuration, model="script", session_id="s"
     )
-    async with Workbench(configuration, ports, model="script", session_id="s") as bench:
-        bench.connect()
-        await bench.wait_connected()
-        yield Lab(bench, ScenarioRun(bench, model.scenario, clock, connector), clock, connector, servers)
+    async with opened as on:
+        await on.connected()
+        yield Lab(on.bench, on.run(model.scenario), on.clock, on.connector, servers)
 
 
 async def test_a_scenario_runs_to_its_end_and_meets_what_it_expects(tmp_path: Path) -> None:

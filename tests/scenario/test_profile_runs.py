@@ -100,24 +100,6 @@ class TestKaman:
             assert discovered == [0, 3, 6, 8, 8, 8, 8]
             assert {event.cause for event in rig.events("evict")} == {"lru"}
 
-    async def test_the_least_recently_used_goes_first(self) -> None:
-        steps = (jobs(*range(8)), calls(("many__job_00", {})), jobs(10), says("done"))
-        async with running("kaman", *steps, servers=crowd()) as rig:
-            await rig.bench.chat("hello")
-            bound = names(rig.model.requests[-1])
-            assert "many__job_00" in bound
-            assert "many__job_10" in bound
-            assert "many__job_07" not in bound
-
-    async def test_what_expired_goes_before_what_was_used_least(self) -> None:
-        steps = (jobs(*range(8)), says("a"), calls(("many__job_06", {})), jobs(10), says("b"))
-        async with running("kaman", *steps, servers=crowd()) as rig:
-            await rig.bench.chat("first")
-            rig.clock.advance(601)
-            await rig.bench.chat("second")
-            assert [event.cause for event in rig.events("evict")] == ["ttl"] * 7
-            assert names(rig.model.requests[-1]) == ["search_tools", "many__job_06", "many__job_10", PINNED]
-
     async def test_more_than_there_is_room_for_is_told_as_not_loaded(self) -> None:
         async with running("kaman", searches(server_name="many"), says("done"), servers=crowd(10)) as rig:
             await rig.bench.chat("hello")

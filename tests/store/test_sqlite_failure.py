@@ -1,13 +1,9 @@
 """What the database survives, and how it says that it cannot go on."""
 
-import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -18,7 +14,6 @@ from inspector.search.sqlite import SqliteServerMemory
 from inspector.store import database
 from inspector.store.store import SqliteStore
 
-NOBODY = 65534
 ROOT = Path(__file__).resolve().parents[2]
 WRITER = """
 import sys
@@ -136,29 +131,6 @@ def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_refused(path:
     refusal(path)
     (path / "file").write_text("", encoding="utf-8")
     refusal(path / "file" / "toolsight.db")
-
-
-@contextmanager
-def without_root(owned: Path) -> Iterator[None]:
-    """Be the owner of a folder who is not root, for whom file modes hold."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.chown(owned, NOBODY, NOBODY)
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-def test_a_read_only_folder_is_refused() -> None:
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        with without_root(folder):
-            folder.chmod(0o500)
-            refusal(folder / "toolsight.db")
-        folder.chmod(0o700)
 
 
 def test_a_read_only_database_is_told_as_read_only(path: Path) -> None:

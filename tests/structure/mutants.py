@@ -302,8 +302,8 @@ MUTANTS = (
     Mutant(
         "a session's records come in order",
         "inspector/store/store.py",
-        "for seq, at, kind, payload in reversed(rows):",
-        "for seq, at, kind, payload in rows:",
+        "records = list(_readable(session, reversed(rows)))",
+        "records = list(_readable(session, rows))",
         ("tests/store/test_sqlite_store.py",),
     ),
     Mutant(

@@ -12,6 +12,7 @@ from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.composition import model_for
 from inspector.cli.lab import OpenLab
 from inspector.cli.options import Options
+from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import Record
 from inspector.core.message import ToolResult
@@ -67,6 +68,50 @@ def story(*turns: Sequence[Step], **more: Any) -> Scenario:
     return Scenario(title="Case", turns=said, **more)
 
 
+@dataclass(frozen=True, slots=True)
+class LabBench:
+    """A workbench for scenarios, and what it runs on."""
+
+    bench: Workbench
+    clock: LabClock
+    connector: ChangingConnector
+    servers: dict[str, MemoryServer]
+
+    async def connected(self) -> None:
+        self.bench.connect()
+        await self.bench.wait_connected()
+
+    def run(self, scenario: Scenario) -> ScenarioRun:
+        return ScenarioRun(self.bench, scenario, self.clock, self.connector)
+
+
+@asynccontextmanager
+async def lab_bench(
+    servers: dict[str, MemoryServer],
+    *,
+    model_for: Callable[[str], ChatModel] = model_for,
+    configuration: Configuration | None = None,
+    ground: Ground | None = None,
+    **options: Any,
+) -> AsyncIterator[LabBench]:
+    """A workbench on servers in memory, not connected yet."""
+    clock, connector = LabClock(ManualClock()), ChangingConnector(MemoryConnector(servers))
+    ports = Ports(
+        connector,
+        MemoryStore(),
+        MemoryServerMemory(),
+        clock,
+        AllowedBefore(ground.allowed) if ground is not None else FixedApprover(),
+        model_for=model_for,
+        counter_for=lambda _: CharacterCounter(),
+        embedder_for=lambda _: None,
+        prices=MemoryPrices(),
+        vectors=MemoryVectors(),
+    )
+    async with Workbench(configuration or configured(servers), ports, **options) as bench:
+        yield LabBench(bench, clock, connector, servers)
+
+
 class MemoryLab:
     """Runs a folder's scenarios. While `gate` is not set, a run waits after its servers have connected."""
 
@@ -119,34 +164,21 @@ class MemoryLab:
         tell: Callable[[Record], None],
         ground: Ground | None = None,
     ) -> ScenarioResult:
-        servers, clock = self._servers(), LabClock(ManualClock())
-        connector = ChangingConnector(MemoryConnector(servers))
-        ports = Ports(
-            connector,
-            MemoryStore(),
-            MemoryServerMemory(),
-            clock,
-            AllowedBefore(ground.allowed) if ground is not None else FixedApprover(),
+        opened = lab_bench(
+            self._servers(),
             model_for=self.model_for,
-            counter_for=lambda _: CharacterCounter(),
-            embedder_for=lambda _: None,
-            prices=MemoryPrices(),
-            vectors=MemoryVectors(),
-        )
-        async with Workbench(
-            configured(servers),
-            ports,
+            ground=ground,
             model=model,
             session_id="lab",
             profile=profile,
             values={**scenario.settings, **values},
-        ) as bench:
-            bench.subscribe(tell)
-            bench.connect()
-            await bench.wait_connected()
+        )
+        async with opened as on:
+            on.bench.subscribe(tell)
+            await on.connected()
             await self.gate.wait()
-            played = scenario.model_copy(update={"profile": profile, "settings": bench.policy.session_values})
-            return await ScenarioRun(bench, played, clock, connector).run()
+            settings = on.bench.policy.session_values
+            return await on.run(scenario.model_copy(update={"profile": profile, "settings": settings})).run()
 
 
 def _file(path: Path) -> ScenarioFile:
@@ -322,30 +354,16 @@ class MemoryLabs:
         self.grounds.append(ground)
         if len(self.opened) == self.interrupted:
             raise KeyboardInterrupt
-        servers, clock = shop_and_weather(), LabClock(ManualClock())
-        connector = ChangingConnector(MemoryConnector(servers))
-        ports = Ports(
-            connector,
-            MemoryStore(),
-            MemoryServerMemory(),
-            clock,
-            AllowedBefore(ground.allowed) if ground is not None else FixedApprover(),
-            model_for=model_for,
-            counter_for=lambda _: CharacterCounter(),
-            embedder_for=lambda _: None,
-            prices=MemoryPrices(),
-            vectors=MemoryVectors(),
-        )
-        async with Workbench(
-            configured(servers),
-            ports,
+        opened = lab_bench(
+            shop_and_weather(),
+            ground=ground,
             model=options.model,
             session_id=f"s{len(self.opened)}",
             profile=profile or options.profile or scenario.profile,
             values={**scenario.settings, **options.values},
-        ) as bench:
+        )
+        async with opened as on:
             if tell is not None:
-                bench.subscribe(tell)
-            bench.connect()
-            await bench.wait_connected()
-            yield OpenLab(bench, ScenarioRun(bench, scenario, clock, connector))
+                on.bench.subscribe(tell)
+            await on.connected()
+            yield OpenLab(on.bench, on.run(scenario))

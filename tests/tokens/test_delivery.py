@@ -88,16 +88,6 @@ def test_behind_the_proxy_no_search_and_no_eviction_changes_the_array(
         assert sent(bench.binder.request(())) == before
 
 
-@pytest.mark.parametrize("delivery", MODES)
-def test_a_bound_tool_that_the_catalog_no_longer_has_is_left_out(delivery: ToolDelivery) -> None:
-    bench = bench_with(delivery=delivery)
-    find(bench.session, bench.binder.context, ["shop:list_orders"])
-    state = bench.session.state
-    bench.binder.rebuild(TOOLS[1:], {})
-    names = [entry["function"]["name"] for entry in array(state, bench, delivery)]
-    assert "shop__list_orders" not in names
-
-
 @pytest.mark.parametrize("delivery", PROXIES)
 @pytest.mark.parametrize("name", ["shop__list_orders", "shop:list_orders", "list_orders"])
 async def test_a_found_tool_is_called_through_the_proxy_by_any_of_its_names(

@@ -94,15 +94,6 @@ def test_the_shipped_list_knows_what_the_large_providers_charge() -> None:
         assert found.date.startswith("as installed on 20")
 
 
-def test_claudes_cache_costs_more_to_write_and_more_still_for_an_hour() -> None:
-    found = SHIPPED.prices("anthropic/claude-sonnet-4-5")
-    assert found is not None
-    assert (round(found.terms.write, 6), round(found.terms.read, 6)) == (1.25, 0.1)
-    assert found.cache_write_hour is not None
-    assert found.cache_write is not None
-    assert found.cache_write_hour > found.cache_write > found.input
-
-
 @given(st.one_of(st.text(st.characters(exclude_categories=())), st.sampled_from(sorted(shipped_models()))))
 def test_no_name_is_too_odd_to_be_asked_for(name: str) -> None:
     found = SHIPPED.prices(name)
