@@ -103,6 +103,7 @@ async def test_what_is_known_beside_the_session_is_for_the_administrator_alone()
         await until(pilot, lambda: not rig.bench.state.is_restricted)
         assert app.audit is audit_machine
         assert app.flows is not None
+        await until(pilot, lambda: "3 users" in seen(pilot))
 
 
 def audit_machine() -> Audit:

@@ -76,7 +76,8 @@ def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int, scale: Sc
 
     A cell where curves cross has the color of the first one.
     """
-    levels = _levels(scale, height)
+    marked = {height - 1: 0.0, (height - 1) // 2: scale.top / 2, 0: scale.top}
+    levels = {row: scale.text(value) for row, value in marked.items()}
     label = max(_LEAST_LABEL, *map(len, levels.values()))
     room = max(width - label - len(curves) - 2, 1)
     cells = _cells(curves, room, height, scale)
@@ -96,12 +97,6 @@ def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int, scale: Sc
         for row in range(height)
     ]
     return Content("\n").join([*lines, *_below(axis, room, label)])
-
-
-def _levels(scale: Scale, height: int) -> dict[int, str]:
-    """Return the numbers on the left, by row."""
-    rows = {height - 1: 0.0, (height - 1) // 2: scale.top / 2, 0: scale.top}
-    return {row: scale.text(value) for row, value in rows.items()}
 
 
 def _row(

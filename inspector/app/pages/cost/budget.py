@@ -1,7 +1,6 @@
 """The budget page: what the servers cost, what discovery saves, the alternatives, and what if."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -253,18 +252,20 @@ class BudgetScreen(TrialScreen):
     def _count(self, job: Job) -> Mapping[str, ToolCost]:
         """Runs in a thread; prices come first, because they are known at once."""
         accounting, tools = self.session.accounting, self.session.catalog.tools
-        job.tell(partial(self._priced, accounting.prices()))
+        prices = accounting.prices()
+
+        def show() -> None:
+            if prices != self.prices:
+                self.prices = prices
+                self.show_view(self.view)
+
+        job.tell(show)
         costs: dict[str, ToolCost] = {}
         for tool in tools:
             if job.stopped():
                 break
             costs[tool.id] = accounting.cost(tool)
         return costs
-
-    def _priced(self, prices: Prices | None) -> None:
-        if prices != self.prices:
-            self.prices = prices
-            self.show_view(self.view)
 
     def _compare(self) -> None:
         """Compare the ways, if their view is open."""

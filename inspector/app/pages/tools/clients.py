@@ -1,7 +1,7 @@
 """The catalog as real clients get it: clients above, their tools below, the chosen one whole beside them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from functools import partial
 from typing import ClassVar
 
@@ -87,13 +87,12 @@ def difference(before: Set[str], after: Set[str]) -> str:
     if before == after:
         return "The same tools as before."
     new, gone = sorted(after - before), sorted(before - after)
-    parts = [f"{sign} {_names(ids)}" for sign, ids in (("+", new), ("−", gone)) if ids]
+    parts = []
+    for sign, ids in (("+", new), ("−", gone)):
+        names = visible(", ".join(ids[:_NAMED]), newlines=False, limit=400)
+        more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+        parts += [f"{sign} {names}{more}"] if ids else []
     return f"{count(len(after), 'tool')} instead of {len(before):,}: {'   '.join(parts)}"
-
-
-def _names(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    return visible(", ".join(ids[:_NAMED]), newlines=False, limit=400) + more
 
 
 def _client_row(client: Client, view: ClientView | None) -> Record:
@@ -122,13 +121,14 @@ def _tool_row(view: ClientView, seen: SeenTool) -> Record:
 
 def client_detail(view: ClientView) -> Content:
     """Return what the model knows before any search, and the facts behind it."""
-    client = view.client
+    client, first, whole = view.client, view.before_search, view.definition_tokens
+    is_less = view.is_deferred and first < whole
     lines = [
         Content.styled(f"{client.title} {_BEFORE[client.listing.before]}", "bold"),
         Content.assemble(
             f"{count(view.before_search, 'tool token')} in the first call",
             (f", {count(len(view.offered), 'definition')} would take {view.definition_tokens:,}", MUTED),
-            (_share(view), "$text-success"),
+            (f"   {percent(1 - first / whole)} less" if is_less else "", "$text-success"),
         ),
         Content.assemble(
             f"declares {_declares(client)}; "
@@ -144,13 +144,6 @@ def client_detail(view: ClientView) -> Content:
         if paragraph.cut is not None and paragraph.cut.lost:
             lines.append(_lost(f"instructions from {paragraph.of}", paragraph.cut, client))
     return Content("\n").join([*lines, Content(""), *_known(client)])
-
-
-def _share(view: ClientView) -> str:
-    """How much less the first call is than with every definition bound, if it is."""
-    if not view.is_deferred or not view.definition_tokens or view.before_search >= view.definition_tokens:
-        return ""
-    return f"   {percent(1 - view.before_search / view.definition_tokens)} less"
 
 
 def tool_detail(view: ClientView, seen: SeenTool) -> Content:

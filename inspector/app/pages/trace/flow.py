@@ -263,13 +263,14 @@ class FlowScreen(ListPage):
 
     def action_persona(self) -> None:
         """Choose whose habits are shown."""
+
+        def choose(persona: str) -> None:
+            self._persona = persona
+            self.draw()
+
         if self._found:
             rows = personas(self._found)
-            self.app.push_screen(ChoiceDialog("Persona", rows, self._choose, self._persona))
-
-    def _choose(self, persona: str) -> None:
-        self._persona = persona
-        self.draw()
+            self.app.push_screen(ChoiceDialog("Persona", rows, choose, self._persona))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer a choice only where there is one, and leave enter to the filter while it has the focus."""

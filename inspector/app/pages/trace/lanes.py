@@ -132,11 +132,6 @@ def _cells(states: list[tuple[Binding | None, bool]], shown: Frame) -> Content:
     return Content("".join(text), spans)
 
 
-def _legend() -> Content:
-    signs = [Content.assemble((sign, color), f" {binding}") for binding, (sign, color) in ICONS.items()]
-    return Content("  ").join([*signs, Content.assemble((MOVED, "bold"), " just moved")])
-
-
 class Lanes(Vertical):
     """The tools over as many calls as fit, with the calls' numbers above."""
 
@@ -162,7 +157,9 @@ class Lanes(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(id="timeline-ruler", markup=False)
         yield RecordList((Column("tool"), Column("calls")), empty=_NO_TOOLS, id="lanes")
-        yield Static(_legend(), id="timeline-legend", markup=False)
+        signs = [Content.assemble((sign, color), f" {name}") for name, (sign, color) in ICONS.items()]
+        moved = Content.assemble((MOVED, "bold"), " just moved")
+        yield Static(Content("  ").join([*signs, moved]), id="timeline-legend", markup=False)
 
     @property
     def tool(self) -> str:

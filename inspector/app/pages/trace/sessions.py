@@ -259,6 +259,10 @@ class SessionsScreen(ListPage):
         if library is None or not fresh:
             return
 
+        def show(made: Mapping[str, Outline]) -> None:
+            self._outlines |= made
+            self.draw()
+
         def read(job: Job) -> None:
             for first in range(0, len(fresh), _BATCH):
                 made: dict[str, Outline] = {}
@@ -266,13 +270,9 @@ class SessionsScreen(ListPage):
                     if job.is_stopped:
                         return
                     made[one.id] = outline(one.events, library.findings(one.id))
-                job.tell(partial(self._outlined, made))
+                job.tell(partial(show, made))
 
         self.run_job("outlines", read, lambda _: None, failed=self._fail)
-
-    def _outlined(self, made: Mapping[str, Outline]) -> None:
-        self._outlines |= made
-        self.draw()
 
     def moved(self) -> None:
         """Read a session once the cursor rests on it: a long one takes a moment."""

@@ -320,12 +320,13 @@ class TimelineScreen(ListPage, ToolKeys):
 
     def action_sessions(self) -> None:
         """Choose a recorded session."""
-        replay = self.replay
-        self.run_job("sessions", lambda _: replay.sessions(), self._choose)
+        replay, current = self.replay, self._stream.session_id
 
-    def _choose(self, found: Sequence[SessionSummary]) -> None:
-        rows = session_rows(found, self._stream.session_id)
-        self.app.push_screen(ChoiceDialog("Replay a session", rows, self._open, self._stream.session_id))
+        def choose(found: Sequence[SessionSummary]) -> None:
+            rows = session_rows(found, current)
+            self.app.push_screen(ChoiceDialog("Replay a session", rows, self._open, current))
+
+        self.run_job("sessions", lambda _: replay.sessions(), choose)
 
     def _open(self, session_id: str) -> None:
         self._read(session_id, partial(self.replay.read, session_id), self._show_recorded)
