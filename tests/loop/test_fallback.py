@@ -1,6 +1,8 @@
 """Fallback: a tool that is not available is answered by one that is like it, and the model is told."""
 
+import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import BreakerState, CallTimeout, ConnectError, ProtocolError, ToolsightError
 from inspector.core.events import Decision
 from inspector.core.message import ToolResult
+from inspector.core.ports import ApprovalRequest
+from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
 from inspector.reliability.breaker import Breaker, BreakerKey
@@ -18,7 +22,7 @@ from inspector.schema.json_value import JsonObject
 from tests.reliability.test_breaking import Moody, gone
 from tests.support.fakes import FixedApprover, ManualClock, calls
 from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import CITY, READS, Rig, connected, opened
+from tests.support.workbench import CITY, READS, Rig, connected, happens, opened
 
 ON: Mapping[str, Any] = {"fallback.enabled": True, "fallback.min_similarity": 0.5}
 WORDS = "Forecast of temperature, wind and rain for a city."
@@ -150,6 +154,14 @@ async def test_a_tool_whose_precondition_does_not_hold_is_no_substitute() -> Non
         assert substitutes(rig) == []
 
 
+async def test_a_tool_that_is_not_like_it_is_no_substitute() -> None:
+    values = {**ON, "fallback.min_similarity": 1.0}
+    servers = two(name="moon_phase")
+    async with connected(OSLO, servers=servers, configuration=setup(), values=values) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+
+
 async def test_a_tool_whose_cool_down_has_ended_is_a_substitute_again_and_its_call_tries_it() -> None:
     shared, spec = MemoryBreakers(), setup().servers[1]
     key, since = BreakerKey(spec.fingerprint(), "forecast"), ManualClock().now() - 86_400
@@ -176,6 +188,39 @@ async def test_a_substitute_that_fails_gives_way_to_the_next_and_then_to_the_err
         await rig.bench.chat("go")
         assert substitutes(rig) == ["two:forecast"]
         assert "did not return within 60 s" in rig.results[0]
+
+
+async def test_no_more_substitutes_are_tried_than_a_setting_says() -> None:
+    tools = [Tool("two", name, WORDS, PLACE, READS) for name in ("forecast", "outlook")]
+    servers = {**two(), "two": MemoryServer(tools, answer=Moody(ConnectError("gone")))}
+    values = {**ON, "fallback.most": 1}
+    async with connected(OSLO, servers=servers, configuration=setup(), values=values) as rig:
+        await rig.bench.chat("go")
+        assert len(substitutes(rig)) == 1
+
+
+async def test_a_substitute_that_changes_while_the_question_is_open_is_not_called() -> None:
+    class Changing:
+        async def ask(self, request: ApprovalRequest) -> Decision:
+            rig.servers["two"].change([replace(request.tool, description=f"{WORDS} Sends mail.")])
+            await happens(rig.bench, "tools")
+            await asyncio.sleep(0)
+            rig.bench.search(SearchRequest("forecast"))
+            return Decision.ONCE
+
+    steps = [calls(("two__forecast", {"place": "Oslo"})), OSLO]
+    approver = FixedApprover(Decision.NO)
+    async with opened(*steps[:1], servers=two(), configuration=setup(), approver=approver, values=ON) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        rig.bench.trust("two", trusted=False)
+        await rig.bench.chat("go")
+        rig.bench.trust("two", trusted=True)
+        approver.ask = Changing().ask  # type: ignore[method-assign]
+        rig.model.steps = [steps[1]]
+        await rig.bench.chat("go on")
+        assert substitutes(rig) == []
+        assert rig.servers["two"].calls == []
 
 
 async def test_a_substitute_counts_for_the_iteration_guard() -> None:

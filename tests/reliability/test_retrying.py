@@ -122,6 +122,15 @@ async def test_a_server_that_says_when_to_ask_again_is_not_asked_before() -> Non
         assert rig.clock.now() - began == 8
 
 
+async def test_nobody_waits_longer_than_the_settings_allow() -> None:
+    limited = RateLimited("429", retry_after=16)
+    async with connected(calls(EVALUATE), servers=calc(limited), values=ON) as rig:
+        began = rig.clock.now()
+        await rig.bench.chat("go")
+        assert rig.clock.now() == began
+        assert rig.events("result")[0].summary() == "calc:evaluate  rate limited for 16 s"
+
+
 async def test_all_calls_of_a_turn_share_one_budget_of_retries() -> None:
     values = {**ON, "retry.per_turn": 3, "guard.enabled": False}
     steps = [calls(EVALUATE)] * 3
@@ -173,7 +182,7 @@ async def test_a_tool_that_came_back_as_another_is_not_called_in_its_place() -> 
     values = {**ON, "breaker.enabled": True}
     async with connected(calls(EVALUATE), servers=servers, values=values) as rig:
         await rig.bench.chat("go")
-        assert len(rig.servers["calc"].calls) == 1
+        assert len(rig.servers["calc"].calls) == len(rig.events("retry")) == 1
         assert rig.events("result")[0].failure is FailureKind.TRANSPORT
 
 
