@@ -46,9 +46,9 @@ from inspector.core.events import (
 )
 from inspector.core.events.base import record_json
 from inspector.core.fold import apply
+from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
 from inspector.core.message import arguments_text
 from inspector.core.number import count, milliseconds, percent
-from inspector.core.plugin import MarketplaceReport, Suggestion, terms_text
 from inspector.core.report import Table
 from inspector.core.session import SessionState
 from inspector.scenario.scenario import load_scenario

@@ -33,11 +33,12 @@ from inspector.cli.run import interruptible, run
 from inspector.cli.table import is_json, say, show
 from inspector.config.configuration import Configuration
 from inspector.config.installation import ServerChange
+from inspector.config.plugin import Plugin, Variable, missing_values
 from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
+from inspector.core.marketplace import MarketplaceReport, price_text, rating_text
 from inspector.core.number import count, milliseconds
-from inspector.core.plugin import MarketplaceReport, Plugin, Variable, missing_values, price_text, rating_text
 from inspector.core.redaction import clean
 from inspector.core.report import NAME, NUMBER, SHARE, Column, Table, selected
 from inspector.registry.marketplace.marketplace import INSTALL

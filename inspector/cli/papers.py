@@ -24,9 +24,9 @@ from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.cli.table import is_json, say_report, show
+from inspector.config.plugin import Plugin
 from inspector.core.error import ConfigError
 from inspector.core.fold import fold
-from inspector.core.plugin import Plugin
 from inspector.core.ports import Clock, SystemClock, TokenCounter
 from inspector.core.report import Column, Table, selected
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample

@@ -38,13 +38,13 @@ from inspector.core.events import (
     ModelRequested,
     ModelResponded,
     ModelSwitched,
+    Origin,
     SearchPerformed,
     SessionStarted,
     ToolLoaded,
     TurnEnded,
     UserSaid,
 )
-from inspector.core.plugin import Origin
 from inspector.core.ports import TokenCounter
 from inspector.core.prompt_cache import Charge
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest

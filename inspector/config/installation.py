@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from inspector.config.configuration import Configuration
 from inspector.config.consent import Fact, ServerConsent, describe
+from inspector.config.plugin import Plugin
 from inspector.config.suspect import lookalikes
 from inspector.core.package_run import PackageKind, package_run, program_name, runs_anything
-from inspector.core.plugin import Plugin
 from inspector.core.server import ServerSpec
 
 _CONTEXT = 2

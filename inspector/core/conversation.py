@@ -35,9 +35,9 @@ from inspector.core.events import (
     TurnWaited,
     UserSaid,
 )
+from inspector.core.marketplace import Suggestion
 from inspector.core.message import arguments_text
 from inspector.core.number import count
-from inspector.core.plugin import Suggestion
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.setting_problem import Severity
 from inspector.schema.json_value import JsonObject

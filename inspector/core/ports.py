@@ -17,6 +17,16 @@ from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import ModelFeatures
 
 DAY = 24 * 60 * 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAge:
+    """A recorded session; `ended_at` is the time of its last event, in seconds since 1970, UTC."""
+
+    id: str
+    ended_at: float
+
+
 OWN_PERSONA = "toolsight"
 """The persona of Toolsight's own sessions without a toolset or a name of its own."""
 
@@ -52,25 +62,6 @@ class Viewer:
     def has(self, user: str, expert: str) -> bool:
         """Whether a session that was recorded so is one of the viewer's."""
         return bool(self.user) and user == self.user and expert in ("", self.expert)
-
-
-@dataclass(frozen=True, slots=True)
-class SessionAge:
-    """A recorded session; `ended_at` is the time of its last event, in seconds since 1970, UTC."""
-
-    id: str
-    ended_at: float
-
-
-def overdue(
-    sessions: Sequence[SessionAge], *, max_count: int, max_days: float, now: float
-) -> tuple[str, ...]:
-    """The ids of the sessions to delete, oldest first; a limit of 0 means no limit."""
-    by_age = sorted(sessions, key=lambda session: (session.ended_at, session.id))
-    too_old = [session.id for session in by_age if max_days and now - session.ended_at > max_days * DAY]
-    kept = by_age[len(too_old) :]
-    too_many = [session.id for session in kept[: max(len(kept) - max_count, 0)]] if max_count else []
-    return (*too_old, *too_many)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from inspector.core.events import (
     LoadCause,
     NextPredicted,
 )
-from inspector.core.plugin import MarketplaceReport
+from inspector.core.marketplace import MarketplaceReport
 from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charge
 from inspector.core.ranking import IndexState, SearchOffer
 from inspector.core.server import ChangedFile, ServerInfo, ServerPhase, SkippedTool

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inspector.core.plugin import Plugin
+from inspector.config.plugin import Plugin
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings, MarketplaceSettings

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from inspector.access.reach import EvalCase, EvalSet
+from inspector.config.plugin import Plugin
 from inspector.core.budget import Tokenizer
-from inspector.core.plugin import Plugin
 from inspector.core.ports import Clock, TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool

@@ -35,10 +35,10 @@ from dataclasses import asdict
 from functools import partial
 
 from inspector.config.configuration import Configuration
+from inspector.config.plugin import Plugin
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ToolsightError
 from inspector.core.events import SessionStarted
-from inspector.core.plugin import Plugin
 from inspector.core.redaction import SECRETS, Redactor
 from inspector.core.settings import DiscoverySettings
 from inspector.core.stream import Session

@@ -1,12 +1,25 @@
 """Deletes recorded sessions that are too old or too many, when a session starts and while it runs."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 
 from inspector.core.error import StoreError
-from inspector.core.events import Failed, SessionsForgotten
-from inspector.core.ports import Clock, EventStore, overdue
+from inspector.core.events import Decision as Decision, Failed, SessionsForgotten
+from inspector.core.ports import DAY, Clock, EventStore, SessionAge
 from inspector.core.stream import LiveSettings, Session
+
+
+def overdue(
+    sessions: Sequence[SessionAge], *, max_count: int, max_days: float, now: float
+) -> tuple[str, ...]:
+    """The ids of the sessions to delete, oldest first; a limit of 0 means no limit."""
+    by_age = sorted(sessions, key=lambda session: (session.ended_at, session.id))
+    too_old = [session.id for session in by_age if max_days and now - session.ended_at > max_days * DAY]
+    kept = by_age[len(too_old) :]
+    too_many = [session.id for session in kept[: max(len(kept) - max_count, 0)]] if max_count else []
+    return (*too_old, *too_many)
+
 
 # An app may stay open for weeks; limits are in days, so an hour more or less does not matter.
 EVERY_SECONDS = 60 * 60.0

@@ -11,11 +11,13 @@ from inspector.app.pages.tools import plugin as content
 from inspector.app.pages.tools.marketplace import ChangeDialog, MarketplaceScreen, VariablesDialog
 from inspector.app.pages.tools.plugin import detail, rows
 from inspector.app.place import SearchPage
+from inspector.config.plugin import Plugin
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ToolsightError
+from inspector.core.marketplace import Suggestion
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import Plugin, Suggestion, suggestion
 from inspector.core.ranking import Score, SearchRequest
+from inspector.registry.marketplace.marketplace import suggestion
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY, RATES, market, plugin, servers_and_money

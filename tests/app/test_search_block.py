@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from inspector.app.draw.line import suggestion_lines
 from inspector.app.pages.chat.session.search_block import search_block
 from inspector.core.conversation import Item, ItemKind
-from inspector.core.plugin import suggestion
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.registry.marketplace.marketplace import suggestion
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY
 from tests.widgets.hostile import dangerous

@@ -11,8 +11,9 @@ import pytest
 from inspector.cli.chat import Transcript, how_to_install
 from inspector.cli.options import Options
 from inspector.core.events import MarketplaceSearched, Record
-from inspector.core.plugin import MarketplaceReport, Suggestion, suggestion
+from inspector.core.marketplace import MarketplaceReport, Suggestion
 from inspector.core.ranking import Score
+from inspector.registry.marketplace.marketplace import suggestion
 from tests.cli.conftest import Toolsight
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY

@@ -10,8 +10,7 @@ import pytest
 from inspector.app.pages.trace import sessions as content
 from inspector.cli.table import Cancellation
 from inspector.clients.transcript_file import reader
-from inspector.core.events import Record, SessionStarted
-from inspector.core.plugin import Origin
+from inspector.core.events import Origin, Record, SessionStarted
 from inspector.measure.evalset import read_cases
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight, in_process

@@ -15,7 +15,7 @@ from inspector.core.access import Sight
 from inspector.core.error import StoreError
 from inspector.core.events import MilestoneReached, Record, UserSaid
 from inspector.core.fold import apply
-from inspector.core.ports import DAY, SessionAge, overdue
+from inspector.core.ports import DAY, SessionAge
 from inspector.core.redaction import (
     SECRETS,
     Redactor,
@@ -30,6 +30,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.stream import Session
 from inspector.session.assembly import redactor_of
 from inspector.store.memory import MemoryStore
+from inspector.store.retention import overdue
 from tests.support.fakes import ManualClock
 
 

@@ -22,6 +22,7 @@ from inspector.core.events import (
     Guess,
     ModelRequested,
     NextPredicted,
+    Origin,
     Record,
     SearchPerformed,
     SessionStarted,
@@ -32,7 +33,6 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.fold import fold
-from inspector.core.plugin import Origin
 from inspector.core.ranking import Answer, Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.measure.bootstrap import share_estimate
 from inspector.measure.telemetry.cell import Cases, Sample

@@ -12,9 +12,10 @@ from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from inspector.config.consent import check_consent
 from inspector.config.installation import FileChange, ServerChange
+from inspector.config.plugin import Plugin, Variable
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
+from inspector.core.marketplace import why_further
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import Plugin, Variable, why_further
 from inspector.core.ranking import TOLERANCE, SearchReport, SearchRequest
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec

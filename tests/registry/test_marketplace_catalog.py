@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.plugin import Plugin, server_entry
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind, package_run
-from inspector.core.plugin import Plugin, server_entry
 from inspector.registry.marketplace.reader import (
     CatalogFile,
     keep_catalog,

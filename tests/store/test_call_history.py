@@ -12,6 +12,7 @@ from inspector.core.events import (
     CallFinished,
     CallStarted,
     Event,
+    Origin,
     Record,
     SearchPerformed,
     SessionStarted,
@@ -19,7 +20,6 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.events.base import Actor
-from inspector.core.plugin import Origin
 from inspector.core.ports import CallHistory, EventStore, PastCall, TaskCalls, Viewer
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.store.call_history import SqliteCallHistory

@@ -16,13 +16,13 @@ from inspector.core.events import (
     Event,
     LoopDetected,
     ModelSwitched,
+    Origin,
     Record,
     SearchPerformed,
     SessionStarted,
     ToolLoaded,
     UserSaid,
 )
-from inspector.core.plugin import Origin
 from inspector.core.ports import EventStore, SessionSummary
 from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.store.memory import MemoryStore

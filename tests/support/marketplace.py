@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from inspector.config.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.core.tool import Tool
 from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
 from inspector.registry.marketplace.reader import read_catalog

@@ -6,8 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from inspector.access.reach import EvalCase
+from inspector.config.plugin import Package, Plugin, PluginTool
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import Package, Plugin, PluginTool
 from inspector.core.ports import TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from inspector.core.events.base import Actor, Event, Group
+from inspector.core.marketplace import MarketplaceReport
 from inspector.core.number import count, percent, signed
-from inspector.core.plugin import MarketplaceReport
 from inspector.core.ranking import Answer, IndexPhase, IndexState, SearchOffer, SearchReport
 
 # `gone`: its server no longer lists it; `changed`: its server changed it, and the model only read of it as it

@@ -8,7 +8,6 @@ from inspector.core.budget import Budget, TokenParts
 from inspector.core.events.base import Actor, Event, Group
 from inspector.core.message import ToolCall, Usage
 from inspector.core.number import count, plural
-from inspector.core.plugin import Origin
 from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charge
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import SentDelivery
@@ -141,6 +140,28 @@ class BudgetMeasured(Event, kind="budget", groups={Group.MODEL}, tone="muted", r
 
 
 TurnOutcome = Literal["answered", "capped", "cancelled", "failed", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The agent whose transcript a session was imported from.
+
+    `session` is the agent's own name of it, `parent` that of the session that started it as a sub-agent.
+    `file` is the transcript's name without its folder. `reading` is the version of the rules by which entries
+    became events: what was imported by other rules is imported anew.
+    """
+
+    agent: str
+    version: str = ""
+    session: str = ""
+    parent: str = ""
+    file: str = ""
+    reading: int = 0
+
+    @property
+    def label(self) -> str:
+        """The agent and its version."""
+        return f"{self.agent} {self.version}".strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,22 +12,14 @@ from typing import Protocol
 from inspector.access.restriction import require_whole
 from inspector.config.configuration import Configuration
 from inspector.config.installation import FileChange, Installation, Removal, ServerChange
+from inspector.config.plugin import Plugin, concealed_values, server_entry, server_name
 from inspector.core.error import ConfigError
 from inspector.core.events import MarketplaceSearched
 from inspector.core.events.base import Actor
+from inspector.core.marketplace import MarketplaceReport, Suggestion, brief, why_further
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import (
-    MarketplaceReport,
-    Plugin,
-    Suggestion,
-    concealed_values,
-    server_entry,
-    server_name,
-    suggestion,
-    why_further,
-)
 from inspector.core.ports import Clock
-from inspector.core.ranking import Answer, SearchReport
+from inspector.core.ranking import Answer, Score, SearchReport
 from inspector.core.redaction import SECRETS
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
@@ -369,3 +361,21 @@ class Marketplace:
         if self._search is not None:
             self._search.close()
         self._search = None
+
+
+def suggestion(plugin: Plugin, similarity: float, matched: str, score: Score) -> Suggestion:
+    """What is suggested of a plugin."""
+    return Suggestion(
+        plugin.name,
+        brief(plugin.description),
+        plugin.category,
+        plugin.price,
+        plugin.rating,
+        plugin.publisher,
+        plugin.origin,
+        plugin.version,
+        tuple(tool.name for tool in plugin.tools),
+        similarity,
+        matched,
+        score,
+    )

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from inspector.config.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.config.problem import NullAsAbsent, validated
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.registry.marketplace import text
 
 _PIN = {PackageKind.NPM: "@", PackageKind.PYPI: "@", PackageKind.OCI: ":"}

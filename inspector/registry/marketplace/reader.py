@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from inspector.config.file import MEGABYTE, load_value, unusable
+from inspector.config.plugin import Package, Plugin, Variable
 from inspector.config.problem import validated
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import Package, Plugin, Variable
 from inspector.core.redaction import open_private, private_folder
 from inspector.registry.marketplace import text
 from inspector.registry.marketplace.own import RUNTIMES, command_line, own_plugins

@@ -15,8 +15,8 @@ from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.pages.find.pane import outcome, score
 from inspector.app.pages.find.score import BAR_WIDTH, bar, full_bars
 from inspector.app.place import MarketplacePage
+from inspector.core.marketplace import Suggestion, brief, why_further
 from inspector.core.number import percent
-from inspector.core.plugin import Suggestion, brief, why_further
 from inspector.core.ranking import Gap, Hit, Outcome, SearchReport, with_gaps
 from inspector.search.explanation.standing import hit_of
 from inspector.search.rankers.ranker_list import INFO

@@ -18,8 +18,9 @@ from inspector.app.pages.tools import plugin as content
 from inspector.app.place import Destination, MarketplacePage
 from inspector.app.stream import View
 from inspector.config.installation import Installation, Removal, ServerChange
+from inspector.config.plugin import Plugin, Variable
 from inspector.core.error import ToolsightError
-from inspector.core.plugin import MarketplaceReport, Plugin, Variable
+from inspector.core.marketplace import MarketplaceReport
 from inspector.core.redaction import clean
 from inspector.registry.marketplace.marketplace import INSTALL
 from inspector.session.view import Commands

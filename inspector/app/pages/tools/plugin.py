@@ -6,16 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
+from inspector.config.plugin import Plugin, PluginTool, Variable
+from inspector.core.marketplace import MarketplaceReport, Suggestion, price_text, rating_text
 from inspector.core.number import bar, count, percent
-from inspector.core.plugin import (
-    MarketplaceReport,
-    Plugin,
-    PluginTool,
-    Suggestion,
-    Variable,
-    price_text,
-    rating_text,
-)
 from inspector.core.ranking import Signal
 from widgets import Column, Record, plain
 

@@ -1,0 +1,109 @@
+"""What a marketplace offers, what a search there suggests, and what a model reads of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inspector.core.number import money, percent
+from inspector.core.ranking import Score, SearchReport
+from inspector.core.text import first_sentence, one_line, shortened
+
+# Semantic tool discovery, section 10.1. Nobody checks what a publisher says: all texts here are hostile.
+
+
+def price_text(price: float | None) -> str:
+    """The price for people: free, an amount a month, or "" if nobody says."""
+    if price is None:
+        return ""
+    return "free" if price == 0 else f"{money(price, 2)}/month"
+
+
+def rating_text(rating: float | None) -> str:
+    """The rating out of five, or "" if nobody says."""
+    return "" if rating is None else f"{rating:.1f}"
+
+
+_BRIEF = 120
+_NAMED = 6
+_NOT_CALLABLE = (
+    "Not installed: you can neither call nor install these, and searching again does not load them. Only the "
+    "user can install one; say so if one would help. What follows is what their publishers say:"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A plugin that may serve a query, with what decides about it. Texts are the publisher's.
+
+    `similarity` is how well its best text fits, 0 to 1; `matched` is the tool whose text that is, "" for the
+    plugin's own description, and `score` that text's score with its parts.
+    """
+
+    plugin: str
+    description: str
+    category: str
+    price: float | None
+    rating: float | None
+    publisher: str
+    origin: str
+    version: str
+    tools: tuple[str, ...]
+    similarity: float
+    matched: str
+    score: Score
+
+
+@dataclass(frozen=True, slots=True)
+class MarketplaceReport:
+    """A search of the marketplace, best first. `considered` counts the plugins that were compared.
+
+    `installed` counts those left out because they are configured already. `why` says why the search went on
+    there. `probability` is how likely it is that any plugin fits, None if the ranker does not estimate it.
+    """
+
+    query: str
+    suggestions: tuple[Suggestion, ...] = ()
+    considered: int = 0
+    installed: int = 0
+    why: str = ""
+    milliseconds: float = 0.0
+    probability: float | None = None
+
+    @property
+    def text(self) -> str:
+        """What a model reads: "" without suggestions, so that nothing is spent on nothing."""
+        if not self.suggestions:
+            return ""
+        return "\n".join((_NOT_CALLABLE, *map(_line, self.suggestions)))
+
+
+def why_further(report: SearchReport) -> str:
+    """Why a search goes on in the marketplace (section 10); "" if it does not.
+
+    Only a query does: what is asked for by name, or all that a server has, is no need that nobody serves.
+    """
+    if report.error or not report.request.query.strip():
+        return ""
+    return "" if report.results else "no tool fits"
+
+
+def brief(description: str) -> str:
+    """The first sentence of a description on one line, shortened."""
+    return shortened(first_sentence(description) or one_line(description), _BRIEF)
+
+
+def terms_text(price: float | None, rating: float | None, publisher: str) -> str:
+    """Who publishes a plugin, what it costs and how it is rated, as far as anybody says."""
+    rated = f"rated {rating_text(rating)} of 5" if rating is not None else ""
+    return ", ".join(filter(None, (one_line(publisher), price_text(price), rated)))
+
+
+def _line(one: Suggestion) -> str:
+    terms = terms_text(one.price, one.rating, one.publisher)
+    about = f" ({terms})" if terms else ""
+    tools = f" Tools: {_names(one.tools)}." if one.tools else ""
+    return f"- {one_line(one.plugin)}{about}, fits {percent(one.similarity)}: {one.description}{tools}"
+
+
+def _names(tools: Sequence[str]) -> str:
+    shown = ", ".join(map(one_line, tools[:_NAMED]))
+    return f"{shown}, and {len(tools) - _NAMED} more" if len(tools) > _NAMED else shown
