@@ -19,11 +19,7 @@ from tests.support.fakes import says
 from tests.support.workbench import Rig
 
 POLICY = AccessPolicy(
-    {
-        "ada": User("ada", "acme", ("support",)),
-        "bob": User("bob", "acme"),
-        "eve": User("eve", "globex"),
-    },
+    {"ada": User("ada", "acme", ("support",)), "bob": User("bob", "acme"), "eve": User("eve", "globex")},
     (
         Grant(Scope.ORGANISATION, "acme", "acme", ("calc:*",)),
         Grant(Scope.ROLE, "support", "acme", ("shop:*",)),

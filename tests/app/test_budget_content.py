@@ -10,12 +10,7 @@ from inspector.app.draw import budget
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.pages.cost import calls as budget_call, ways as budget_way
 from inspector.app.pages.cost.calls import price_facts
-from inspector.app.pages.cost.now import (
-    Shown,
-    budget_rows,
-    opened_at_first,
-    server_key,
-)
+from inspector.app.pages.cost.now import Shown, budget_rows, opened_at_first, server_key
 from inspector.app.pages.cost.trial import headline
 from inspector.app.pages.cost.ways import DeliveryComparison
 from inspector.core.budget import Budget, Prices, TokenParts, ToolCost

@@ -24,8 +24,7 @@ from widgets import RecordList
 
 @asynccontextmanager
 async def page(
-    library: RegistryLibrary | None,
-    policy: Callable[[], AccessPolicy] | None = None,
+    library: RegistryLibrary | None, policy: Callable[[], AccessPolicy] | None = None
 ) -> AsyncGenerator[tuple[Pilot[None], Rig]]:
     """The page; with a policy as ada sees it."""
 

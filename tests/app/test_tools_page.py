@@ -10,27 +10,9 @@ from inspector.core.tool import Tool
 from inspector.search.vocabulary import Tags
 from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, goes, seen, until
-from tests.support.tools_page import (
-    FORECAST,
-    IN_TURNS,
-    names,
-    opened,
-    rows,
-    says,
-    shown,
-    strip,
-    tools_page,
-)
+from tests.support.tools_page import FORECAST, IN_TURNS, names, opened, rows, says, shown, strip, tools_page
 
-EVERYTHING = [
-    "shop",
-    "shop:list_orders",
-    "shop:refund_order",
-    "weather",
-    FORECAST,
-    "calc",
-    "calc:evaluate",
-]
+EVERYTHING = ["shop", "shop:list_orders", "shop:refund_order", "weather", FORECAST, "calc", "calc:evaluate"]
 
 
 async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() -> None:

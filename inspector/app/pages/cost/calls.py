@@ -49,10 +49,7 @@ def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
     spent = [float(cost.parts.discovery_tokens) for cost in costs]
     static = [float(cost.static_tools) for cost in costs]
     scale = Scale(round_above(max(*spent, *static, _LEAST_TOP)), lambda value: tokens(round(value)))
-    curves = (
-        Curve("D", spent, _DISCOVERY),
-        Curve("S", static, _STATIC, drawn=3, period=5),
-    )
+    curves = (Curve("D", spent, _DISCOVERY), Curve("S", static, _STATIC, drawn=3, period=5))
     first, last = costs[0].call, costs[-1].call
     axis = Axis(first, last, {}, ticks=whole_ticks(first, last), text=lambda value: f"{value:.0f}")
     lines = max(height - _BELOW - _LEGEND + 1, _LEAST)

@@ -34,11 +34,7 @@ READING = "Reading this machine's configurations …"
 NOTHING_FOUND = "No MCP client on this machine has a server. `toolsight audit` lists the places it checked."
 NOT_HERE = "This session cannot read client configurations. Use `toolsight audit`."
 _LONGEST = 400
-_ANSWERS = {
-    Answer.PAYS: "✓ yes",
-    Answer.DEPENDS: "◐ depends",
-    Answer.COSTS: "✕ no",
-}
+_ANSWERS = {Answer.PAYS: "✓ yes", Answer.DEPENDS: "◐ depends", Answer.COSTS: "✕ no"}
 
 
 def facts(audit: Audit) -> Content:

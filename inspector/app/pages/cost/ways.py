@@ -131,10 +131,7 @@ def _row(
     cost: DeliveryCost, comparison: DeliveryComparison, best: Delivery, share: float, decimals: int
 ) -> Record:
     way, cached = cost.delivery, cost.cached
-    marks = {
-        comparison.own: Content.styled("●", "$text-success"),
-        best: Content.styled("★", "$text-accent"),
-    }
+    marks = {comparison.own: Content.styled("●", "$text-success"), best: Content.styled("★", "$text-accent")}
     cells = (
         marks.get(way, ""),
         f"{way.value}{' (in use)' if way is comparison.own else ''}",

@@ -40,12 +40,7 @@ TOOLS = (
 )
 WORKING = "Working out what each client sees …"
 NO_TOOLS = "No server is ready yet, so there are no tools."
-_LISTED = {
-    "definitions": "every definition",
-    "names": "names",
-    "servers": "servers",
-    "nothing": "nothing",
-}
+_LISTED = {"definitions": "every definition", "names": "names", "servers": "servers", "nothing": "nothing"}
 _BEFORE = {
     "definitions": "binds every definition from the start",
     "names": "knows tools by name until it searches",

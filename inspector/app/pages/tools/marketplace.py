@@ -24,17 +24,7 @@ from inspector.core.marketplace import MarketplaceReport
 from inspector.core.redaction import clean
 from inspector.registry.marketplace.marketplace import INSTALL
 from inspector.session.view import Commands
-from widgets import (
-    NOTHING,
-    Choice,
-    Field,
-    GuardedConfirm,
-    PlainInput,
-    RecordList,
-    SchemaForm,
-    plain,
-    visible,
-)
+from widgets import NOTHING, Choice, Field, GuardedConfirm, PlainInput, RecordList, SchemaForm, plain, visible
 
 LIMIT = 20
 _SIGNS = {"+": "$text-success", "-": "$text-error"}
