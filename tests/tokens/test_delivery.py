@@ -1,6 +1,7 @@
 """How bound tools reach the model: what an array holds in every mode, and what of it stays byte for byte."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ from inspector.core.message import ModelRequest
 from inspector.core.ports import Decision
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, Settings, ToolDelivery
-from inspector.core.tool import function_definition
+from inspector.core.tool import Tool, definition, function_definition
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import DefinitionLoader, SentTools, schema_text, system_text, tools_array
+from inspector.tokens.manifest import Catalog
 from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.fakes import Step, calls, find, says, searches
 
@@ -225,3 +227,64 @@ def test_the_model_is_told_of_searches_only_where_a_tool_waits_for_one() -> None
     assert system_text("Be brief.", bound) == "Be brief."
     every = SessionState(instructions="Ask first.", pool="- shop:list_orders: Lists.")
     assert system_text("Be brief.", every) == "Be brief.\n\nAsk first.\n\n- shop:list_orders: Lists."
+
+
+# Definitions are fetched when needed, stay the same while their tool does, and few are kept.
+
+SHELVED = tuple(Tool("s", name, f"Does {name}.") for name in "abcdef")
+
+
+class Shelf:
+    """A loader over a catalog that can change."""
+
+    def __init__(self, capacity: int = 8) -> None:
+        self.catalog, self.capacity = Catalog(SHELVED), capacity
+        self.loader = DefinitionLoader(self.catalog, self.capacity)
+
+    def change(self, name: str, description: str) -> None:
+        tools = (replace(t, description=description) if t.name == name else t for t in self.catalog.tools)
+        self.catalog = Catalog(tuple(tools))
+
+    def load(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        self.loader.use(self.catalog, self.capacity)
+        return self.loader.definitions([f"s:{name}" for name in names])
+
+
+def test_a_definition_is_the_same_object_while_its_tool_is_unchanged() -> None:
+    shelf = Shelf()
+    (first,) = shelf.load("a")
+    shelf.change("b", "new")
+    assert shelf.load("ba")[1] is first
+
+
+@given(
+    st.integers(1, 4),
+    st.lists(st.tuples(st.lists(st.sampled_from("abcdefz"), max_size=6), st.booleans()), max_size=12),
+)
+def test_definitions_are_current_and_no_more_than_the_capacity_or_one_request_is_kept(
+    capacity: int, steps: list[tuple[list[str], bool]]
+) -> None:
+    shelf = Shelf(capacity)
+    for number, (names, changes) in enumerate(steps):
+        for name in names[:1] if changes else ():
+            shelf.change(name, f"version {number}")
+        known = [tool for name in names if (tool := shelf.catalog.get(f"s:{name}"))]
+        assert shelf.load(names) == [definition(tool) for tool in known]
+        assert len(shelf.loader) <= max(capacity, len(known))
+
+
+def test_the_definitions_that_were_used_last_are_kept() -> None:
+    shelf = Shelf(capacity=2)
+    (a,) = shelf.load("a")
+    for names in ("b", "a", "c"):
+        shelf.load(names)
+    assert shelf.load("a")[0] is a
+
+
+def test_a_stale_id_resolves_to_the_only_tool_of_its_name() -> None:
+    shelf = Shelf()
+    assert shelf.loader.resolve("s:a") is SHELVED[0]
+    assert shelf.loader.resolve("before:a") is SHELVED[0]
+    shelf.loader.use(Catalog((*SHELVED, Tool("other", "a"))), shelf.capacity)
+    assert shelf.loader.resolve("before:a") is None
+    assert shelf.loader.resolve("s:a") is SHELVED[0]

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -11,8 +12,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.cli.composition import counter_for
+from inspector.core.budget import Tokenizer
 from inspector.core.ports import TokenCounter
-from inspector.tokens.counter import AnthropicCounter, TiktokenCounter, tokenizer_for
+from inspector.tokens.counter import (
+    CLAUDE_2,
+    AnthropicCounter,
+    RememberedLengths,
+    TiktokenCounter,
+    tokenizer_for,
+)
+from inspector.tokens.prices import tokenizer_folder
 from tests.support.examples import examples
 from tests.support.fakes import CharacterCounter
 from tests.support.hostile import with_hostile_text
@@ -159,3 +168,114 @@ def test_both_encodings_load_without_a_network_and_without_litellm() -> None:
 def test_a_chosen_cache_that_lacks_the_encoding_is_named(tmp_path: os.PathLike[str]) -> None:
     failed = _run(TIKTOKEN_CACHE_DIR=str(tmp_path))
     assert "ModelError: the token encoding cl100k_base cannot be loaded" in failed.stderr
+
+
+# Counts that are remembered between sessions.
+
+TEXTS = ["", "one", '{"name":"weather__get_forecast"}', "日本 \ud800 …", "a" * 3000]
+
+
+class Letters:
+    """A tokenizer whose tokens are letters; `asked` are the texts it had to count itself."""
+
+    def __init__(self, name: str = "letters", length: int = 1) -> None:
+        self.tokenizer = Tokenizer(name, exact=True)
+        self.asked: list[str] = []
+        self._length = length
+
+    def count(self, text: str) -> int:
+        return len(self.lengths(text))
+
+    def lengths(self, text: str) -> Sequence[int]:
+        self.asked.append(text)
+        return [self._length] * len(text)
+
+
+def remembered(counter: Letters | TiktokenCounter, folder: Path, kept: int = 100) -> RememberedLengths:
+    return RememberedLengths(counter, folder / "t.db", kept=kept, busy_timeout_ms=50)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_remembered_count_is_the_count(tmp_path: Path, text: str) -> None:
+    exact = TiktokenCounter("demo/planner")
+    for _ in range(2):
+        counter = remembered(exact, tmp_path)
+        assert counter.count(text) == exact.count(text)
+        assert list(counter.lengths(text)) == list(exact.lengths(text))
+
+
+def test_another_session_counts_no_text_twice(tmp_path: Path) -> None:
+    first, second = Letters(), Letters()
+    for letters in (first, second):
+        counter = remembered(letters, tmp_path)
+        assert [counter.count(text) for text in TEXTS] == [len(text) for text in TEXTS]
+    assert (first.asked, second.asked) == (TEXTS, [])
+
+
+def test_what_one_tokenizer_counted_says_nothing_of_another(tmp_path: Path) -> None:
+    assert remembered(Letters("one", 1), tmp_path).lengths("ab") == [1, 1]
+    assert remembered(Letters("two", 2), tmp_path).lengths("ab") == [2, 2]
+
+
+def test_the_oldest_texts_are_forgotten(tmp_path: Path) -> None:
+    letters = Letters()
+    counter = remembered(letters, tmp_path, kept=2)
+    for text in ("a", "b", "c", "c", "b", "a"):
+        counter.count(text)
+    assert letters.asked == ["a", "b", "c", "a"]
+
+
+def test_without_a_usable_database_everything_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "t.db").write_bytes(b"no database" * 100)
+    counter = remembered(Letters(), tmp_path)
+    assert [counter.count("abc"), counter.count("abc")] == [3, 3]
+
+
+# Claude is counted by its maker's old tokenizer, which is an estimate, or by another one that says so.
+
+MODEL = "anthropic/claude-sonnet-4-5"
+ESTIMATE = TiktokenCounter(MODEL)
+CLAUDE_FILE = (tokenizer_folder() or Path()) / "anthropic_tokenizer.json"
+
+
+def test_a_character_that_is_replaced_before_counting_leaves_its_neighbours_their_bytes() -> None:
+    assert CLAUDE.lengths("hello Ａ world") == [5, 4, 6]
+    assert sum(CLAUDE.lengths("\ufdfa")) == 3
+    assert CLAUDE.lengths("a\ufdfab")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [MODEL, "claude-3-haiku-20240307", "anthropic/next", "bedrock/us.anthropic.claude-sonnet-4-5-v1:0"],
+)
+def test_claude_is_counted_by_its_makers_tokenizer_which_is_an_estimate(model: str) -> None:
+    assert counter_for(model).tokenizer == CLAUDE_2
+    assert CLAUDE_2.label == "anthropic (Claude 2), estimate"
+
+
+@pytest.mark.parametrize(
+    "model", ["ollama/claude-like", "demo/script:claude.yaml", "demo/planner", "openai/gpt-5"]
+)
+def test_what_runs_here_or_is_somebody_elses_is_not_claude(model: str) -> None:
+    assert counter_for(model).tokenizer == tokenizer_for(model)
+
+
+def test_a_count_for_claude_is_the_tokenizers_own() -> None:
+    from tokenizers import Tokenizer
+
+    encoder = Tokenizer.from_file(str(CLAUDE_FILE))
+
+    @given(st.text(st.characters(exclude_categories=()), max_size=400))
+    def same(text: str) -> None:
+        assert CLAUDE.count(text) == len(encoder.encode(text.encode("utf-8", "replace").decode()))
+
+    same()
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]"])
+def test_a_broken_tokenizer_of_claude_leaves_an_estimate_that_says_so(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / CLAUDE_FILE.name).write_bytes(content)
+    counter = AnthropicCounter(MODEL, tmp_path)
+    assert counter.tokenizer.label == "o200k_base, estimate"
+    assert counter.count("hello world") == ESTIMATE.count("hello world")
+    assert counter.lengths("hello world") == ESTIMATE.lengths("hello world")
