@@ -266,7 +266,7 @@ def _has_file(configuration: Configuration) -> bool:
 
 
 def _section(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The keys that lead to the servers, as `dialect.normalised` finds them."""
+    """The keys that lead to the servers, as `normalised` finds them."""
     name = next((one for one in SECTIONS if one in data), "")
     if name:
         return (name,)

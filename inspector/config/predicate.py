@@ -20,10 +20,6 @@ from inspector.config.file import MEGABYTE, read_bytes
 from inspector.core.error import ConfigError
 from inspector.core.ports import OwnPredicate
 
-# A predicate is written as one Python call with literal arguments, such as
-# `is_authenticated(scope="github:write")`, and is parsed, never evaluated as Python. Predicates check the
-# session's state and no text from anyone, so no wording of a request can get around them.
-
 Literal = str | int | float | bool | None | tuple["Literal", ...]
 
 MAX_LENGTH = 500

@@ -1,16 +1,12 @@
 """Problems of a session's settings: what a check finds, and what it is given to find them.
 
-A check is a pure function. `engine.settings_check` runs all of them whenever the servers, their tools, the
+A check is a pure function. `loop.settings_check` runs all of them whenever the servers, their tools, the
 toolset or the settings change, and puts what they find into the stream.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 
 class Severity(StrEnum):
