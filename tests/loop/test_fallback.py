@@ -193,7 +193,7 @@ async def test_a_substitute_that_fails_gives_way_to_the_next_and_then_to_the_err
 async def test_no_more_substitutes_are_tried_than_a_setting_says() -> None:
     tools = [Tool("two", name, WORDS, PLACE, READS) for name in ("forecast", "outlook")]
     servers = {**two(), "two": MemoryServer(tools, answer=Moody(ConnectError("gone")))}
-    values = {**ON, "fallback.most": 1}
+    values = {**ON, "fallback.most": 1, "fallback.min_similarity": 0.1}
     async with connected(OSLO, servers=servers, configuration=setup(), values=values) as rig:
         await rig.bench.chat("go")
         assert len(substitutes(rig)) == 1

@@ -172,12 +172,14 @@ async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> Non
         assert [len(one.calls) for one in rig.breakers.every().values() if one.name == "weather"] == [1]
 
 
-async def test_a_server_is_not_started_for_a_tool_that_is_not_loaded() -> None:
-    async with connected(values=ON) as rig:
+async def test_a_server_is_not_started_for_a_tool_that_was_unloaded() -> None:
+    async with connected(searches(tool_names=["get_forecast"]), values=ON) as rig:
+        await rig.bench.chat("go")
+        rig.bench.evict("weather:get_forecast")
         rig.servers["weather"].die()
         await gone(rig, "weather")
         rig.model.steps = [calls(("weather__get_forecast", {"city": "Oslo"}))]
-        await rig.bench.chat("go")
+        await rig.bench.chat("go on")
         assert [event.reason for event in rig.events("reject")] == ["server away"]
         assert len(rig.servers["weather"].eras) == 1
 
