@@ -11,7 +11,6 @@ from inspector.core.number import percent, wilson
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.measure.bootstrap import Estimate, clusters, effective_size, estimate, share_estimate
-from inspector.search.document import Key, key_of, texts_by_key
 from inspector.search.embedding import BATCH
 from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
@@ -76,7 +75,7 @@ def _embed(
     cancelled: Callable[[], bool],
 ) -> tuple[int, int]:
     """Embed missing texts; return how many were embedded, and how many were left if canceled."""
-    texts = _texts(index)
+    texts = index.texts()
     known = semantics.recall(list(texts))
     wanted = [key for key in texts if key not in known]
     embedded = 0
@@ -86,11 +85,6 @@ def _embed(
         embedded += len(batch)
         progress(len(texts) - len(wanted) + embedded, len(texts))
     return embedded, len(wanted) - embedded
-
-
-def _texts(index: ToolIndex) -> Mapping[Key, str]:
-    servers = {key_of(text): text for text in index.server_texts.values()}
-    return {**texts_by_key(index.tools, lined=index.lined), **servers}
 
 
 def _bytes(index: ToolIndex) -> int:

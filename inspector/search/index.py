@@ -28,6 +28,7 @@ from inspector.search.document import (
     opening_text,
     read,
     server_texts,
+    texts_by_key,
 )
 from inspector.search.ports import StaticEmbedder
 from inspector.search.semantics import Semantics
@@ -172,6 +173,11 @@ class ToolIndex:
         """The summary line of each tool as it is embedded; empty unless the index is lined."""
         return tuple(map(line_text, self.tools)) if self.lined else ()
 
+    def texts(self) -> Mapping[Key, str]:
+        """All texts to embed by their keys, the tools' summaries first."""
+        servers = {key_of(text): text for text in self.server_texts.values()}
+        return {**texts_by_key(self.tools, lined=self.lined), **servers}
+
     def keys(self) -> list[Key]:
         """The keys of all texts to embed, in an order that depends only on the tools."""
         others = (*self.server_texts.values(), *self.line_texts)
@@ -224,13 +230,8 @@ class ToolIndex:
             cosines[:, self._rows == ABSENT] = np.nan
         return cosines
 
-    def static_similarities(self, query: str) -> NDArray[np.float64] | None:
-        """The cosine of each tool's name and first sentence with a query, by static vectors, or None."""
-        found = self.static_similarities_of([query])
-        return None if found is None else found[0]
-
     def static_similarities_of(self, queries: Sequence[str]) -> NDArray[np.float64] | None:
-        """The `static_similarities` of several queries, one below the other."""
+        """The cosines of each tool's name and first sentence, by static vectors, a row a query; or None."""
         if self.static is None:
             return None
         parts = np.array_split(self.static_vectors, _PARTS)

@@ -26,7 +26,6 @@ from inspector.core.ports import SystemClock
 from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.document import key_of, texts_by_key
 from inspector.search.index import ToolIndex
 from inspector.search.query import parse
 from inspector.search.retrieval import Retrieval
@@ -123,7 +122,7 @@ def retrieval_over(tools: Sequence[Tool], model: RandomEmbedder) -> Retrieval:
     semantics = found.index.semantics
     assert semantics is not None
     index = ToolIndex(tools, semantics=semantics)
-    texts = {**texts_by_key(tools), **{key_of(text): text for text in index.server_texts.values()}}
+    texts = index.texts()
     keys = list(texts)
     for start in range(0, len(keys), _BATCH):
         semantics.embed({key: texts[key] for key in keys[start : start + _BATCH]}, keep=False)

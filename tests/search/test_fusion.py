@@ -51,9 +51,10 @@ def cosines(query: str) -> NDArray[np.float64]:
 
 
 def static_cosines(query: str) -> NDArray[np.float64]:
-    found = INDEX.static_similarities(query)
+    found = INDEX.static_similarities_of([query])
     assert found is not None
-    return found
+    row: NDArray[np.float64] = found[0]
+    return row
 
 
 def fusion(index: ToolIndex = INDEX) -> FusionRanker:

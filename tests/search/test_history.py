@@ -3,7 +3,9 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+import pytest
 
 from inspector.core.error import StoreError
 from inspector.core.events import CallFinished, CallStarted, Record, SearchPerformed, UserSaid
@@ -75,46 +77,11 @@ def test_a_request_of_an_endless_message_is_cut_as_every_text_is() -> None:
     assert len(text) <= 2_000
 
 
-async def test_a_record_that_can_be_read_again_is_no_problem_any_more() -> None:
-    left = [StoreError("another program has locked the database")]
-
-    def locked_at_first() -> Iterator[PastCall]:
-        if left:
-            raise left.pop()
-        yield from ()
-
-    retrieval = made(locked_at_first)
-    for note in ("past requests ignored: another program has locked the database", ""):
-        retrieval.update(CATALOG, {})
-        await retrieval.settled()
-        assert report(retrieval).note == note
-
-
 async def test_what_was_asked_before_counts_once_it_is_embedded() -> None:
     retrieval = made(Recorded(*CALLS))
     retrieval.update(CATALOG, {})
     assert learned(retrieval) == []
     await retrieval.settled()
-    assert learned(retrieval) == ["shop:tool_3"]
-
-
-async def test_nothing_is_read_while_learning_is_off() -> None:
-    recorded = Recorded(*CALLS)
-    retrieval = made(recorded, OFF)
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    assert recorded.reads == 0
-    assert learned(retrieval) == []
-
-
-async def test_the_record_is_read_once_and_in_another_thread() -> None:
-    recorded = Recorded(*CALLS)
-    retrieval = made(recorded)
-    for count in (2, 4, 5):
-        retrieval.update(CATALOG[:count], {})
-        await retrieval.settled()
-    assert recorded.reads == 1
-    assert recorded.thread != threading.current_thread().name
     assert learned(retrieval) == ["shop:tool_3"]
 
 
@@ -181,6 +148,80 @@ class LongRecord:
             yield from CALLS
 
 
+class Past(NamedTuple):
+    """One of the two things that searches take from earlier sessions."""
+
+    on: DiscoverySettings
+    signal: Signal
+    ignored: str
+    query: str
+
+    def counted(self, retrieval: Retrieval) -> list[str]:
+        """The tools whose score it adds to."""
+        hits = report(retrieval, self.query).hits
+        return [hit.tool_id for hit in hits if any(part.signal is self.signal for part in hit.score.parts)]
+
+
+either = pytest.mark.parametrize(
+    "past",
+    [
+        Past(ON, Signal.HISTORY, "past requests ignored: ", REQUEST),
+        Past(DiscoverySettings(affinity=0.5), Signal.AFFINITY, "past use ignored: ", "number 3 of the tools"),
+    ],
+    ids=["past requests", "past use"],
+)
+
+
+@either
+async def test_the_record_is_read_once_and_in_another_thread(past: Past) -> None:
+    recorded = Recorded(*CALLS)
+    retrieval = made(recorded, past.on)
+    for count in (2, 4, 5):
+        retrieval.update(CATALOG[:count], {})
+        await retrieval.settled()
+    assert recorded.reads == 1
+    assert recorded.thread != threading.current_thread().name
+    assert past.counted(retrieval) == ["shop:tool_3"]
+
+
+async def test_nothing_is_read_while_neither_is_on() -> None:
+    recorded = Recorded(*CALLS)
+    retrieval = made(recorded, OFF)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    assert recorded.reads == 0
+
+
+@either
+async def test_a_record_that_can_be_read_again_is_no_problem_any_more(past: Past) -> None:
+    left = [StoreError("another program has locked the database")]
+
+    def locked_at_first() -> Iterator[PastCall]:
+        if left:
+            raise left.pop()
+        yield from CALLS
+
+    retrieval = made(locked_at_first, past.on)
+    for note in (f"{past.ignored}another program has locked the database", ""):
+        retrieval.update(CATALOG, {})
+        await retrieval.settled()
+        assert report(retrieval).note == note
+    assert past.counted(retrieval)
+
+
+@either
+async def test_a_session_that_ends_does_not_wait_for_a_long_record(past: Past) -> None:
+    record = LongRecord()
+    retrieval = made(record, past.on)
+    retrieval.update(CATALOG, {})
+    await asyncio.to_thread(record.begun.wait, 10)
+    retrieval.close()
+    async with asyncio.timeout(5):
+        await retrieval.settled()
+    record.go_on.set()
+    assert past.counted(retrieval) == []
+
+
 async def test_a_search_before_everything_is_read_is_no_reason_to_forget_it() -> None:
     record = LongRecord()
     retrieval = made(record)
@@ -191,18 +232,6 @@ async def test_a_search_before_everything_is_read_is_no_reason_to_forget_it() ->
     record.go_on.set()
     await retrieval.settled()
     assert learned(retrieval) == ["shop:tool_3"]
-
-
-async def test_a_session_that_ends_does_not_wait_for_a_long_record() -> None:
-    record = LongRecord()
-    retrieval = made(record)
-    retrieval.update(CATALOG, {})
-    await asyncio.to_thread(record.begun.wait, 10)
-    retrieval.close()
-    async with asyncio.timeout(5):
-        await retrieval.settled()
-    record.go_on.set()
-    assert learned(retrieval) == []
 
 
 async def test_after_its_end_a_session_reads_no_further() -> None:

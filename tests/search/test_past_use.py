@@ -1,14 +1,12 @@
 """What a session knows of its persona's past use: which calls count, for how long, and when they are read."""
 
-import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User
-from inspector.core.error import StoreError
 from inspector.core.events import CallFinished, CallStarted, Event, Record, SessionStarted, UserSaid
 from inspector.core.ports import PastCall
 from inspector.core.ranking import SearchReport, SearchRequest, Signal
@@ -111,25 +109,6 @@ async def test_past_use_counts_once_it_is_read() -> None:
     assert recorded.thread != threading.current_thread().name
 
 
-async def test_the_record_is_read_once_however_often_tools_change() -> None:
-    recorded = Recorded(*CALLS)
-    retrieval = made(recorded)
-    for number in (2, 4, 6):
-        retrieval.update(CATALOG[:number], {})
-        await retrieval.settled()
-    assert recorded.reads == 1
-    assert terms(retrieval)
-
-
-async def test_nothing_is_read_while_past_use_has_no_weight() -> None:
-    recorded = Recorded(*CALLS)
-    retrieval = made(recorded, OFF)
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    assert recorded.reads == 0
-    assert terms(retrieval) == []
-
-
 async def test_another_persona_has_another_past() -> None:
     whose = [Whose("ada")]
     retrieval = made(Recorded(*CALLS, call("shop:tool_1", persona="bob")), whose=lambda: whose[-1])
@@ -139,40 +118,6 @@ async def test_another_persona_has_another_past() -> None:
     retrieval.update(CATALOG, {})
     await retrieval.settled()
     assert terms(retrieval) == [("shop:tool_1", "used 1 time by bob")]
-
-
-async def test_a_record_that_cannot_be_read_is_told_and_read_again_later() -> None:
-    left = [StoreError("another program has locked the database")]
-
-    def locked_at_first() -> Iterator[PastCall]:
-        if left:
-            raise left.pop()
-        yield from CALLS
-
-    retrieval = made(locked_at_first)
-    for note in ("past use ignored: another program has locked the database", ""):
-        retrieval.update(CATALOG, {})
-        await retrieval.settled()
-        assert note in report(retrieval).note
-    assert terms(retrieval)
-
-
-async def test_a_session_that_ends_does_not_wait_for_a_long_record() -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def long_record() -> Iterator[PastCall]:
-        begun.set()
-        go_on.wait(10)
-        yield from CALLS
-
-    retrieval = made(long_record)
-    retrieval.update(CATALOG, {})
-    await asyncio.to_thread(begun.wait, 10)
-    retrieval.close()
-    async with asyncio.timeout(5):
-        await retrieval.settled()
-    go_on.set()
-    assert terms(retrieval) == []
 
 
 def session(persona: str, *events: Event) -> MemoryStore:

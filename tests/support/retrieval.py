@@ -9,7 +9,6 @@ from pathlib import Path
 from inspector.core.ports import Clock
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.document import key_of, texts_by_key
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.retrieval import Retrieval
@@ -41,11 +40,7 @@ def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
 
 def embedded(index: ToolIndex, semantics: Semantics) -> ToolIndex:
     """The index with every passage and every server's text embedded; known vectors are kept."""
-    texts = {
-        **texts_by_key(index.tools, lined=index.lined),
-        **{key_of(text): text for text in index.server_texts.values()},
-    }
-    semantics.embed({key: text for key, text in texts.items() if key not in index.vectors})
+    semantics.embed({key: text for key, text in index.texts().items() if key not in index.vectors})
     return index.with_new_vectors()
 
 
