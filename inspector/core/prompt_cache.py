@@ -4,7 +4,7 @@ A cache holds prefixes. A request is a row of blocks in the order in which provi
 definitions, system prompt, messages. The longest prefix that equals an earlier request's, block by block, is
 read from the cache; the rest is written to it. Providers differ in what reads and writes cost, in how long a
 prefix lives after its last use, and in the shortest prefix they cache. Some cache every prefix, others only
-those that a request marks (`domain.breakpoint`).
+those that a request marks (`breakpoints`).
 """
 
 import hashlib

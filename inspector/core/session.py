@@ -1,4 +1,4 @@
-"""The state of a session, folded from its events by `domain.fold`."""
+"""The state of a session, folded from its events by `core.fold`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -143,7 +143,7 @@ class NextPredicted(Event, kind="predict", groups={Group.SEARCHES}, tone="muted"
     was seen too seldom, and none without room.
     `most_used` and `same_server` are what two plainer rules would have said: the tools called most of all,
     and of that server. `tasks` is how many tasks of the `persona` the prediction rests on. Whether it came
-    true is in the calls that follow: see `domain.fold.inertia`.
+    true is in the calls that follow: see `core.fold.call`.
     """
 
     after: str
