@@ -166,7 +166,7 @@ def test_an_interrupted_run_prints_what_it_has_and_compares_nothing(
     chosen = ("--ranker", "bm25", "--ranker", "dense", "--ranker", "fuzzy")
     result = run(*chosen, "--baseline", str(tmp_path / "base.json"), model="packaged")
     assert result.exit_code == Exit.INTERRUPTED
-    shown = [line.partition("  ")[0] for line in result.stdout.splitlines()[4:6]]
+    shown = [line.partition("  ")[0] for line in result.stdout.splitlines()[5:7]]
     assert shown == ["bm25", "dense (first 2)"]
     assert "cancelled" in result.stderr
     assert "baseline" not in result.stderr
