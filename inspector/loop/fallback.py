@@ -86,8 +86,7 @@ class Fallbacks:
 
     def remember(self, tool: Tool) -> None:
         """Keep the index that has the tool: once its server goes away it is in no later one."""
-        index = self.live.retrieval.index
-        if self.is_on and tool.id in index.position:
+        if self.is_on and tool.id in (index := self.live.retrieval.index).position:
             self._index = index
 
     async def named(self, tool: Tool) -> tuple[str, ...]:
