@@ -58,30 +58,30 @@ format: $(STAMP) ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP) ## start-up and keys against a bare Textual app, what the loop costs a model call, and a new budget
-	$(BIN)/python -m tests.benchmark.startup
-	$(BIN)/python -m tests.benchmark.keys
-	$(BIN)/python -m tests.benchmark.loop
-	$(BIN)/python -m tests.benchmark.budget
+	$(BIN)/python -m docs.benchmark.startup
+	$(BIN)/python -m docs.benchmark.keys
+	$(BIN)/python -m docs.benchmark.loop
+	$(BIN)/python -m docs.benchmark.budget
 
 bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 tools, and what kills leave (some 50 minutes)
-	$(BIN)/python -m tests.hard.load $(CAPTURED)
-	$(BIN)/python -m tests.hard.long_session
-	$(BIN)/python -m tests.hard.transcripts
-	$(BIN)/python -m tests.hard.telemetry $(or $(TMPDIR),/tmp)/toolsight-telemetry
-	$(BIN)/python -m tests.hard.faults
-	$(BIN)/python -m tests.hard.floods
-	$(BIN)/python -m tests.hard.kills
-	$(BIN)/python -m tests.hard.orphans
-	$(BIN)/python -m tests.hard.reaper
-	$(BIN)/python -m tests.hard.paste
-	$(BIN)/python -m tests.hard.secrets
+	$(BIN)/python -m docs.hard.load $(CAPTURED)
+	$(BIN)/python -m docs.hard.long_session
+	$(BIN)/python -m docs.hard.transcripts
+	$(BIN)/python -m docs.hard.telemetry $(or $(TMPDIR),/tmp)/toolsight-telemetry
+	$(BIN)/python -m docs.hard.faults
+	$(BIN)/python -m docs.hard.floods
+	$(BIN)/python -m docs.hard.kills
+	$(BIN)/python -m docs.hard.orphans
+	$(BIN)/python -m docs.hard.reaper
+	$(BIN)/python -m docs.hard.paste
+	$(BIN)/python -m docs.hard.secrets
 
 bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes); TOOLSIGHT_PEERS: a Python with fastmcp<4 and casual-mcp
-	$(BIN)/python -m tests.benchmark.retrieval
+	$(BIN)/python -m docs.benchmark.retrieval
 
 bench-registry: $(STAMP) ## 100,000 tools in SQLite and in PostgreSQL: search, recall, memory, disk; KEEP names a folder for them
-	$(BIN)/python -m tests.benchmark.registry --backend sqlite --tools 100000 $(if $(KEEP),--keep $(KEEP)/sqlite)
-	$(BIN)/python -m tests.benchmark.registry --backend postgres --tools 100000 $(if $(KEEP),--keep $(KEEP)/postgres)
+	$(BIN)/python -m docs.benchmark.registry --backend sqlite --tools 100000 $(if $(KEEP),--keep $(KEEP)/sqlite)
+	$(BIN)/python -m docs.benchmark.registry --backend postgres --tools 100000 $(if $(KEEP),--keep $(KEEP)/postgres)
 
 reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of further catalogs
 	$(BIN)/toolsight bench papers --all --output docs/papers/reproduction.md $(if $(DATA),--data $(DATA))

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from docs.benchmark import bars, retrieval
+from docs.benchmark.abstention import KINDS, Asked
+from docs.benchmark.levers import LONGEST, SHORTEST, added_text, joined
+from docs.benchmark.speed import SIZES, Speed
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate
-from tests.benchmark import bars, retrieval
-from tests.benchmark.abstention import KINDS, Asked
-from tests.benchmark.levers import LONGEST, SHORTEST, added_text, joined
-from tests.benchmark.speed import SIZES, Speed
 
 FOUND = Answer.FOUND
 GOOD = Speed(0, 1.0, 15.0, 1.5, 20.0, 39.0, 80.0, 100.0, 200.0)
@@ -69,7 +69,7 @@ def test_speed_measured_anew_replaces_its_bars_and_its_section(monkeypatch: pyte
 
 def test_small_talk_that_is_answered_breaks_its_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     ones = [Asked("demo", k, "as it is", FOUND if k == "possible" else Answer.NOTHING, False) for k in KINDS]
-    monkeypatch.setattr("tests.benchmark.abstention.all_asked", lambda: ones)
+    monkeypatch.setattr("docs.benchmark.abstention.all_asked", lambda: ones)
     assert all(bar.holds for bar in bars.answer_bars())
     ones.append(Asked("demo", "small-talk", "as it is", FOUND, False))
     assert [bar.what for bar in bars.answer_bars() if not bar.holds] == ["small talk `found`: none"]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from docs.benchmark.peers import KINDS, VARIABLE, Fts5Peer, NotMeasured, Peer, RankBm25Peer, with_section
 from inspector.core.tool import Tool
-from tests.benchmark.peers import KINDS, VARIABLE, Fts5Peer, NotMeasured, Peer, RankBm25Peer, with_section
 
 WHEN = {"type": "object", "properties": {"deadline": {"type": "string", "description": "Latest weekday."}}}
 TOOLS = (

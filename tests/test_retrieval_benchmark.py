@@ -1,8 +1,8 @@
 """Which rankers a data set says something about."""
 
+from docs.benchmark.retrieval import STAGED, measurable
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.tool import Tool
-from tests.benchmark.retrieval import STAGED, measurable
 
 NAMELESS = (Tool("", "one"), Tool("", "two"))
 CASES = tuple(EvalCase(tool.id, tool.name, (frozenset({tool.id}),)) for tool in NAMELESS)

@@ -1,13 +1,10 @@
-"""No planted secret leaves a run on a server that repeats it; `tests.hard.secrets` runs every command."""
+"""No planted secret leaves a run on a server that repeats it; `docs.hard.secrets` runs every command."""
 
 from pathlib import Path
 
 import pytest
 
-from inspector.cli.run import Exit
-from inspector.core.redaction import SECRETS
-from tests.cli.conftest import Toolsight
-from tests.hard.secrets import (
+from docs.hard.secrets import (
     PLANTED,
     REPEATED,
     TOOL,
@@ -18,6 +15,9 @@ from tests.hard.secrets import (
     planted_world,
     written,
 )
+from inspector.cli.run import Exit
+from inspector.core.redaction import SECRETS
+from tests.cli.conftest import Toolsight
 
 # One command for each way out: a session and its store, the registry, a file, standard output.
 ASKED = " ".join(REPEATED)

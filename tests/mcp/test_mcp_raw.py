@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from docs.hard.floods import QUIT, flooded
 from inspector.core.error import ProtocolError
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from tests.hard.floods import QUIT, flooded
 from tests.support.mcp_case import PATIENCE, SUPPORT, opened, python
 
 SERVER = SUPPORT / "mcp_raw_server.py"

@@ -12,8 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.benchmark.data import DATA
-from tests.hard.capture import captured
+from docs.benchmark.data import DATA
+from docs.hard.capture import captured
 
 SERVERS, TOOLS = 107, 3602
 """As many as in the catalogs of 57 servers from npm and 50 from PyPI."""

@@ -1,4 +1,4 @@
-"""100 MB of transcripts, imported: `python -m tests.hard.transcripts`.
+"""100 MB of transcripts, imported: `python -m docs.hard.transcripts`.
 
 Measured are the seconds, the most memory that the process ever had, what a second import of the same does,
 and the seconds from a wish to stop until the import has ended with a session that the next one completes.
@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from docs.benchmark import say
 from fixtures.transcripts.make import write_folder
 from inspector.cli.agents import MachineLibrary
 from inspector.cli.options import Options
 from inspector.clients.library import ImportReport
-from tests.benchmark import say
 
 MEGABYTES = 100
 

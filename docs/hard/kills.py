@@ -1,4 +1,4 @@
-"""What a kill leaves: `python -m tests.hard.kills [KILLS]` kills an app that shows its events.
+"""What a kill leaves: `python -m docs.hard.kills [KILLS]` kills an app that shows its events.
 
 The app has the demo's servers and answers questions once they are connected; it is in a pseudo-terminal, on
 the page of its events, and killed at random moments. The numbers of the events that were on its screen, in
@@ -31,7 +31,7 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
-from tests.benchmark import say
+from docs.benchmark import say
 
 _SEQUENCE = re.compile(
     rb"\x1b\[(?P<where>\d*;?\d*)H|\x1b\[[0-9;:?<=>!$ ]*[@-~]|\x1b[\]P_][^\x07\x1b]*(?:\x07|\x1b\\)"

@@ -1,4 +1,4 @@
-"""What real servers list, for `replay_server`: `python -m tests.hard.capture CONFIG FOLDER`.
+"""What real servers list, for `replay_server`: `python -m docs.hard.capture CONFIG FOLDER`.
 
 Each stdio server of the configuration is started, asked for its tools, and written to FOLDER/NAME.json. What
 they say belongs to their authors: keep the folder out of the repository.
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
-from tests.benchmark import say
+from docs.benchmark import say
 
 _IDENTITY = {"name": "toolsight-capture", "version": "0"}
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _IDENTITY}

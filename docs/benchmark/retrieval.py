@@ -14,17 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from inspector.access.reach import EvalSet
-from inspector.cli.bench import standing_lines
-from inspector.core.ports import SystemClock
-from inspector.core.settings import DiscoverySettings
-from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, markdown
-from inspector.measure.standing import standings
-from inspector.search.rankers.fusion import FusionWeights
-from inspector.search.rankers.ranker_list import RANKERS
-from tests.benchmark import fit_fusion, peers, say, speed
-from tests.benchmark.abstention import abstention_section, served_section
-from tests.benchmark.bars import (
+from docs.benchmark import fit_fusion, peers, say, speed
+from docs.benchmark.abstention import abstention_section, served_section
+from docs.benchmark.bars import (
     SPEED_PREFIXES,
     Bar,
     answer_bars,
@@ -33,7 +25,7 @@ from tests.benchmark.bars import (
     quality_bars,
     speed_bars,
 )
-from tests.benchmark.data import (
+from docs.benchmark.data import (
     DATA,
     OWN,
     POOL,
@@ -45,8 +37,16 @@ from tests.benchmark.data import (
     published,
     semantics,
 )
-from tests.benchmark.everyday import everyday_section, got
-from tests.benchmark.levers import levers_section
+from docs.benchmark.everyday import everyday_section, got
+from docs.benchmark.levers import levers_section
+from inspector.access.reach import EvalSet
+from inspector.cli.bench import standing_lines
+from inspector.core.ports import SystemClock
+from inspector.core.settings import DiscoverySettings
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, markdown
+from inspector.measure.standing import standings
+from inspector.search.rankers.fusion import FusionWeights
+from inspector.search.rankers.ranker_list import RANKERS
 
 _SPEED = "## Speed and size"
 SIGNALS = tuple(field.name.replace("_", " ") for field in fields(FusionWeights))

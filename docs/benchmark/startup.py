@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmark.terminal import terminal
+from docs.benchmark.terminal import terminal
 
 ROUNDS = 9
 BARE = """

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from docs.benchmark import say
 from inspector.access.reach import EvalSet
 from inspector.cli.composition import make_embedder, make_static_embedder
 from inspector.cli.launch import headless
@@ -19,7 +20,6 @@ from inspector.research.source import StoredEmbedder
 from inspector.search.ports import Embedder
 from inspector.search.semantics import Semantics
 from inspector.search.sqlite import SqliteVectors
-from tests.benchmark import say
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"

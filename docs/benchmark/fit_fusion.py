@@ -1,4 +1,4 @@
-"""Fits the weights of the fusion: `python -m tests.benchmark.fit_fusion`.
+"""Fits the weights of the fusion: `python -m docs.benchmark.fit_fusion`.
 
 A listwise softmax: for each request the probability of a tool is the softmax of its score over the best
 CANDIDATES of the shipped weights, and the likelihood of the right tools is maximised, every data set
@@ -14,6 +14,8 @@ from dataclasses import astuple, dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from docs.benchmark import say
+from docs.benchmark.data import PUBLISHED, among_others, prepared, published
 from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.search.index import ToolIndex
@@ -28,8 +30,6 @@ from inspector.search.rankers.fusion import (
     FusionWeights,
     Standardised,
 )
-from tests.benchmark import say
-from tests.benchmark.data import PUBLISHED, among_others, prepared, published
 
 CANDIDATES = 150
 SIGNALS = len(fields(FusionWeights))

@@ -1,4 +1,4 @@
-"""Other projects' search over the published sets, beside hybrid: `python -m tests.benchmark.peers`.
+"""Other projects' search over the published sets, beside hybrid: `python -m docs.benchmark.peers`.
 
 Writes the section "Peers" of docs/papers/retrieval.md anew and leaves the rest; `make bench-retrieval`
 writes it with all others. FastMCP and casual-mcp have dependencies of their own, so they run in a process of
@@ -19,6 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
+from docs.benchmark import say
+from docs.benchmark.data import PUBLISHED, ROOT, among_others, published, semantics
 from inspector.access.reach import EvalSet
 from inspector.cli.bench import p_text
 from inspector.core.ports import SystemClock
@@ -29,8 +31,6 @@ from inspector.measure.bootstrap import SIGNIFICANT, Estimate, holm
 from inspector.measure.ranker_bench import NOTHING, DataSet, Measured, RankerBench, Row
 from inspector.measure.run import DEPTH, CaseRun, Run, summarise
 from inspector.measure.standing import difference
-from tests.benchmark import say
-from tests.benchmark.data import PUBLISHED, ROOT, among_others, published, semantics
 
 VARIABLE = "TOOLSIGHT_PEERS"
 HYBRID = "hybrid"

@@ -1,6 +1,6 @@
 """Kills the app at random moments while a server runs that ignores every polite request; counts what is left.
 
-`python -m tests.hard.orphans [KILLS]`. The app runs in a pseudo-terminal. A moment is anything from when the
+`python -m docs.hard.orphans [KILLS]`. The app runs in a pseudo-terminal. A moment is anything from when the
 server's process is there, which is before Toolsight can have noted it, to a second and a half later. Servers
 are found by their command line, so that what Toolsight notes plays no part in the count.
 """

@@ -1,11 +1,11 @@
-"""Fits the probability that a tool fits: `python -m tests.benchmark.fit_confidence`.
+"""Fits the probability that a tool fits: `python -m docs.benchmark.fit_confidence`.
 
 Logistic regression over the clauses of labelled requests: of each request the likeliest pair of a clause and
 one of its first tools counts, found again after each fit (multiple instance learning: Andrews et al. 2002,
 “MI-SVM”). Possible and impossible requests weigh the same, as do the catalogs; within the impossible ones far
 requests outweigh small talk, and that near misses. Every second request of a kind is fitted,
 and every everyday request of the fitted servers; none of the demo's or of the reported vendors'.
-`python -m tests.benchmark.abstention` and `everyday` ask the others. Printed: the coefficients, and what they
+`python -m docs.benchmark.abstention` and `everyday` ask the others. Printed: the coefficients, and what they
 answer in the other half.
 """
 
@@ -15,13 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.access.reach import EvalCase, EvalSet
-from inspector.core.settings import DiscoverySettings
-from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.hybrid import WORDS_ALONE, FitModel, FitSignals, HybridRanker
-from tests.benchmark import say
-from tests.benchmark.data import (
+from docs.benchmark import say
+from docs.benchmark.data import (
     CATALOGS,
     FITTED,
     PUBLISHED,
@@ -32,6 +27,11 @@ from tests.benchmark.data import (
     prepared,
     untimed_semantics,
 )
+from inspector.access.reach import EvalCase, EvalSet
+from inspector.core.settings import DiscoverySettings
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.hybrid import WORDS_ALONE, FitModel, FitSignals, HybridRanker
 
 NAMES = (
     "coverage",

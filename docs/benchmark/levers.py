@@ -1,6 +1,6 @@
 """What each part of the default ranker's fusion adds: the section "Levers" of docs/papers/retrieval.md.
 
-`python -m tests.benchmark.levers` prints it. Each lever is turned off while the others stay on. Queries are
+`python -m docs.benchmark.levers` prints it. Each lever is turned off while the others stay on. Queries are
 embedded once for all variants and runs, so nothing here says how fast anything is.
 """
 
@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
+from docs.benchmark import say
+from docs.benchmark.data import DATA, OWN, POOL, PUBLISHED, among_others, own, prepared, published
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import percent
 from inspector.core.ports import SystemClock
@@ -25,8 +27,6 @@ from inspector.search.rankers.fusion import FusionRanker, FusionWeights
 from inspector.search.rankers.hybrid import HybridRanker
 from inspector.search.rankers.query_fusion import QueryFusion, QueryWeights
 from inspector.search.rules import SearchRules
-from tests.benchmark import say
-from tests.benchmark.data import DATA, OWN, POOL, PUBLISHED, among_others, own, prepared, published
 
 
 @dataclass(frozen=True, slots=True)

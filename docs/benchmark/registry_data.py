@@ -1,4 +1,4 @@
-"""Any number of tools with vectors, made of real ones, for `tests.benchmark.registry`.
+"""Any number of tools with vectors, made of real ones, for `docs.benchmark.registry`.
 
 The real tools are those of the published data sets and of the demo; their vectors are MiniLM's, of the text
 that a registry embeds. Tool number i is a copy of real tool i modulo their number: its name and description
@@ -19,6 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from docs.benchmark.data import DATA, POOL, PUBLISHED, ROOT, demo_tools, embedder
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_evalset, read_tools
@@ -26,7 +27,6 @@ from inspector.registry.embedding import embedded_text
 from inspector.research.source import StoredEmbedder
 from inspector.search.document import key_of
 from inspector.search.sqlite import SqliteVectors
-from tests.benchmark.data import DATA, POOL, PUBLISHED, ROOT, demo_tools, embedder
 
 NOISE = 0.8
 GROUPS = 100

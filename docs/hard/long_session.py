@@ -1,4 +1,4 @@
-"""A recorded session of 100,000 events, opened in the app: `python -m tests.hard.long_session`.
+"""A recorded session of 100,000 events, opened in the app: `python -m docs.hard.long_session`.
 
 Its events are those of the demo's session, again and again, with model calls that count on. The app is in a
 pseudo-terminal and opens it in Trace. Measured are the seconds until its calls are shown, the steps from call
@@ -14,9 +14,9 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from tests.benchmark import say
-from tests.benchmark.terminal import app
-from tests.hard.load import LETTERS, bare_keys, memory_of, told
+from docs.benchmark import say
+from docs.benchmark.terminal import app
+from docs.hard.load import LETTERS, bare_keys, memory_of, told
 
 EVENTS = 100_000
 STEPS = 60

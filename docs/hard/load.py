@@ -1,4 +1,4 @@
-"""Keys, time and memory: 107 servers, and 10,000 tools on one. `python -m tests.hard.load [FOLDER]`
+"""Keys, time and memory: 107 servers, and 10,000 tools on one. `python -m docs.hard.load [FOLDER]`
 
 In one run: a bare Textual app that gets the same keys; a script of the SDK that lists the same servers, all
 at once, alone and beside the bare app; Toolsight in a pseudo-terminal that connects to them without vectors,
@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from tests.benchmark import say
-from tests.benchmark.keys import BARE
-from tests.benchmark.terminal import CHAT, Terminal, app, terminal
-from tests.hard.world import SERVERS, TOOLS, Catalog, catalogs, multiplied, together, written
+from docs.benchmark import say
+from docs.benchmark.keys import BARE
+from docs.benchmark.terminal import CHAT, Terminal, app, terminal
+from docs.hard.world import SERVERS, TOOLS, Catalog, catalogs, multiplied, together, written
 
 LISTING = """
 import asyncio, json, sys

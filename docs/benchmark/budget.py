@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from docs.benchmark import say
+from docs.benchmark.loop import servers
 from inspector.session.workbench import Workbench
 from inspector.store.store import SqliteStore
 from inspector.tokens.counter import TiktokenCounter
-from tests.benchmark import say
-from tests.benchmark.loop import servers
 from tests.support.workbench import connected
 
 ROUNDS = 15

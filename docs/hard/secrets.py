@@ -1,4 +1,4 @@
-"""Secrets that get out: `python -m tests.hard.secrets`, a row for each of the planted ones.
+"""Secrets that get out: `python -m docs.hard.secrets`, a row for each of the planted ones.
 
 Each stands where a person can put one: in the environment, a header, an input, an argument, an address, a
 question, a transcript. A server repeats all of them in its definitions, results, errors and stderr. Every
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.benchmark import say
-from tests.benchmark.terminal import terminal
+from docs.benchmark import say
+from docs.benchmark.terminal import terminal
 
 REPEATING = Path(__file__).with_name("repeating_server.py")
 PLANTED = {

@@ -1,4 +1,4 @@
-"""How fast and how large the index is at 100 to 100,000 tools: `python -m tests.benchmark.speed`.
+"""How fast and how large the index is at 100 to 100,000 tools: `python -m docs.benchmark.speed`.
 
 The tools are made up by a seeded generator, with names, descriptions and parameters of realistic length,
 and the vectors are random: neither decides how long arithmetic takes. What counts is a ratio within one run,
@@ -21,6 +21,8 @@ from zlib import crc32
 
 import numpy as np
 
+from docs.benchmark import say
+from docs.benchmark.data import embedder
 from inspector.cli.composition import make_static_embedder
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import SearchRequest
@@ -30,8 +32,6 @@ from inspector.search.index import ToolIndex
 from inspector.search.query import parse
 from inspector.search.retrieval import Retrieval
 from inspector.search.vocabulary import VOCABULARY
-from tests.benchmark import say
-from tests.benchmark.data import embedder
 from tests.support.memory_vectors import MemoryVectors
 
 SIZES = (100, 1_000, 10_000, 100_000)
@@ -222,7 +222,7 @@ def _resident() -> float:
 
 def in_fresh_process(count: int) -> Speed:
     """`measure` where nothing else is in memory."""
-    code = f"from tests.benchmark.speed import measure; print(repr(measure({count})))"
+    code = f"from docs.benchmark.speed import measure; print(repr(measure({count})))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     found = eval(done.stdout.strip().splitlines()[-1], {"Speed": Speed})
     assert isinstance(found, Speed)

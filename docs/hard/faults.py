@@ -1,4 +1,4 @@
-"""Keys while a server misbehaves: `python -m tests.hard.faults [FAULT...]`, a row for each fault.
+"""Keys while a server misbehaves: `python -m docs.hard.faults [FAULT...]`, a row for each fault.
 
 The app runs in a pseudo-terminal with a healthy server and one that has the fault. Letters are typed into
 the prompt while the fault goes on, each from the press until it reaches the terminal. A fault of calls begins
@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from tests.benchmark import say
-from tests.benchmark.terminal import Terminal, app
-from tests.hard.load import letters, memory_of
+from docs.benchmark import say
+from docs.benchmark.terminal import Terminal, app
+from docs.hard.load import letters, memory_of
 from tests.support.mcp_case import SERVERS
 
 LIMIT = 0.1
 SECONDS, PAUSE = 5.0, 0.03
-# The app's own start, in which it imports what it needs, is measured by `tests.benchmark.startup`.
+# The app's own start, in which it imports what it needs, is measured by `docs.benchmark.startup`.
 _STARTED = 2.5
 OF_CALLS = (
     "",

@@ -1,4 +1,4 @@
-"""How long `sessions metrics` takes over a large store: `python -m tests.hard.telemetry FOLDER [SESSIONS]`.
+"""How long `sessions metrics` takes over a large store: `python -m docs.hard.telemetry FOLDER [SESSIONS]`.
 
 Half of the sessions are imported from made transcripts of Claude Code and Codex; the other half are copies of
 one session with the firm's servers in memory, 10 turns with scored searches. The command runs in a process of
@@ -15,13 +15,13 @@ from itertools import count
 from pathlib import Path
 from time import monotonic
 
+from docs.benchmark import say
 from fixtures.transcripts.make import claude_code, codex
 from inspector.cli.composition import bulk_counter_for
 from inspector.clients.importing import Importer
 from inspector.clients.transcript_file.reader import open_transcript
 from inspector.core.events import Record
 from inspector.store.store import SqliteStore
-from tests.benchmark import say
 from tests.support.firm import STEPS, firm
 from tests.support.workbench import connected
 

@@ -1,4 +1,4 @@
-"""Floods from a server: `python -m tests.hard.floods [SECONDS] [FLOOD...]`, a row for each.
+"""Floods from a server: `python -m docs.hard.floods [SECONDS] [FLOOD...]`, a row for each.
 
 The app runs in a pseudo-terminal with a server that, once it has listed its tools, sends the same thing
 without an end for SECONDS (120). Meanwhile letters are typed into the prompt, each from the press until it
@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.benchmark import say
-from tests.benchmark.terminal import CHAT, Terminal, app
-from tests.hard.load import letters
+from docs.benchmark import say
+from docs.benchmark.terminal import CHAT, Terminal, app
+from docs.hard.load import letters
 from tests.support.mcp_case import SUPPORT
 
 MEGABYTES, KEY, QUIT = 300, 1.0, 3.0

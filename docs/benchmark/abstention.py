@@ -1,6 +1,6 @@
 """Which requests are found, wording by wording, and what a user gets: sections of docs/papers/retrieval.md.
 
-`python -m tests.benchmark.abstention` prints them. The requests are the project's own, at least 200 of each
+`python -m docs.benchmark.abstention` prints them. The requests are the project's own, at least 200 of each
 impossible kind over four catalogs. The coefficients of the probability were fitted on every second request of
 a kind; the column “not fitted” has the others.
 """
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from docs.benchmark import say
+from docs.benchmark.data import CATALOGS, PUBLISHED, among_others, judged, own, prepared, published
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import wilson
 from inspector.core.ports import SystemClock
@@ -19,8 +21,6 @@ from inspector.search.metric import recall_at
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
-from tests.benchmark import say
-from tests.benchmark.data import CATALOGS, PUBLISHED, among_others, judged, own, prepared, published
 
 # About as many words of small talk around a request as a chatty message has.
 AROUND = 95

@@ -12,12 +12,12 @@ import time
 from typing import Any
 from unittest.mock import patch
 
+from docs.benchmark import say
 from inspector.config.setting import PROFILES
 from inspector.core.message import ModelReply
 from inspector.core.tool import Annotations, Tool
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker, Ranking
-from tests.benchmark import say
 from tests.support.fakes import ToldModel, calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

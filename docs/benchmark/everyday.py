@@ -1,6 +1,6 @@
 """What people get who ask in everyday words: a section of docs/papers/retrieval.md.
 
-`python -m tests.benchmark.everyday` prints it. Nothing was fitted on the servers of the reported half: the
+`python -m docs.benchmark.everyday` prints it. Nothing was fitted on the servers of the reported half: the
 demo's and every third vendor of the pool. Who wrote a request saw the names of tools, no description; who
 labelled it read the descriptions and allowed every tool that serves.
 """
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import mean
 
+from docs.benchmark import say
+from docs.benchmark.data import CATALOGS, FITTED, REPORTED, everyday, judged, prepared
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import wilson
 from inspector.core.ports import SystemClock
@@ -19,8 +21,6 @@ from inspector.measure.run import CaseRun, run_bench
 from inspector.search.metric import recall_at
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
-from tests.benchmark import say
-from tests.benchmark.data import CATALOGS, FITTED, REPORTED, everyday, judged, prepared
 
 IMPOSSIBLE = ("far", "near-miss", "small-talk")
 

@@ -1,6 +1,6 @@
 """What it costs that nothing is left behind: the reaper's memory and start, and servers with and without it.
 
-`python -m tests.hard.reaper`. The servers are 107 times `cat`, started at once, which is the least that a
+`python -m docs.hard.reaper`. The servers are 107 times `cat`, started at once, which is the least that a
 server can take; and the light Python server, up to its tools.
 """
 

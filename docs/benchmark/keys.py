@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.benchmark.terminal import Terminal, terminal
+from docs.benchmark.terminal import Terminal, terminal
 
 LETTERS = "абвгдежзиклмнопрстуфхцчшщэюя"
 """Letters that no escape sequence has."""
