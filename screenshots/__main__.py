@@ -17,7 +17,7 @@ from textual.widgets import Static, TextArea
 
 from fixtures.transcripts.make import claude_code, codex
 from inspector.app.app import ToolsightApp
-from inspector.app.pages.chat.race.screen import RaceScreen
+from inspector.app.pages.chat.race import RaceScreen
 from inspector.app.place import ToolPage
 from inspector.cli.agents import MachineLibrary
 from inspector.cli.location import fixtures_path
@@ -149,7 +149,7 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
     await goes(pilot, "published")
     await pilot.press("enter")
     assert isinstance(pilot.app, ToolsightApp)
-    reproduction = pilot.app.reproduction
+    reproduction = pilot.app.parts.reproduction
     await until(pilot, lambda: reproduction is not None and bool(reproduction.sections))
     await pilot.pause(1.0)
     save(pilot, "reproduction")

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
-from inspector.app.reproduction import Reproduction
+from inspector.app.scenario_job import Reproduction
 from inspector.cli.agents import MachineLibrary
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import demo_configuration

@@ -67,11 +67,11 @@ def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
 
 
 def test_the_session_page_waits_for_no_other_page() -> None:
-    loaded = loaded_after("import inspector.app.pages.registry, inspector.app.pages.chat.session.screen")
+    loaded = loaded_after("import inspector.app.pages.registry, inspector.app.pages.chat.session")
     screens = {
         name for name in loaded if name.startswith("inspector.app.pages.") and name.endswith(".screen")
     }
-    assert screens == {"inspector.app.pages.chat.session.screen"}
+    assert screens == {"inspector.app.pages.chat.session"}
 
 
 def test_every_page_of_the_registry_can_be_opened() -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from widgets.guarded import Choice, Confirm, Guarded, GuardedConfirm
-    from widgets.hanging import Hanging
     from widgets.key_bar import FilterBar, FocusBorder, FocusFrame, KeyBar
     from widgets.meter import BigNumber, Meter, Segment, legend, short_number, stacked
+    from widgets.painting import Hanging
     from widgets.prompt import PlainInput, Prompt
     from widgets.record import Column, Record, Tone
     from widgets.record_list import RecordList
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from widgets.schema_form import NOTHING, Field, SchemaForm
     from widgets.schema_tree import SchemaTree
     from widgets.terminal_text import cover_with, visible
-    from widgets.text import highlight, link, middle, plain, safe, shorten
+    from widgets.text import highlight, link, middle, plain, safe, shorten, shortened
     from widgets.text_view import TextView
-    from widgets.view_strip import StillText, ViewStrip, shortened
+    from widgets.view_strip import StillText, ViewStrip
 
 _MODULES = {
     "guarded": ("Choice", "Confirm", "Guarded", "GuardedConfirm"),
-    "hanging": ("Hanging",),
+    "painting": ("Hanging",),
     "key_bar": ("FilterBar", "FocusBorder", "FocusFrame", "KeyBar"),
     "meter": ("BigNumber", "Meter", "Segment", "legend", "short_number", "stacked"),
     "prompt": ("PlainInput", "Prompt"),
@@ -34,9 +34,9 @@ _MODULES = {
     "schema_form": ("NOTHING", "Field", "SchemaForm"),
     "schema_tree": ("SchemaTree",),
     "terminal_text": ("cover_with", "visible"),
-    "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
+    "text": ("highlight", "link", "middle", "plain", "safe", "shorten", "shortened"),
     "text_view": ("TextView",),
-    "view_strip": ("StillText", "ViewStrip", "shortened"),
+    "view_strip": ("StillText", "ViewStrip"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -20,7 +20,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
 
-from widgets.hanging import Hanging
+from widgets.painting import Hanging
 from widgets.text import plain, safe
 
 
@@ -107,7 +107,6 @@ class Confirm(ModalScreen[str | None]):
         self._indent = indent
 
     def compose(self) -> ComposeResult:
-        """Title, body, buttons."""
         with Vertical():
             yield Static(plain(self._title, limit=400), classes="confirm--title")
             with VerticalScroll(classes="confirm--body", can_focus=False):
@@ -160,7 +159,6 @@ class _TooSmall(Widget):
         self._least = f"{least.width} x {least.height}"
 
     def compose(self) -> ComposeResult:
-        """What to do, and the one answer."""
         yield Static(Content(f"Terminal too small for this question. Enlarge it to {self._least}."))
         yield Button(Content("no"), compact=True)
 

@@ -237,7 +237,6 @@ class Meter(Widget):
         return sum(segment.amount for segment in self.segments)
 
     def render(self) -> Content:
-        """Draw the bar and its label."""
         width = self.size.width
         label = self._label()
         room = width - label.cell_length - 2 if label else width

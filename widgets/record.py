@@ -170,7 +170,10 @@ def layout(
 def _fitted(
     shown: list[int], columns: Sequence[Column], naturals: Sequence[int], width: int
 ) -> dict[int, int]:
-    while len(shown) > 1 and _needed(shown, columns, naturals) > width:
+    while (
+        len(shown) > 1
+        and (sum(_least(index, columns, naturals) for index in shown) + GAP * (len(shown) - 1)) > width
+    ):
         shown.remove(_least_wanted(shown, columns))
     if not shown or width <= 0:
         return {}
@@ -187,10 +190,6 @@ def _least(index: int, columns: Sequence[Column], naturals: Sequence[int]) -> in
     if column.width is not None:
         return column.width
     return max(1, min(column.min_width, naturals[index]))
-
-
-def _needed(shown: Sequence[int], columns: Sequence[Column], naturals: Sequence[int]) -> int:
-    return sum(_least(index, columns, naturals) for index in shown) + GAP * (len(shown) - 1)
 
 
 def _least_wanted(shown: Sequence[int], columns: Sequence[Column]) -> int:

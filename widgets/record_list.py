@@ -19,33 +19,15 @@ from widgets.record_rows import RecordRows
 from widgets.terminal_text import visible
 
 
-class CursorMessage(Message):
-    """A message about the record under the cursor, if there is one."""
-
-    def __init__(self, record_list: RecordList, record: Record | None) -> None:
-        super().__init__()
-        self.record_list = record_list
-        self.record = record
-        self.key = record.key if record else None
-
-    @property
-    def control(self) -> RecordList:
-        """The list, for `@on(..., "#id")`."""
-        return self.record_list
-
-
 class RecordMessage(Message):
     """A message about a record."""
 
     def __init__(self, record_list: RecordList, record: Record) -> None:
         super().__init__()
-        self.record_list = record_list
-        self.record = record
-        self.key = record.key
+        self.record_list, self.record, self.key = record_list, record, record.key
 
     @property
     def control(self) -> RecordList:
-        """The list, for `@on(..., "#id")`."""
         return self.record_list
 
 
@@ -88,8 +70,16 @@ class RecordList(Vertical):
     class Selected(RecordMessage):
         """A record was opened, with enter or a click on the row under the cursor."""
 
-    class Highlighted(CursorMessage):
-        """The cursor moved to another record; `record` and `key` are `None` when no row is left."""
+    class Highlighted(Message):
+        """The cursor moved to another record; `key` is `None` when no row is left."""
+
+        def __init__(self, record_list: RecordList, key: str | None) -> None:
+            super().__init__()
+            self.record_list, self.key = record_list, key
+
+        @property
+        def control(self) -> RecordList:
+            return self.record_list
 
     class Copied(RecordMessage):
         """A record's text is on the clipboard."""
@@ -108,7 +98,6 @@ class RecordList(Vertical):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
-        """Create a list; the class documents the arguments."""
         super().__init__(name=name, id=id, classes=classes)
         self._rows = RecordRows(columns, header=header, lines=lines)
         self._bar = FilterBar("filter: rows containing every word")
@@ -120,12 +109,10 @@ class RecordList(Vertical):
         self.set_reactive(RecordList.follow, follow)
 
     def compose(self) -> ComposeResult:
-        """Rows, and below them the filter."""
         yield self._rows
         yield self._bar
 
     def on_mount(self) -> None:
-        """Show the initial rows."""
         self._rows.follow = self.follow
         self._show(measure=True)
 
@@ -152,37 +139,31 @@ class RecordList(Vertical):
 
     def move_to(self, key: str) -> bool:
         """Move the cursor to a record, centered; False when no such row is shown."""
-        for index, record in enumerate(self.shown):
-            if record.key == key:
-                self._rows.center(index)
-                return True
-        return False
+        index = next((index for index, record in enumerate(self.shown) if record.key == key), None)
+        if index is not None:
+            self._rows.center(index)
+        return index is not None
 
     def flash(self, key: str) -> None:
         """Highlight a changed row briefly; does nothing when animations are off."""
         self._rows.flash(key)
 
     def watch_records(self) -> None:
-        """Show the new rows."""
         self._show(measure=True)
 
     def watch_columns(self) -> None:
-        """Show the new columns."""
         self._rows.columns = self.columns
         self._show(measure=True)
 
     def watch_follow(self) -> None:
-        """Start or stop following."""
         self._rows.follow = self.follow
         if self.follow:
             self._rows.action_last()
 
     def watch_empty(self) -> None:
-        """Show the new text for an empty list."""
         self._show()
 
     def watch_filter_text(self) -> None:
-        """Show the rows that contain every word."""
         self._bar.set_value(self.filter_text)
         self._show(filtering=True)
 
@@ -242,7 +223,7 @@ class RecordList(Vertical):
     @on(RecordRows.Moved)
     def _moved(self, event: RecordRows.Moved) -> None:
         event.stop()
-        self.post_message(self.Highlighted(self, self.current))
+        self.post_message(self.Highlighted(self, self.current.key if self.current else None))
 
     @on(RecordRows.Chosen)
     def _chosen(self, event: RecordRows.Chosen) -> None:

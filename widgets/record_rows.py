@@ -15,11 +15,10 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.line import Painter, component
+from widgets.painting import Painter, component
 from widgets.prompt import open_input_on_key
 from widgets.record import GAP, Column, Record, cell, cell_text, layout, natural_widths, silent_columns
-from widgets.text import middle, plain, restyled, shorten
-from widgets.view_strip import shortened
+from widgets.text import middle, plain, restyled, shorten, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +116,10 @@ class RecordCanvas(ScrollView):
         return self.size.width - 2
 
     def notify_style_update(self) -> None:
-        """Drop the styles of the previous theme."""
         super().notify_style_update()
         self._painter.forget()
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line of the screen."""
         width = self.size.width
         if y < self._header_lines:
             return self._header_line(width)
@@ -232,7 +229,7 @@ class RecordRows(RecordCanvas, can_focus=True):
             otherwise_first: When its record is gone, the cursor goes to the first row that is no heading,
                 not to a neighbor.
         """
-        before, at_end = self.current, self._at_end()
+        before, at_end = self.current, self.cursor is None or self.cursor == len(self.records) - 1
         above = (self.cursor or 0) * self._lines - self.scroll_offset.y
         self._wanted = before.key if before else self._wanted
         self.records = records
@@ -245,9 +242,6 @@ class RecordRows(RecordCanvas, can_focus=True):
         now = self.current
         if (before and before.key) != (now and now.key):
             self.post_message(self.Moved())
-
-    def _at_end(self) -> bool:
-        return self.cursor is None or self.cursor == len(self.records) - 1
 
     def _first(self) -> int:
         rows = (index for index, record in enumerate(self.records) if not record.is_heading)
@@ -285,10 +279,6 @@ class RecordRows(RecordCanvas, can_focus=True):
             self.post_message(self.Moved())
         self._bring_into_view()
 
-    @property
-    def _page(self) -> int:
-        return max(1, (self.size.height - self._header_lines) // self._lines)
-
     def _bring_into_view(self) -> None:
         if self.cursor is None or not self.size.height:
             return
@@ -316,7 +306,9 @@ class RecordRows(RecordCanvas, can_focus=True):
 
     def action_page(self, pages: int) -> None:
         """Move the cursor by a number of pages."""
-        self.move_to((self.cursor or 0) + pages * self._page)
+        self.move_to(
+            (self.cursor or 0) + pages * max(1, (self.size.height - self._header_lines) // self._lines)
+        )
 
     def action_first(self) -> None:
         """Move the cursor to the first row."""
@@ -332,7 +324,6 @@ class RecordRows(RecordCanvas, can_focus=True):
             self.post_message(self.Chosen())
 
     def on_resize(self) -> None:
-        """Fit the columns into the new width."""
         self.lay_out()
         self.virtual_size = self.virtual_size.with_width(self.size.width)
         self._bring_into_view()

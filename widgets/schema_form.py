@@ -102,7 +102,6 @@ class FieldRow(Vertical):
         self._written: tuple[str, object] | None = None
 
     def compose(self) -> ComposeResult:
-        """Label, input, error."""
         yield Static(self._label(), classes="field--label")
         yield self._make_input()
         yield Static("", classes="field--error", markup=False)
@@ -244,7 +243,6 @@ class SchemaForm(VerticalScroll, can_focus=False):
 
         @property
         def control(self) -> SchemaForm:
-            """The form, for `@on(..., "#id")`."""
             return self.form
 
     def __init__(
@@ -270,7 +268,6 @@ class SchemaForm(VerticalScroll, can_focus=False):
         self.set_reactive(SchemaForm.fields, tuple(fields))
 
     def compose(self) -> ComposeResult:
-        """The fields, and the button below them."""
         if not self.fields:
             yield Static(Content("No arguments needed."), classes="schema-form--none")
         for field in self.fields:

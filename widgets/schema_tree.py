@@ -242,15 +242,6 @@ class SchemaTree(Tree[Entry]):
     class Copied(Message):
         """The JSON of a line is on the clipboard."""
 
-        def __init__(self, schema_tree: SchemaTree) -> None:
-            super().__init__()
-            self.schema_tree = schema_tree
-
-        @property
-        def control(self) -> SchemaTree:
-            """The tree, for `@on(..., "#id")`."""
-            return self.schema_tree
-
     def __init__(
         self,
         value: object = None,
@@ -285,11 +276,9 @@ class SchemaTree(Tree[Entry]):
         self.set_reactive(SchemaTree.empty, empty)
 
     def on_mount(self) -> None:
-        """Show the initial value."""
         self.watch_value()
 
     def watch_value(self) -> None:
-        """Show the new value."""
         self.clear()
         self.root.data = top(self.value, schema=self._schema)
         self.root.expand()
@@ -383,4 +372,4 @@ class SchemaTree(Tree[Entry]):
         node = self.cursor_node
         if node is not None and node.data is not None:
             self.app.copy_to_clipboard(json.dumps(node.data.value, indent=2, default=str))
-            self.post_message(self.Copied(self))
+            self.post_message(self.Copied())

@@ -21,7 +21,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.key_bar import FilterBar
-from widgets.line import Painter
+from widgets.painting import Painter
 from widgets.prompt import open_input_on_key
 from widgets.terminal_text import visible
 from widgets.text import plain
@@ -155,12 +155,10 @@ class TextLines(ScrollView, can_focus=True):
             self.scroll_to(y=self._row_of(top[0], top[1]), animate=False, force=True)
 
     def notify_style_update(self) -> None:
-        """Drop the styles of the previous theme."""
         super().notify_style_update()
         self._painter.forget()
 
     def render_line(self, y: int) -> Strip:
-        """Draw one row of the screen."""
         width, row = self.size.width, y + self.scroll_offset.y
         if not self._lines:
             lines = plain(self.empty).wrap(max(2, width - 2))
@@ -216,15 +214,6 @@ class TextView(Vertical):
     class Copied(Message):
         """The text is on the clipboard."""
 
-        def __init__(self, text_view: TextView) -> None:
-            super().__init__()
-            self.text_view = text_view
-
-        @property
-        def control(self) -> TextView:
-            """The view, for `@on(..., "#id")`."""
-            return self.text_view
-
     def __init__(
         self,
         text: str = "",
@@ -254,24 +243,20 @@ class TextView(Vertical):
         self.set_reactive(TextView.empty, empty)
 
     def compose(self) -> ComposeResult:
-        """Lines, and below them the search."""
         yield self._lines
         yield self._bar
 
     def on_mount(self) -> None:
-        """Show the initial text."""
         self.watch_empty()
         self.watch_text()
 
     def watch_text(self) -> None:
-        """Show the new text."""
         self._shown = visible(self.text, limit=LIMIT)
         self._lines.show(self._shown, end=self._follow)
         if self._bar.is_attached and self._bar.is_open:
             self._find(self._bar.value)
 
     def watch_empty(self) -> None:
-        """Show the new text for an empty view."""
         self._lines.empty = self.empty
         self._lines.refresh()
 
@@ -298,7 +283,7 @@ class TextView(Vertical):
     def action_copy(self) -> None:
         """Copy the text as shown."""
         self.app.copy_to_clipboard(self._shown)
-        self.post_message(self.Copied(self))
+        self.post_message(self.Copied())
 
     def action_clear_search(self) -> None:
         """Clear the search and go back to the lines."""

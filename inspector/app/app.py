@@ -7,6 +7,7 @@ the frame is already on screen.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,13 +27,7 @@ if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
     from inspector.app.opening import Opened
     from inspector.app.replay import Replay
-    from inspector.app.reproduction import Reproduction
-    from inspector.app.scenario_job import Lab
     from inspector.app.stream import Bridge, View
-    from inspector.clients.library import AgentLibrary
-    from inspector.measure.audit.result import Audit
-    from inspector.registry.library import RegistryLibrary
-    from inspector.reliability.flow import FlowLibrary
     from inspector.session.verdict import Verdicts
     from inspector.session.view import Commands, SessionView
 
@@ -98,35 +93,18 @@ class ToolsightApp(PlaceApp):
         return self.view or View()
 
     @property
-    def lab(self) -> "Lab | None":
-        return self._opened.lab if self._opened and self._sees_others else None
-
-    @property
-    def reproduction(self) -> "Reproduction | None":
-        return self._opened.reproduction if self._opened is not None else None
-
-    @property
-    def _sees_others(self) -> bool:
-        """Whether what is known beside the session may be shown: not to who sees only some tools."""
-        return self._opened is not None and self._opened.bench.sight.is_whole
+    def parts(self) -> "Opened":
+        assert self._opened is not None
+        if self._opened.bench.sight.is_whole:
+            return self._opened
+        # What is known beside the session is not shown to who sees only some tools.
+        return replace(self._opened, lab=None, audit=None, agents=None, flows=None)
 
     @cached_property
     def verdicts(self) -> "Verdicts":
         from inspector.session.verdict import Verdicts
 
         return Verdicts()
-
-    @property
-    def audit(self) -> "Callable[[], Audit] | None":
-        return self._opened.audit if self._opened and self._sees_others else None
-
-    @property
-    def agents(self) -> "AgentLibrary | None":
-        return self._opened.agents if self._opened and self._sees_others else None
-
-    @property
-    def registry(self) -> "RegistryLibrary | None":
-        return self._opened.registry if self._opened is not None else None
 
     @property
     def filled(self) -> frozenset[str]:
@@ -141,10 +119,6 @@ class ToolsightApp(PlaceApp):
             "flow": session.state.inertia.predicted is not None,
         }
         return frozenset(page for page, is_filled in has.items() if is_filled)
-
-    @property
-    def flows(self) -> "FlowLibrary | None":
-        return self._opened.flows if self._opened and self._sees_others else None
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""
@@ -171,7 +145,7 @@ class ToolsightApp(PlaceApp):
         self.run_worker(self._open(), exit_on_error=False)
 
     async def _open(self) -> None:
-        await asyncio.to_thread(import_module, "inspector.app.pages.chat.session.screen")
+        await asyncio.to_thread(import_module, "inspector.app.pages.chat.session")
         from inspector.app.opening import connect
         from inspector.app.replay import Replay
         from inspector.app.stream import Bridge
@@ -203,9 +177,10 @@ class ToolsightApp(PlaceApp):
 
     async def _look_into_registry(self) -> None:
         """List the registry's page if a tool is in it, or if it cannot be read, which the page says."""
-        if self.registry is not None:
+        registry = self.parts.registry
+        if registry is not None:
             try:
-                self._has_registry = await asyncio.to_thread(self.registry.has_tools)
+                self._has_registry = await asyncio.to_thread(registry.has_tools)
             except ToolsightError:
                 self._has_registry = True
 
@@ -220,7 +195,7 @@ class ToolsightApp(PlaceApp):
             return
         if not wanted:
             return
-        from inspector.app.keymap import checked
+        from inspector.app.command import checked
 
         keymap, problems = await asyncio.to_thread(checked, wanted, type(self))
         self.set_keymap(keymap)

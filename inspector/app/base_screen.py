@@ -1,4 +1,4 @@
-"""The base of every page: two lines on top, drawing the newest view, and going back."""
+"""The base of every page: its lines on top, drawing the newest view, going back, and the keys of tools."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -6,17 +6,58 @@ from typing import ClassVar
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.geometry import Size
 from textual.screen import Screen
-from textual.widgets import Input, TextArea
+from textual.widgets import Input, Static, TextArea
 
-from inspector.app.activity import Activity
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
-from inspector.app.place import Destination, Page, other_view
+from inspector.app.job import Activity
+from inspector.app.place import Destination, EditPage, Page, WhyNotPage, other_view
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
-from widgets import FilterBar, RecordRows, StillText
+from inspector.core.ranking import SearchRequest
+from inspector.core.server import ServerPhase
+from inspector.core.session import Binding as Bound
+from inspector.session.verdict import Answer, Verdict
+from widgets import FilterBar, RecordRows, StillText, visible
+
+_ANSWERS = {
+    Answer.PAYS: ("✓", "$text-success"),
+    Answer.DEPENDS: ("◐", "$text-warning"),
+    Answer.COSTS: ("✕", "$text-warning"),
+}
+
+
+def verdict_text(answer: Answer, text: str) -> Content:
+    """Return whether discovery pays, with a sign and a color for the answer."""
+    sign, color = _ANSWERS[answer]
+    return Content.assemble((f"{sign} ", color), (text, "bold"))
+
+
+class VerdictLine(InContext, Static):
+    """Judges in the background when what decides has changed; empty until that is done."""
+
+    DEFAULT_CSS = "VerdictLine { height: auto; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__("", id=id)
+        self._judged: tuple[object, ...] = ()
+
+    def look(self) -> None:
+        """Judge again if something changed; while servers connect, every answer would be too early."""
+        state = self.session.state
+        if any(server.phase is ServerPhase.CONNECTING for server in state.servers.values()):
+            return
+        session = self.session
+        key = (session.setup, session.accounting.meter, state.model)
+        if key != self._judged:
+            self._judged = key
+            self.run_job("verdict", lambda job: self.context.verdicts.of(session, job.stopped), self._show)
+
+    def _show(self, found: Verdict | None) -> None:
+        self.update("" if found is None else verdict_text(found.answer, found.short))
 
 
 class HeaderLine(StillText):
@@ -156,3 +197,63 @@ class BaseScreen(InContext, Screen[None]):
             return
         for line in self.query(HeaderLine):
             line.update(header(self.view.state, self.context.where, line.outer_size.width or self.size.width))
+
+
+_NO_TOOL = "Put the cursor on a tool first."
+_LONGEST = 80
+
+
+class ToolKeys(BaseScreen):
+    """A page with tools in a list; `tool_id` is the one under the cursor, "" if there is none."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("w", "why", "why", id="tool.why"),
+        Binding("e", "edit_tool", "edit", id="tool.edit"),
+        Binding("l", "load", "load/unload", id="tool.load"),
+    ]
+
+    @property
+    def tool_id(self) -> str:
+        return ""
+
+    @property
+    def request(self) -> SearchRequest:
+        """What a tool is explained against: what the model searched for last, or nothing yet."""
+        return self.view.state.conversation.last_search or SearchRequest()
+
+    def action_why(self) -> None:
+        """Show why the tool is found or not, in Find."""
+        if self._has_tool():
+            self.open(WhyNotPage(self.tool_id, self.request))
+
+    def action_edit_tool(self) -> None:
+        """Edit the tool's texts and see what that changes, in Find."""
+        if self._has_tool():
+            self.open(EditPage(self.tool_id, self.request.query))
+
+    def action_load(self) -> None:
+        """Load the tool, so that the model sees it, or take a loaded one away again."""
+        if not self._has_tool():
+            return
+        try:
+            told = self._loaded_or_unloaded()
+        except ToolsightError as error:
+            self.fail(error)
+        else:
+            self.notify(told, title=visible(self.tool_id, limit=_LONGEST, newlines=False), markup=False)
+
+    def _loaded_or_unloaded(self) -> str:
+        """Turn the tool's binding around, and return what is so now. Raises ToolsightError."""
+        state = self.session.state.known(self.tool_id)
+        if state is not None and (state.binding is Bound.LOADED or state.returns_loaded):
+            self.commands.evict(self.tool_id)
+            return "Unloaded. The model must search for it again."
+        if state is not None and state.binding.is_bound:
+            return "The configuration pins this tool, so it stays bound."
+        self.commands.load(self.tool_id)
+        return "Loaded. The model sees it in its next call."
+
+    def _has_tool(self) -> bool:
+        if not self.tool_id:
+            self.warn(_NO_TOOL)
+        return bool(self.tool_id)

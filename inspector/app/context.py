@@ -19,14 +19,9 @@ from widgets import RecordList, SchemaTree, TextView, visible
 
 if TYPE_CHECKING:
     from inspector.app.draw.header import Where
+    from inspector.app.opening import Opened
     from inspector.app.replay import Replay
-    from inspector.app.reproduction import Reproduction
-    from inspector.app.scenario_job import Lab
     from inspector.app.stream import View
-    from inspector.clients.library import AgentLibrary
-    from inspector.measure.audit.result import Audit
-    from inspector.registry.library import RegistryLibrary
-    from inspector.reliability.flow import FlowLibrary
     from inspector.session.verdict import Verdicts
 
 
@@ -60,33 +55,8 @@ class Context(Protocol):
         ...
 
     @property
-    def lab(self) -> "Lab | None":
-        """Runs scenarios; None where the app has no lab."""
-        ...
-
-    @property
-    def reproduction(self) -> "Reproduction | None":
-        """Where published tables are measured; None where the app has no source for them."""
-        ...
-
-    @property
-    def audit(self) -> "Callable[[], Audit] | None":
-        """Reads what the configurations on this machine cost, in a thread; None where nothing can."""
-        ...
-
-    @property
-    def agents(self) -> "AgentLibrary | None":
-        """The transcripts of real agents on this machine; None where the app cannot import any."""
-        ...
-
-    @property
-    def flows(self) -> "FlowLibrary | None":
-        """What was called after what in the recorded sessions; None where the app cannot read them."""
-        ...
-
-    @property
-    def registry(self) -> "RegistryLibrary | None":
-        """The tools that are kept beside those of the servers; None where the app has no registry."""
+    def parts(self) -> "Opened":
+        """What else the app has; for who sees only some tools, nothing that is known beside the session."""
         ...
 
     @property

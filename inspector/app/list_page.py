@@ -11,10 +11,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static, Tab, Tabs
 
-from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.draw.line import failure_line
-from inspector.app.job import Job
+from inspector.app.job import Activity, Job
 from inspector.app.stream import View
 from widgets import KeyBar, RecordList
 

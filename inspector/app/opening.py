@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from inspector.app.place import Destination
-    from inspector.app.reproduction import Reproduction
-    from inspector.app.scenario_job import Lab
+    from inspector.app.scenario_job import Lab, Reproduction
     from inspector.clients.library import AgentLibrary
     from inspector.measure.audit.result import Audit
     from inspector.registry.library import RegistryLibrary

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from inspector.core.ranking import SearchReport, SearchRequest
 
@@ -150,28 +150,38 @@ def digit(place: Place, places: Sequence[Place] = PLACES) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Destination:
+    """What a page can be asked to show; `page` is the name of that page, by default the search."""
+
+    page: ClassVar[str] = "search"
+
+
+@dataclass(frozen=True)
+class Page(Destination):
     """A page as it was left, by its name in `place.PLACES`."""
 
-    name: str
+    # Of this kind each has another one.
+    page: str  # type: ignore[misc]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolPage:
+class ToolPage(Destination):
     """One tool of the catalog."""
 
+    page = "servers"
     tool_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class ServerPage:
+class ServerPage(Destination):
     """One server of the configuration."""
 
+    page = "servers"
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class SearchPage:
+class SearchPage(Destination):
     """A past search with its report, or a search to run now."""
 
     request: SearchRequest
@@ -179,7 +189,7 @@ class SearchPage:
 
 
 @dataclass(frozen=True, slots=True)
-class WhyNotPage:
+class WhyNotPage(Destination):
     """A tool beside the rival it has to beat."""
 
     tool_id: str
@@ -187,7 +197,7 @@ class WhyNotPage:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparePage:
+class ComparePage(Destination):
     """A query under every ranker; `pinned` is shown at any rank."""
 
     request: SearchRequest
@@ -195,14 +205,14 @@ class ComparePage:
 
 
 @dataclass(frozen=True, slots=True)
-class StepsPage:
+class StepsPage(Destination):
     """A request as one search, and as one search per step."""
 
     request: SearchRequest
 
 
 @dataclass(frozen=True, slots=True)
-class EditPage:
+class EditPage(Destination):
     """A tool's texts to edit, measured against a query."""
 
     tool_id: str
@@ -210,67 +220,50 @@ class EditPage:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfusablePage:
-    """The tools that a search may confuse."""
-
-
-@dataclass(frozen=True, slots=True)
-class MarketplacePage:
+class MarketplacePage(Destination):
     """A plugin of the marketplace, among those that may serve a query."""
 
+    page = "marketplace"
     plugin: str = ""
     query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioPage:
+class ScenarioPage(Destination):
     """A scenario by the name of its file, to be run now."""
 
+    page = "scenarios"
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class RacePage:
+class RacePage(Destination):
     """The race of the conversation's last question, to be started now."""
+
+    page = "race"
 
 
 @dataclass(frozen=True, slots=True)
-class TracePage:
+class TracePage(Destination):
     """A recorded session, replayed from its first call."""
 
+    page = "timeline"
     session_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdPage:
+class ThresholdPage(Destination):
     """The threshold of a ranker, measured at once; `live` has requests that are gathered already."""
 
+    page = "threshold"
     ranker: str
     live: "LiveBench | None" = None
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilesPage:
+class ProfilesPage(Destination):
     """A scenario under several profiles, beginning with the chosen one."""
 
+    page = "profiles"
     file: "ScenarioFile"
     choice: "Choice"
-
-
-Destination = (
-    Page
-    | ServerPage
-    | ToolPage
-    | SearchPage
-    | WhyNotPage
-    | ComparePage
-    | StepsPage
-    | EditPage
-    | ConfusablePage
-    | MarketplacePage
-    | TracePage
-    | ThresholdPage
-    | ProfilesPage
-    | RacePage
-    | ScenarioPage
-)

@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 
-from inspector.app.activity import Activity
+from inspector.app.job import Activity
 from inspector.app.place import PLACES, digit, page_after, page_info, place_of
 from inspector.app.terminal import TerminalApp
 
@@ -122,9 +122,7 @@ class PlaceApp(TerminalApp[None]):
 
     def open(self, destination: "Destination") -> None:
         """Go to the page of a destination, and show the destination there; back leads here again."""
-        from inspector.app.pages.registry import page_for
-
-        page, here = page_for(destination), self.page
+        page, here = destination.page, self.page
         if here and page_info(page).screen != self.current_mode:
             self._trail.append(here)
         screen = self.go(page)

@@ -2,9 +2,9 @@
 
 from textual.content import Content
 
-from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen
 from inspector.app.draw.line import failure_text
+from inspector.app.job import Activity
 from inspector.app.scenario_job import Lab, LabJob
 
 # Seconds between redraws of a run's progress.
@@ -24,7 +24,7 @@ class LabScreen(BaseScreen):
     @property
     def lab(self) -> Lab | None:
         """The lab given to this page, else the app's."""
-        return self._given if self._given is not None else self.context.lab
+        return self._given if self._given is not None else self.context.parts.lab
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -55,7 +55,7 @@ def keys() -> None:
     toolsight config keys
     """
     from inspector.app.app import ToolsightApp
-    from inspector.app.keymap import bound_keys, checked
+    from inspector.app.command import bound_keys, checked
 
     keymap, problems = checked(read_keys(), ToolsightApp)
     bound, path = bound_keys(ToolsightApp), keys_path()

@@ -21,7 +21,7 @@ from inspector.core.error import ConfigError, ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
-    from inspector.app.start.app import Way
+    from inspector.app.start import Way
     from inspector.core.server import ServerSpec
     from inspector.measure.audit.result import Audit
     from inspector.registry.federation import Federation
@@ -100,7 +100,7 @@ def _require_terminal() -> None:
 
 async def _asked(options: Options, shown: _Shown) -> Options | None:
     """The options with what a person chose on the start page; None if they left."""
-    from inspector.app.start.app import StartApp
+    from inspector.app.start import StartApp
 
     def find() -> "Sequence[Way]":
         from inspector.cli.start import ways
@@ -126,7 +126,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.app.dialogs.elicitor import ModalElicitor
     from inspector.app.opening import Opened
     from inspector.app.place import ScenarioPage
-    from inspector.app.reproduction import Reproduction
+    from inspector.app.scenario_job import Reproduction
     from inspector.cli import composition
     from inspector.cli.agents import MachineLibrary
     from inspector.cli.configuration import is_the_demo, read_configuration, with_list_changes

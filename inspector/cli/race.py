@@ -12,9 +12,8 @@ from typing import Any
 
 import click
 
-from inspector.app.pages.chat.race import outcome
-from inspector.app.pages.chat.race.entry import Line, ansi_line, drawn
-from inspector.app.pages.chat.race.picture import FORMATS, exported
+from inspector.app.pages.chat import race_text as outcome
+from inspector.app.pages.chat.race_picture import FORMATS, Line, ansi_line, drawn, exported
 from inspector.cli import lab
 from inspector.cli.configuration import read_configuration
 from inspector.cli.doctor import ask_about_leftovers

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inspector.app.draw.line import shown_path
-from inspector.app.start.app import Opens, Way
+from inspector.app.start import Opens, Way
 from inspector.cli import composition, location
 from inspector.cli.configuration import demo_configuration
 from inspector.cli.options import Options

@@ -94,11 +94,11 @@ async def test_what_is_known_beside_the_session_is_for_the_administrator_alone()
         assert isinstance(app, ToolsightApp)
         assert app._opened is not None
         app._opened = replace(app._opened, audit=audit_machine, flows=CannedFlows())
-        assert (app.audit, app.flows, app.lab, app.agents) == (None, None, None, None)
+        assert (app.parts.audit, app.parts.flows, app.parts.lab, app.parts.agents) == (None, None, None, None)
         app.see_as("")
         await until(pilot, lambda: not rig.bench.state.is_restricted)
-        assert app.audit is audit_machine
-        assert app.flows is not None
+        assert app.parts.audit is audit_machine
+        assert app.parts.flows is not None
         await until(pilot, lambda: "3 users" in seen(pilot))
 
 

@@ -10,22 +10,12 @@ from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE, hostile_tools
 from inspector.access.reach import EvalCase
-from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.lab.bench.content import (
-    DEFAULT_RANKERS,
-    Running,
-    State,
-    detail,
-    running,
-    status,
-)
-from inspector.app.pages.lab.bench.screen import BenchRequestScreen, BenchScreen
-from inspector.app.pages.lab.calibration.screen import CalibrationScreen
+from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
+from inspector.app.pages.lab.bench_text import DEFAULT_RANKERS, Running, State, running, status
+from inspector.app.pages.lab.calibration import CalibrationScreen
 from inspector.core.tool import Tool
 from inspector.measure.calibrate import threshold_of
-from inspector.search.rankers.ranker_list import RANKERS
-from tests.support.app import app_rig, goes, said, seen, until
+from tests.support.app import app_rig, goes, said, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
@@ -103,14 +93,6 @@ async def test_space_chooses_a_ranker_and_takes_it_back() -> None:
         assert "the 6 chosen" in said(pilot, "#bench-status")
 
 
-async def test_r_without_a_choice_measures_nothing_and_says_so() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await opened(pilot)
-        await only(pilot, "hybrid")
-        await pilot.press("space", "r")
-        assert "No ranker is chosen" in said(pilot, "#bench-status")
-
-
 async def test_r_measures_the_chosen_rankers_and_records_no_search() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await ran(pilot)
@@ -170,35 +152,6 @@ async def test_hostile_tools_and_requests_do_no_harm() -> None:
         assert not dangerous("".join(lines(pilot.app)))
 
 
-async def test_leaving_the_page_ends_the_run_without_harm() -> None:
-    embedder = HeldEmbedder()
-    async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
-        await opened(pilot)
-        embedder.hold()
-        await pilot.press("r")
-        await until(pilot, embedder.asked.is_set)
-        await goes(pilot, "session")
-        embedder.free.set()
-        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
-        await ran(pilot)
-
-
-async def test_without_vectors_the_page_says_that_words_decide() -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await opened(pilot)
-        assert "no embeddings yet, words only" in said(pilot, "#bench-facts")
-        await pilot.press("r")
-        await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
-
-
-async def test_without_tools_it_says_what_to_do_first() -> None:
-    async with app_rig(servers={"calc": MemoryServer([])}) as (pilot, _):
-        await goes(pilot, "bench")
-        await until(pilot, lambda: "connect a server" in seen(pilot))
-        await pilot.press("r", "v")
-        await until(pilot, lambda: "no tool fits any request" in seen(pilot))
-
-
 async def test_results_of_tools_that_changed_are_marked() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await ran(pilot)
@@ -226,20 +179,6 @@ async def test_enter_shows_the_worst_requests_of_the_first_and_differences_of_an
         await until(pilot, lambda: "needs" in said(pilot, "#request-detail"))
 
 
-async def test_enter_on_a_request_searches_for_it_and_esc_comes_back() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await ran(pilot)
-        _list(pilot).move_to("fuzzy")
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
-        query = _list(pilot).records[0].copy
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
-        assert pilot.app.screen.query_one("#query", PlainInput).value == query
-        await pilot.press("escape")
-        assert isinstance(pilot.app.screen, BenchRequestScreen)
-
-
 async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await ran(pilot)
@@ -253,14 +192,6 @@ async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> N
     assert (tmp_path / "bench.md").read_text().startswith("| data set")
     assert len(json.loads((tmp_path / "bench.json").read_text())) == 6
     assert (tmp_path / "bench.csv").read_text().startswith("dataset,")
-
-
-async def test_o_before_a_run_writes_nothing() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await opened(pilot)
-        await pilot.press("x")
-        await until(pilot, lambda: len(pilot.app._notifications) == 1)
-        assert isinstance(pilot.app.screen, BenchScreen)
 
 
 async def calibrated(pilot: Pilot[None], *keys: str) -> None:
@@ -303,27 +234,6 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
         assert ranker == "hybrid" or "min_closest" not in copied
 
 
-async def test_a_ranking_with_another_threshold_marks_what_was_measured_before() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await ran(pilot)
-        await pilot.press("v")
-        await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
-        await until(pilot, lambda: bool(_list(pilot).records))
-        _list(pilot).move_to("0.9")
-        await pilot.press("a", "escape")
-        await until(pilot, lambda: "have changed" in said(pilot, "#bench-status"))
-
-
-async def test_without_vectors_the_calibration_says_what_to_do() -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await opened(pilot)
-        await pilot.press("v")
-        await until(pilot, lambda: "no vectors" in said(pilot, "#calibration-facts"))
-        assert "embedding_model" in said(pilot, "#calibration-facts")
-        await pilot.press("a", "y", "escape")
-        assert isinstance(pilot.app.screen, BenchScreen)
-
-
 async def test_a_stopped_calibration_can_be_started_again() -> None:
     embedder = HeldEmbedder()
     async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
@@ -360,11 +270,6 @@ def test_the_status_says_what_goes_on_or_what_to_do_in_80_columns(state: State, 
     line = status(state, 80).plain
     assert says in line
     assert len(line) <= 78
-
-
-def test_every_ranker_is_described_in_one_line_of_80_columns() -> None:
-    for name in RANKERS:
-        assert max(map(len, detail(name, None).plain.split("\n"))) <= 78
 
 
 def test_the_time_that_is_left_goes_by_what_was_done_in_all_rankers() -> None:

@@ -54,16 +54,6 @@ async def test_the_cursor_starts_on_what_is_in_use() -> None:
         assert current.key == "two"
 
 
-async def test_down_goes_from_the_name_to_the_suggestions() -> None:
-    async with app_rig() as (pilot, rig):
-        taken: list[str] = []
-        rig.bench.switch_model = taken.append  # type: ignore[method-assign, assignment]
-        await pilot.app.run_action("ask('model')")
-        await pilot.press("down", "down", "enter")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
-        assert taken == ["demo/planner"]
-
-
 async def test_a_toolset_that_cannot_be_taken_keeps_the_dialog_open_with_the_reason() -> None:
     async with app_rig() as (pilot, rig):
 
@@ -88,10 +78,3 @@ async def test_a_milestone_that_a_tool_waits_for_is_offered_and_opens_the_tool()
         await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
         assert rig.bench.state.milestones == ("plan_confirmed",)
         assert "shop:list_orders" in found(rig)
-
-
-async def test_any_other_milestone_can_be_typed() -> None:
-    async with app_rig() as (pilot, rig):
-        await pilot.app.run_action("ask('milestone')")
-        await pilot.press(*"done", "enter")
-        await until(pilot, lambda: rig.bench.state.milestones == ("done",))

@@ -1,7 +1,5 @@
 """The question whether an unknown configuration may start: complete, readable, and safe."""
 
-import pytest
-
 from inspector.app.dialogs.approver import TEXT_AT, ConsentDialog, consent_body
 from inspector.config.configuration import Configuration, Named
 from inspector.config.consent import Handed, ServerConsent, check_consent
@@ -9,8 +7,6 @@ from inspector.core.server import ChangedFile, Expansion, Program, ServerSpec
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
-from widgets import cover_with, plain, visible
 
 LOCAL = ServerConsent("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("TOKEN", "URL"))
 REMOTE = ServerConsent("shop", url="https://shop.example/mcp", header_names=("Authorization",))
@@ -31,27 +27,11 @@ def test_the_command_line_is_quoted_so_that_a_space_is_no_separator() -> None:
     assert "1 server with" in text
 
 
-def test_an_address_is_shown_with_the_names_of_its_headers() -> None:
-    text = consent_body("mcp.json", (REMOTE,)).plain
-    assert "https://shop.example/mcp" in text
-    assert "Authorization" in text
-    assert "command" not in text
-
-
 def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
     text = consent_body("mcp.json", (LOCAL, PREDICATES)).plain
     assert "1 server and execute a Python file with" in text
     assert "/srv/predicates.py" in text
     assert "0123456789ab" in text
-
-
-def test_what_is_covered_on_every_page_is_read_as_it_is_in_the_question() -> None:
-    cover_with(lambda text: text.replace("notes", "[redacted]"))
-    try:
-        assert plain("notes server").plain == visible("notes server") == "[redacted] server"
-        assert "npx -y 'notes server'" in consent_body("mcp.json", (LOCAL,)).plain
-    finally:
-        cover_with(str)
 
 
 @with_hostile_text
@@ -122,26 +102,6 @@ async def test_a_wrapped_line_goes_on_under_its_text_so_that_no_line_can_be_fake
         rows = [line for line in seen(pilot).splitlines() if "/bin:" in line]
         assert rows
         assert all(f"│  {' ' * TEXT_AT}" in row for row in rows)
-
-
-async def test_all_of_it_can_be_read_without_a_mouse() -> None:
-    async with app_rig(size=(80, 24)) as (pilot, _):
-        for key, times in (("down", 60), ("pagedown", 9), ("end", 1)):
-            await pilot.app.push_screen(dialog())
-            await pilot.pause()
-            assert "package-9" not in seen(pilot)
-            await pilot.press(*[key] * times)
-            assert "package-9" in seen(pilot), key
-            pilot.app.pop_screen()
-
-
-@pytest.mark.parametrize("size", [(80, 24), (60, 20), (200, 60)])
-async def test_both_answers_can_be_seen_however_long_the_question(size: tuple[int, int]) -> None:
-    async with app_rig(size=size) as (pilot, _):
-        await pilot.app.push_screen(dialog())
-        await pilot.pause()
-        shown = lines(pilot.app)
-        assert any("start these servers" in line and "no, leave" in line for line in shown)
 
 
 async def test_the_safe_answer_is_the_easy_one() -> None:

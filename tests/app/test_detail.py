@@ -27,14 +27,6 @@ async def test_it_shows_text_and_data_and_closes() -> None:
         assert not isinstance(app.screen, DetailScreen)
 
 
-async def test_without_data_there_is_only_the_text() -> None:
-    app: App[None] = App()
-    async with app.run_test(size=(80, 24)) as pilot:
-        shown = await _shown(pilot, DetailScreen("Answer", ""))
-        assert "No text." in shown
-        assert not app.screen.query(SchemaTree)
-
-
 async def test_y_copies_the_text_and_esc_leaves_a_search_first() -> None:
     app: App[None] = App()
     async with app.run_test(size=(80, 24)) as pilot:

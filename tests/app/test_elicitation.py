@@ -70,12 +70,6 @@ async def test_a_filled_in_form_reaches_the_server_with_its_types() -> None:
         }
 
 
-async def test_an_untouched_form_sends_its_defaults_and_nothing_that_is_empty() -> None:
-    async with asking(FormRequest("shop", "?", {"properties": {**SCHEMA["properties"]}})) as (pilot, task):
-        await pilot.press("ctrl+r")
-        assert await task == ElicitationAnswer(Action.ACCEPT, {"nights": 2})
-
-
 async def test_a_wrong_value_is_said_below_its_field_and_nothing_is_sent() -> None:
     async with asking(FORM) as (pilot, task):
         await pilot.press("tab", *"ada", "ctrl+r")
@@ -141,12 +135,6 @@ async def test_a_copied_address_is_a_yes_that_opens_nothing(monkeypatch: pytest.
         assert copied == [LINK.url]
 
 
-async def test_what_is_no_web_address_can_only_be_refused() -> None:
-    async with asking(LinkRequest("shop", "Run it", "javascript:alert(1)")) as (pilot, _task):
-        assert "open in the browser" not in seen(pilot)
-        assert "not a web address" in seen(pilot)
-
-
 async def test_a_question_that_is_taken_back_goes_away() -> None:
     async with asking(FORM) as (pilot, task):
         task.cancel()
@@ -166,11 +154,6 @@ async def test_one_question_is_asked_after_the_other() -> None:
         assert answered == ["cancel", "cancel"]
 
 
-def test_a_form_that_asks_for_a_secret_is_warned_about() -> None:
-    request = FormRequest("shop", "", {"properties": {"api_key": {"type": "string"}}})
-    assert "ask for a secret (api_key)" in form_body(request, form_fields(request.schema)).plain
-
-
 @with_hostile_text
 def test_hostile_text_of_a_question_is_shown_and_not_obeyed(text: str) -> None:
     evil = text[:2000]
@@ -178,16 +161,6 @@ def test_hostile_text_of_a_question_is_shown_and_not_obeyed(text: str) -> None:
     form = form_body(request, form_fields(request.schema)).plain
     link = link_body(LinkRequest(evil, evil, evil)).plain
     assert not [letter for letter in dangerous(form + link) if letter not in "\n\t"]
-
-
-@pytest.mark.parametrize("request_", [FORM, LINK])
-async def test_a_terminal_too_small_for_a_server_s_question_takes_no_only(
-    request_: ElicitationRequest,
-) -> None:
-    async with asking(request_, size=(40, 12)) as (pilot, task):
-        await until(pilot, lambda: "too small for this question" in seen(pilot))
-        await pilot.press("ctrl+r", "tab", "shift+tab", "enter")
-        assert await task == CANCELLED
 
 
 def test_a_question_in_toolsight_s_name_is_marked_with_who_wrote_it() -> None:

@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.app.dialogs.export import ToolPicker
-from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.find import results as content
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import Pane

@@ -6,20 +6,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.app.app import ToolsightApp
+from inspector.app.command import bound_keys, checked
 from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.keymap import bound_keys, checked
 from inspector.app.opening import Opened
 from tests.support.app import RigApp, ready, until
 from tests.support.workbench import opened
 from tests.widgets.hostile import dangerous
 
 IDS = [bound.id for bound in bound_keys(ToolsightApp)]
-
-
-def test_every_place_and_every_key_of_lists_can_be_changed() -> None:
-    assert {f"place.{name}" for name in ("chat", "tools", "find", "cost", "trace", "lab")} <= set(IDS)
-    assert {"list.up", "list.down", "tool.why", "tool.edit", "tool.load", "page.back"} <= set(IDS)
-    assert len(IDS) == len(set(IDS))
 
 
 @pytest.mark.parametrize(
@@ -45,11 +39,6 @@ def test_an_id_that_nothing_has_is_named_with_the_closest_ones() -> None:
     assert "place.find" in problems[0]
 
 
-def test_a_key_that_means_two_things_on_one_page_is_told() -> None:
-    _, problems = checked({"theme": "ctrl+o"}, ToolsightApp)
-    assert problems == ("ctrl+o is bound to both settings and theme (everywhere).",)
-
-
 def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -> None:
     _, problems = checked({"tool.why": "c"}, ToolsightApp)
     assert problems == (
@@ -57,11 +46,6 @@ def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -
         "c is bound to both find.rankers and tool.why (search).",
         "c is bound to both budget.cache and tool.why (budget).",
     )
-
-
-def test_a_key_of_a_page_that_also_moves_in_lists_is_told() -> None:
-    _, problems = checked({"tool.why": "j"}, ToolsightApp)
-    assert problems == ("j is bound to both tool.why and list.down (in every list).",)
 
 
 @given(st.dictionaries(st.one_of(st.sampled_from(IDS), st.text()), st.one_of(st.text(), st.integers())))

@@ -55,29 +55,6 @@ async def test_a_yes_ends_them_and_says_so() -> None:
     assert left.find() == ()
 
 
-async def test_what_could_not_be_ended_is_named() -> None:
-    left = MemoryLeftovers(GIT, stubborn={GIT.id})
-    async with app_rig(settled=False, leftovers=left) as (pilot, rig):
-        await asked(pilot)
-        await pilot.press("left", "left", "enter")
-        await connected(pilot, rig)
-        await until(pilot, lambda: "811, 812" in " ".join(n.message for n in pilot.app._notifications))
-
-
-async def test_what_is_left_for_good_is_asked_about_no_more() -> None:
-    left = MemoryLeftovers(DAEMON)
-    async with app_rig(settled=False, leftovers=left) as (pilot, rig):
-        await asked(pilot)
-        await pilot.press("left", "enter")
-        await connected(pilot, rig)
-    assert left.kept == (DAEMON,)
-
-
-async def test_nobody_is_asked_where_nothing_is_left() -> None:
-    async with app_rig(leftovers=MemoryLeftovers()) as (pilot, _):
-        assert not isinstance(pilot.app.screen, GuardedConfirm)
-
-
 @with_hostile_text
 def test_the_words_of_a_process_reach_the_question_as_plain_text(text: str) -> None:
     body = leftover_body([Leftover("ab.1", text, text, 0.0, (811,))]).plain

@@ -8,12 +8,12 @@ from typing import Literal
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.dialogs.choice import ModelDialog, looked_for, model_rows
+from inspector.app.dialogs.choice import ModelDialog
 from inspector.core.ports import LocalModel
 from tests.support.app import app_rig, said, seen, until
 from tests.support.fakes import MemoryLocalModels, ToldModel
 from tests.support.workbench import Rig
-from widgets import PlainInput, RecordList
+from widgets import RecordList
 
 QWEN = LocalModel("ollama/qwen3:4b", "http://127.0.0.1:11434", "Ollama", 2_600_000_000, "4.0B", 8192)
 GEMMA = LocalModel("llamafile/gemma", "http://127.0.0.1:8080/v1", "llama.cpp")
@@ -61,16 +61,6 @@ async def test_local_models_appear_beside_the_suggestions_and_say_that_they_need
         assert said(pilot, "#choice-local") == "2 local models from Ollama, llama.cpp, no key needed"
 
 
-async def test_the_keys_work_while_the_servers_are_asked() -> None:
-    async with dialog((QWEN,), answering=False) as (pilot, _, local):
-        await pilot.press(*"open")
-        assert pilot.app.screen.query_one(PlainInput).value == "open"
-        assert "Looking for local model servers: Ollama on 11434" in said(pilot, "#choice-local")
-        local.answering.set()
-        await until(pilot, lambda: QWEN.name in names(pilot))
-        assert pilot.app.screen.query_one(PlainInput).value == "open"
-
-
 async def test_where_no_server_answers_the_dialog_says_which_were_asked() -> None:
     async with dialog() as (pilot, _, local):
         await until(pilot, lambda: local.left == 1)
@@ -90,14 +80,6 @@ async def test_a_chosen_local_model_is_used_at_its_address_and_recorded() -> Non
         assert (rig.bench.state.model, rig.bench.state.window) == (GEMMA.name, 4096)
 
 
-async def test_a_local_model_can_be_typed_too() -> None:
-    async with dialog((QWEN,)) as (pilot, _, local):
-        await until(pilot, lambda: local.left == 1)
-        pilot.app.screen.query_one(PlainInput).value = QWEN.name
-        await pilot.press("enter")
-        await until(pilot, lambda: local.opened == [QWEN])
-
-
 async def test_a_search_for_servers_that_breaks_is_told_and_names_still_work() -> None:
     async with dialog() as (pilot, rig, local):
         await until(pilot, lambda: local.left == 1)
@@ -110,13 +92,6 @@ async def test_a_search_for_servers_that_breaks_is_told_and_names_still_work() -
         await until(pilot, lambda: len(rig.events("model")) == 1)
 
 
-async def test_closing_the_dialog_gives_up_the_servers_that_have_not_answered() -> None:
-    async with dialog((QWEN,), answering=False) as (pilot, _, local):
-        await pilot.press("escape")
-        await until(pilot, lambda: local.left == 1)
-        assert local.answering.is_set() is False
-
-
 async def test_the_row_under_the_cursor_stays_when_others_appear() -> None:
     async with dialog((QWEN,), answering=False) as (pilot, _, local):
         await pilot.press("down", "down")
@@ -127,16 +102,6 @@ async def test_the_row_under_the_cursor_stays_when_others_appear() -> None:
         assert chosen is not None
         assert now is not None
         assert now.key == chosen.key
-
-
-def test_the_local_model_in_use_is_marked_once() -> None:
-    rows = model_rows(QWEN.name, (QWEN, GEMMA))
-    assert [row.key for row in rows].count(QWEN.name) == 1
-    assert (rows[0].key, rows[0].cells[0]) == (QWEN.name, "✓")
-
-
-def test_what_is_asked_has_an_end() -> None:
-    assert looked_for(("Ollama on 11434",), (), done=False) != looked_for(("Ollama on 11434",), (), done=True)
 
 
 async def test_what_a_server_says_of_itself_cannot_control_the_terminal() -> None:

@@ -5,10 +5,7 @@ from textual.widgets import Input
 
 from inspector.app.pages.find.rankers import RankerDialog
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.lab.calibration.screen import CalibrationScreen
-from inspector.app.replay import ReplayedSession
-from inspector.session.view import Commands
-from inspector.session.workbench import Workbench
+from inspector.app.pages.lab.calibration import CalibrationScreen
 from tests.support.app import app_rig, goes, until
 from tests.support.fakes import says
 from tests.support.memory_vectors import MemoryEmbedder
@@ -60,13 +57,6 @@ async def test_a_threshold_chosen_on_the_curve_is_an_event_and_outlives_another_
         assert chosen != before
         rig.bench.policy.set("binding.capacity", 3)
         assert rig.bench.retrieval.rules.threshold == chosen
-
-
-def test_a_replayed_session_has_none_of_the_commands() -> None:
-    commands = {name for name in vars(Commands) if not name.startswith("_")}
-    assert commands >= {"chat", "load", "change_setting"}
-    assert not {name for name in commands if hasattr(ReplayedSession, name)}
-    assert {name for name in commands if hasattr(Workbench, name)} == commands
 
 
 async def test_choosing_a_ranker_in_a_replay_leaves_the_live_session_as_it_was() -> None:

@@ -6,14 +6,12 @@ from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE
 from inspector.app.command import COMMANDS, shown_keys
-from inspector.app.dialogs.settings import SettingsDialog
 from inspector.app.palette import CommandSource
 from inspector.app.place import PLACES
 from inspector.core.tool import Tool
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig
 from tests.support.memory_servers import MemoryServer
 from tests.widgets.hostile import dangerous
-from widgets import RecordList
 
 
 async def _source(pilot: Pilot[None]) -> CommandSource:
@@ -38,16 +36,6 @@ async def test_tools_servers_sessions_and_settings_are_found_by_name() -> None:
             assert title in [str(hit.prompt) for hit in await _found(pilot, query)]
 
 
-async def test_a_setting_opens_the_settings_where_it_stands() -> None:
-    async with app_rig() as (pilot, _):
-        hit = next(h for h in await _found(pilot, "binding.capacity") if "setting " in str(h.prompt))
-        await hit.command()
-        await until(pilot, lambda: isinstance(pilot.app.screen, SettingsDialog))
-        current = pilot.app.screen.query_one("#knobs", RecordList).current
-        assert current is not None
-        assert current.key == "binding.capacity"
-
-
 async def test_names_of_servers_and_tools_are_never_markup() -> None:
     tools = {tool.id: tool for tool in (Tool("shop", text[:100], "x") for text in HOSTILE.values())}
     async with app_rig(servers={"shop": MemoryServer([*tools.values()])}) as (pilot, _):
@@ -66,17 +54,3 @@ async def test_every_command_stands_there_before_anything_is_typed() -> None:
         titles = [str(hit.prompt) for hit in hits]
         several = [place for place in PLACES if len(place.pages) > 1]
         assert all(f"{place.title}: {page.title}" in titles for place in several for page in place.pages)
-
-
-async def test_every_command_is_found_by_its_title() -> None:
-    async with app_rig(settled=False) as (pilot, _):
-        for command in COMMANDS:
-            hits = [hit async for hit in (await _source(pilot)).search(command.title)]
-            assert all(isinstance(hit, Hit) for hit in hits)
-            assert any(str(hit.prompt).startswith(command.title) for hit in hits), command.id
-
-
-async def test_nothing_typed_breaks_the_search() -> None:
-    async with app_rig(settled=False) as (pilot, _):
-        for query in ("[/]", "[@click=app.quit()]", "\x1b[2J", "(", "zzzz" * 500):
-            assert [hit async for hit in (await _source(pilot)).search(query)] == [], query

@@ -7,10 +7,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input, TextArea
 
 from inspector.app.pages.find.text_editor import DescriptionArea
-from inspector.app.start.app import StartApp
 from inspector.app.terminal import MOST_BREAKS, MOST_BYTES, TerminalApp, fitting
-from inspector.core.events import UserSaid
-from tests.support.app import app_rig
 from widgets import PlainInput, Prompt
 
 MEGABYTE = 1_000_000
@@ -59,24 +56,6 @@ async def test_a_second_paste_has_only_the_room_that_the_first_one_left() -> Non
         app.post_message(events.Paste("c" * MOST_BYTES))
         await pilot.pause()
         assert prompt.text == "c" * MOST_BYTES
-
-
-async def test_what_is_sent_after_a_huge_paste_is_what_was_taken_of_it() -> None:
-    async with app_rig(at_home=True) as (pilot, rig):
-        pilot.app.post_message(events.Paste("x" * MEGABYTE))
-        await pilot.press("enter")
-        await pilot.pause()
-        assert notes(pilot.app) == [CUT]
-        (said,) = rig.store.read("s", kinds=("user",))
-        assert said.event == UserSaid("x" * MOST_BYTES)
-
-
-async def test_the_start_page_cuts_a_paste_too() -> None:
-    app = StartApp(lambda: (), lambda _words: "")
-    async with app.run_test() as pilot:
-        app.post_message(events.Paste("x" * MEGABYTE))
-        await pilot.pause()
-        assert len(app.query_one("#typed", Input).value) == MOST_BYTES
 
 
 @given(st.text(alphabet="a é表\n\r\t\ud800"), st.text(alphabet="a表\n"), st.integers(0, 60))

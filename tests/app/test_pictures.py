@@ -20,16 +20,16 @@ from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
 from inspector.app.pages import registry
-from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.chat.race import RaceScreen
+from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.cost.budget import BudgetScreen
 from inspector.app.pages.cost.machine import MachineScreen
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.lab.bench.screen import BenchRequestScreen, BenchScreen
-from inspector.app.pages.lab.calibration.screen import CalibrationScreen
-from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
-from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
-from inspector.app.pages.lab.scenario.screen import GuardLabScreen
+from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
+from inspector.app.pages.lab.calibration import CalibrationScreen
+from inspector.app.pages.lab.profile_compare import ProfileCompareScreen
+from inspector.app.pages.lab.published import ReproduceScreen
+from inspector.app.pages.lab.scenario import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.clients import ClientsScreen
@@ -51,20 +51,19 @@ from inspector.app.place import (
     ToolPage,
     WhyNotPage,
 )
-from inspector.app.reproduction import Reproduction
-from inspector.app.scenario_job import Choice
+from inspector.app.scenario_job import Choice, Reproduction
 from inspector.config.consent import Handed, ServerConsent
-from inspector.core.error import BreakerState, FailureKind
+from inspector.core.error import BreakerState, ConnectError, FailureKind
 from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
+from inspector.core.tool import Tool
 from inspector.demo.model import DemoPlanner
 from inspector.mcp.elicitation import FormRequest, LinkRequest
 from inspector.tokens.counter import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS
 from tests.app.test_confusable_page import offices
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
-from tests.app.test_page_keys import one_fails
 from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.core.test_event import records as event_records
@@ -80,6 +79,7 @@ from tests.support.canned import (
 from tests.support.fakes import Step, ToldModel, calls, says, searches
 from tests.support.lab import MemoryLab, four_servers, written
 from tests.support.marketplace import shipped_market
+from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.picture import (
@@ -148,7 +148,11 @@ def _offices() -> Shown:
 
 
 def _failing() -> Shown:
-    return Shown(servers=one_fails())
+    fault = ConnectError(
+        "no-such-command is not installed", hint="Check PATH.", stderr_tail="boom: missing TOKEN"
+    )
+    broken = MemoryServer([Tool("broken", "x")], fault=fault)
+    return Shown(servers={**shop_and_weather(), "broken": broken})
 
 
 def _lab(folder: Path) -> MemoryLab:

@@ -7,19 +7,17 @@ from functools import partial
 
 import pytest
 from hypothesis import given, strategies as st
-from textual.content import Content
 from textual.pilot import Pilot
-from textual.widgets import Input
 
-from inspector.app.activity import Activity
 from inspector.app.app import ToolsightApp
 from inspector.app.base_screen import HeaderLine
 from inspector.app.command import COMMANDS
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.draw.header import Where, header
+from inspector.app.job import Activity
 from inspector.app.opening import Opened
 from inspector.app.pages import registry
-from inspector.app.place import PLACES, ToolPage, listed, other_view, page_after, page_info, place_of
+from inspector.app.place import PLACES, listed, page_after, page_info, place_of
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
@@ -56,21 +54,6 @@ def test_the_pages_of_a_place_form_a_ring(name: str) -> None:
         page = page_after(page, OPTIONAL)
         seen_pages.append(page)
     assert sorted(seen_pages) == sorted(pages)
-
-
-def test_fifteen_pages_are_listed_for_one_server_without_policy_registry_or_catalogs() -> None:
-    assert sum(len(listed(place, frozenset())) for place in PLACES) <= 15
-    assert {page.name for place in PLACES for page in listed(place, OPTIONAL)} == {
-        page.name for place in PLACES for page in place.pages if not page.view_of
-    }
-
-
-def test_a_view_of_a_page_leads_back_to_it() -> None:
-    views = [page for place in PLACES for page in place.pages if page.view_of]
-    assert views
-    assert all(
-        other_view(page.name) == page.view_of and other_view(page.view_of) == page.name for page in views
-    )
 
 
 async def test_the_registry_is_listed_once_something_is_in_it() -> None:
@@ -124,13 +107,6 @@ async def test_the_digit_of_the_place_where_one_is_goes_to_its_next_page() -> No
             assert f"[{page.title}]" in seen(pilot).splitlines()[1]
 
 
-async def test_a_place_opens_with_the_page_that_was_left() -> None:
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "timeline")
-        await pilot.press("4", "5")
-        assert page_of(pilot) == "timeline"
-
-
 async def test_esc_leaves_the_prompt_and_then_a_digit_is_a_place() -> None:
     async with app_rig(at_home=True) as (pilot, _):
         await pilot.press("6")
@@ -145,14 +121,6 @@ async def test_esc_leaves_the_prompt_and_then_a_digit_is_a_place() -> None:
         assert pilot.app.focused is prompt
 
 
-async def test_an_f_key_goes_to_a_place_also_from_an_input() -> None:
-    async with app_rig() as (pilot, _):
-        await pilot.press("f5", "slash", "x")
-        assert isinstance(pilot.app.focused, Input)
-        await pilot.press("f4")
-        await until(pilot, lambda: page_of(pilot) == "budget")
-
-
 async def test_a_page_is_found_again_as_it_was_left() -> None:
     async with app_rig() as (pilot, _):
         await goes(pilot, "budget")
@@ -163,17 +131,6 @@ async def test_a_page_is_found_again_as_it_was_left() -> None:
         await pilot.press("5", "6", "4")
         assert pilot.app.screen.query_one("#budget-table", RecordList) is table
         assert table.current == before
-
-
-async def test_back_leads_to_the_page_from_which_a_tool_was_opened() -> None:
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "budget")
-        pilot.app.open(ToolPage("shop:refund_order"))  # type: ignore[attr-defined]
-        await until(pilot, lambda: place_of(page_of(pilot)).name == "tools")
-        for _ in range(2):
-            await pilot.press("escape")
-            await pilot.pause()
-        await until(pilot, lambda: page_of(pilot) == "budget")
 
 
 async def test_a_click_on_the_first_two_lines_goes_there() -> None:
@@ -228,37 +185,6 @@ def test_the_two_lines_fit_and_say_where_one_is(width: int, page: str) -> None:
     assert f"{place_of(page).title}" in lines[0].partition("[")[2].partition("]")[0]
     assert "107/107 up" in lines[0]
     assert "34 %" in lines[0]
-
-
-@pytest.mark.parametrize(
-    ("config", "shown"),
-    [("/srv/crm/servers.json", " servers.json "), ("https://crm.example/mcp", " crm.example/mcp ")],
-)
-def test_the_second_line_names_a_file_by_its_name_and_an_address_whole(config: str, shown: str) -> None:
-    text = header(SessionState(config=config, model_label="m"), Where("search"), 80).plain
-    assert shown in text.split("\n")[1]
-    assert "/srv" not in text
-
-
-async def test_the_lines_fit_beside_the_keys_panel() -> None:
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "events")
-        await pilot.app.run_action("keys_panel")
-        await until(pilot, lambda: bool(pilot.app.screen.query("HelpPanel")))
-        first = "[5 Trace]", "3/3 up"
-        await until(pilot, lambda: all(text in seen(pilot).splitlines()[0] for text in first))
-        assert "[events]" in seen(pilot).splitlines()[1]
-        await pilot.app.run_action("keys_panel")
-        await until(pilot, lambda: not pilot.app.screen.query("HelpPanel"))
-
-
-async def test_the_header_opens_the_settings() -> None:
-    async with app_rig() as (pilot, _):
-        line = pilot.app.screen.query_one(HeaderLine).render()
-        assert isinstance(line, Content)
-        column = seen(pilot).splitlines()[1].index("profile toolsight")
-        await pilot.click(offset=(column, 1))
-        await until(pilot, lambda: "Settings of this session" in seen(pilot))
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
+from inspector.app.pages.lab.profile_compare import ProfileCompareScreen
 from inspector.app.place import ProfilesPage
 from inspector.app.scenario_job import Choice, ScenarioFile
 from inspector.core.error import ConfigError
@@ -60,26 +60,6 @@ async def test_r_runs_the_scenario_under_static_and_the_current_profile(tmp_path
         assert _cells(pilot, "outcome") == ["answered", "answered"]
         assert _cells(pilot, "expectations met") == ["3 of 6", "6 of 6"]
         assert "⚠ static: 1 scripted search was rejected" in said(pilot, "#compare-notes")
-
-
-async def test_what_was_set_in_the_session_goes_with_its_profile_only(tmp_path: Path) -> None:
-    lab = MemoryLab(written(tmp_path))
-    async with opened(lab) as (pilot, rig):
-        rig.bench.policy.set("guard.window_repeats", 9)
-        await _compared_all(pilot, 2)
-        assert [run[2] for run in lab.runs] == [{}, {"guard.window_repeats": 9}]
-        assert _cells(pilot, "loops") == ["0", "0"]
-
-
-async def test_space_chooses_and_takes_back(tmp_path: Path) -> None:
-    lab = MemoryLab(written(tmp_path))
-    async with opened(lab) as (pilot, _):
-        await pilot.press("space", "down", "down", "space")
-        await _compared_all(pilot, 2)
-        assert [run[1] for run in lab.runs] == ["toolsight", "prd"]
-        await pilot.press("space", "up", "space")
-        await pilot.press("r")
-        assert len(lab.runs) == 2
 
 
 async def test_esc_stops_the_runs_and_keeps_what_is_there(tmp_path: Path) -> None:

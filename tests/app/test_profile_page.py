@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs import settings_text as content
 from inspector.app.dialogs.settings import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
-from inspector.app.dialogs.settings_text import FRONT, Listed
+from inspector.app.dialogs.settings_text import Listed
 from inspector.config.configuration import Configuration
 from inspector.config.setting import PROFILES, differences, find_knob, knobs, profile_settings, with_values
 from inspector.core.settings import BindingSettings, Settings
@@ -116,73 +116,6 @@ async def test_a_number_is_checked_while_one_types_and_applied_by_enter() -> Non
         assert rig.bench.settings.binding.capacity == 15
 
 
-async def test_choices_are_a_list_with_what_each_means() -> None:
-    async with opened() as (pilot, rig):
-        await _to(pilot, "binding.policy")
-        await pilot.press("enter")
-        assert "found tools stay bound while there is room" in seen(pilot)
-        await pilot.press("up", "enter")
-        assert rig.bench.settings.binding.policy == "keep"
-
-
-async def test_a_ranker_is_chosen_from_those_that_there_are() -> None:
-    async with opened() as (pilot, rig):
-        await _to(pilot, "discovery.ranker")
-        await pilot.press("enter")
-        rows = pilot.app.screen.query_one(RecordList)
-        assert rows.move_to("bm25")
-        await pilot.press("enter")
-        assert rig.bench.settings.discovery.ranker == "bm25"
-
-
-async def test_esc_leaves_the_dialog_and_changes_nothing() -> None:
-    async with opened() as (pilot, rig):
-        await _to(pilot, "guard.exempt")
-        await pilot.press("enter", *"mail:*", "escape")
-        assert isinstance(pilot.app.screen, SettingsDialog)
-        assert rig.bench.settings.guard.exempt == ()
-
-
-async def test_a_list_is_typed_with_commas() -> None:
-    async with opened() as (pilot, rig):
-        await _to(pilot, "guard.exempt")
-        await pilot.press("enter", *"a:b, c:d", "enter")
-        assert rig.bench.settings.guard.exempt == ("a:b", "c:d")
-
-
-async def test_a_table_says_how_it_is_written_and_what_is_wrong_with_it() -> None:
-    async with opened((80, 24)) as (pilot, rig):
-        await _to(pilot, "guard.guidance")
-        await pilot.press("enter", "a")
-        await until(pilot, lambda: bool(said(pilot, "#knob-error")))
-        assert said(pilot, "#knob-hint") in seen(pilot).replace("\n", "")
-        assert rig.bench.settings.guard.guidance == {}
-
-
-async def test_the_filter_finds_settings_by_what_they_do() -> None:
-    async with opened() as (pilot, _):
-        await pilot.press("tab", "slash", *"tracking", "enter")
-        assert _paths(pilot) == ["guard.normalise"]
-        await pilot.press("escape", "slash", *"binding.cap", "enter")
-        assert _paths(pilot) == ["binding.capacity"]
-
-
-async def test_with_nothing_changed_the_differences_say_what_to_do() -> None:
-    async with opened() as (pilot, _):
-        await pilot.press("c")
-        assert _paths(pilot) == []
-        assert "Every setting is at its default." in seen(pilot)
-        await pilot.press("c")
-        assert _paths(pilot) == [one.path for one in knobs() if one.path in FRONT]
-
-
-async def test_enter_on_a_heading_does_nothing() -> None:
-    async with opened() as (pilot, rig):
-        await pilot.press("tab", "home", "enter")
-        assert isinstance(pilot.app.screen, SettingsDialog)
-        assert rig.bench.policy.session_values == {}
-
-
 async def test_a_copied_setting_can_be_given_to_set() -> None:
     async with opened() as (pilot, _):
         await _to(pilot, "binding.capacity")
@@ -227,8 +160,3 @@ def test_every_knob_says_what_it_is_in_every_profile(name: str) -> None:
         told = str(content.by_profile(setup, knob))
         assert "every profile" in told or all(other in told for other in PROFILES), knob.path
         assert len(content.knob_detail(setup, knob).wrap(_NARROW)) <= _DETAIL_LINES, knob.path
-
-
-@pytest.mark.parametrize("name", PROFILES)
-def test_what_a_profile_changes_is_shown_without_a_cut(name: str) -> None:
-    assert len(content.profile_detail(name).wrap(_NARROW)) <= _DETAIL_LINES

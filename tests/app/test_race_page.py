@@ -12,10 +12,9 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import HelpScreen
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.chat.race import content
-from inspector.app.pages.chat.race.playback import PACES, Playback
-from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.app.place import RacePage
+from inspector.app.pages.chat.race import RaceScreen
+from inspector.app.pages.chat.race_playback import PACES, Playback
+from inspector.app.pages.chat.race_text import bars_text, scale
 from inspector.core.error import ConfigError
 from inspector.core.ports import ChatModel
 from inspector.scenario.comparison import ScenarioResult
@@ -57,7 +56,6 @@ turns:
 
 
 QUESTION = "Which orders are late?"
-FORECAST = "What is the forecast for the city of Oslo?"
 
 
 def race_lab(folder: Path) -> MemoryLab:
@@ -151,15 +149,6 @@ async def test_the_end_is_one_large_number_over_both_sides_in_numbers(tmp_path: 
         assert not pilot.app.screen.query_one(BigNumber).display or not _screen(pilot).has_class("-over")
 
 
-async def test_who_needed_fewer_calls_has_not_won(tmp_path: Path) -> None:
-    """Until both are over, no side is said to have answered."""
-    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
-        await _raced(pilot)
-        assert said(pilot, "#race-bars").count("✓ answered") == 2
-        await pilot.press("left")
-        assert "answered" not in said(pilot, "#race-bars")
-
-
 async def test_a_side_that_did_less_leaves_no_number(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
 
@@ -193,18 +182,6 @@ async def test_a_real_model_is_asked_twice_only_after_a_yes_that_knows_the_estim
         await until(pilot, lambda: len(lab.runs) == 2)
 
 
-async def test_arriving_from_the_chat_starts_the_race_of_the_newest_question(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    async with opened(lab, asked=(QUESTION,)) as (pilot, rig):
-        _screen(pilot).arrive(RacePage())
-        await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
-        await rig.bench.chat(FORECAST)
-        await until(pilot, lambda: is_up_to_date(pilot, rig))
-        _screen(pilot).arrive(RacePage())
-        await until(pilot, lambda: len(lab.runs) == 4 and "instead of" in said(pilot, "#race-said"))
-        assert {title for title, _, _ in lab.runs[2:]} == {FORECAST}
-
-
 async def test_a_race_goes_on_while_another_page_is_shown(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     lab.gate.clear()
@@ -232,18 +209,6 @@ async def test_a_scenario_that_does_not_fit_the_servers_is_refused_with_what_it_
         await pilot.press("escape")
         assert said(pilot, "#race-status").startswith(QUESTION)
         assert lab.runs == []
-
-
-async def test_a_scenario_runs_on_the_sessions_servers_under_static_and_its_profile(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    async with opened(lab, scenario="demo") as (pilot, rig):
-        assert "starts the race" in said(pilot, "#race-said")
-        assert lab.runs == []
-        await _raced(pilot)
-        assert sorted(run[1] for run in lab.runs) == ["static", "toolsight"]
-        assert all(ground.configuration is rig.bench.configuration for ground in lab.grounds)
-        assert "static: 2 scripted searches left out, 2 fewer model calls." in said(pilot, "#race-said")
-        assert "toolsight: 2 more model calls than static" in said(pilot, "#race-said")
 
 
 async def test_what_was_set_in_the_session_applies_to_both_but_cannot_make_static_another(
@@ -276,28 +241,6 @@ async def test_arrows_go_call_by_call_and_the_lane_that_needs_more_goes_on_alone
         assert _tokens(pilot) == shown[5]
         assert "call 1" in said(pilot, "#race-said")
         assert "paused" in said(pilot, "#race-status")
-
-
-async def test_space_stands_still_and_goes_on(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    lab.gate.clear()
-    async with opened(lab, scenario="demo") as (pilot, _):
-        await pilot.press("r", "space")
-        lab.gate.set()
-        screen = _screen(pilot)
-        await until(pilot, lambda: screen.job.progress is None)
-        assert _tokens(pilot) == [0, 0]
-        await pilot.press("space")
-        await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
-
-
-async def test_plus_and_minus_change_the_pace_and_without_animations_there_is_none(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path), pace=0.6) as (pilot, _):
-        assert "no pause between calls" in said(pilot, "#race-status")
-        await pilot.press("minus", "minus")
-        assert "0.2 s per call" in said(pilot, "#race-status")
-        await pilot.press("plus")
-        assert "0.1 s per call" in said(pilot, "#race-status")
 
 
 def test_the_pace_has_two_ends() -> None:
@@ -336,20 +279,6 @@ async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> 
         assert lab.cancelled == len(lab.runs)
 
 
-async def test_another_scenario_and_another_profile_are_a_key_away(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    async with opened(lab, scenario="demo") as (pilot, _):
-        await _raced(pilot)
-        await pilot.press("c", "down", "enter")
-        await pilot.pause()
-        assert "A slash at the end" in said(pilot, "#race-status")
-        assert _tokens(pilot) == [0, 0]
-        await pilot.press("p", "down", "enter")
-        await pilot.pause()
-        await _raced(pilot)
-        assert {run[1] for run in lab.runs[2:]} == {"static", "prd"}
-
-
 async def test_x_writes_a_slide_and_a_recording(tmp_path: Path) -> None:
     async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
         await pilot.press("x")
@@ -371,35 +300,6 @@ async def test_x_writes_a_slide_and_a_recording(tmp_path: Path) -> None:
         assert "has to end in .svg, .md, .html, .cast" in said(pilot, "#export-problem")
 
 
-async def test_a_race_needs_a_server_that_is_ready(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    async with opened(lab, asked=(QUESTION,)) as (pilot, rig):
-        for name in tuple(rig.bench.state.servers):
-            await rig.bench.stop(name)
-        await until(pilot, lambda: is_up_to_date(pilot, rig))
-        await pilot.press("r")
-        assert "no server is ready" in said(pilot, "#race-said")
-        assert lab.runs == []
-
-
-async def test_a_script_cannot_be_asked_a_question_but_its_scenario_races(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    async with opened(lab, asked=(QUESTION,), model="demo/script:x.yaml") as (pilot, _):
-        await pilot.press("r")
-        assert "cannot answer a question" in said(pilot, "#race-said")
-        assert lab.runs == []
-        file = next(file for file in _screen(pilot).selection.files if file.path.stem == "demo")
-        _screen(pilot)._choose_file(str(file.path))
-        await _raced(pilot)
-
-
-async def test_without_a_lab_the_page_says_how_to_get_one() -> None:
-    async with app_rig() as (pilot, _):
-        await pilot.app.push_screen(RaceScreen())
-        await until(pilot, lambda: "toolsight demo" in said(pilot, "#race-said"))
-        await pilot.press("r", "c", "space", "left", "x")
-
-
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
     text = " | ".join(HOSTILE)
     lab = MemoryLab(written(tmp_path, hostile=hostile_scenario(text)), lambda: hostile_servers(text))
@@ -411,7 +311,7 @@ async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
 
 @given(st.integers(0, 10**9))
 def test_a_full_bar_is_a_round_number_that_no_bar_leaves(most: int) -> None:
-    full = content.scale(most)
+    full = scale(most)
     assert most <= full <= max(1.5 * most, most + 1)
     assert len(str(full).rstrip("0")) <= 2
 
@@ -424,7 +324,7 @@ def test_both_bars_are_on_one_scale_and_no_line_is_too_wide(
         Racer(name, calls=3, bound=2, tool_tokens=sent, input_tokens=sent, dollars=0.1, outcome="answered")
         for name, sent in (("static", one), ("toolsight", two))
     )
-    drawn = content.bars(RaceFrame(0.0, (racers[0], racers[1])), max(one, two), width, over=over)
+    drawn = bars_text(RaceFrame(0.0, (racers[0], racers[1])), max(one, two), width, over=over)
     rows = drawn.plain.splitlines()
     assert all(cell_len(row) <= width for row in rows)
     shorter, longer = sorted((rows[1].count("█"), rows[3].count("█")))

@@ -7,25 +7,19 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from textual.containers import VerticalScroll
 from textual.pilot import Pilot
 
 from inspector.app.draw.table import table_lines
-from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.lab.reproduction.content import section_lines
-from inspector.app.pages.lab.reproduction.job import ReproduceJob
-from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
-from inspector.app.reproduction import Reproduction
+from inspector.app.pages.chat.session import SessionScreen
+from inspector.app.pages.lab.published import ReproduceJob, ReproduceScreen, section_lines
+from inspector.app.scenario_job import Reproduction
 from inspector.core.report import Origin, Section, Table
-from inspector.research import run as run_module
 from inspector.research.run import CHAPTERS
 from inspector.research.source import PlayedScenario, Steps
-from tests.support.app import app_rig, goes, said, until
-from tests.support.canned import CATALOG_SIZE
+from tests.support.app import app_rig, said, until
 from tests.support.hostile import with_hostile_text
 from tests.support.reproduction import MemorySource, session
 from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList
 
 
@@ -91,18 +85,6 @@ async def test_a_run_shows_how_far_it_is_and_esc_stops_it() -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
 
 
-async def test_keys_go_on_while_a_section_is_measured() -> None:
-    source = HeldSource()
-    async with opened(source) as pilot:
-        await pilot.press("enter")
-        await until(pilot, source.asked.is_set)
-        await pilot.press("up", "enter")
-        assert "Measures" in said(pilot, "#section-text")
-        assert _states(pilot)["latency"] == "○ not run"
-        source.free.set()
-        await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
-
-
 async def test_what_fails_is_told_and_can_be_tried_again() -> None:
     source = HeldSource(fails=True)
     source.free.set()
@@ -113,15 +95,6 @@ async def test_what_fails_is_told_and_can_be_tried_again() -> None:
         source._fails = False
         await pilot.press("enter")
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
-
-
-async def test_what_is_measured_stays_when_the_page_is_left() -> None:
-    measured = Reproduction(MemorySource)
-    measured.sections["catalog-size"] = (CATALOG_SIZE,)
-    async with app_rig() as (pilot, _rig):
-        await pilot.app.push_screen(ReproduceScreen(measured))
-        await until(pilot, lambda: _states(pilot)["catalog-size"] == "✓ done")
-        assert "Static binding is exactly 420" in said(pilot, "#section-text")
 
 
 async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
@@ -138,30 +111,6 @@ async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
         text = path.read_text()
         assert "`toolsight bench papers accuracy`" in text
         assert "## Discovery accuracy" in text
-
-
-async def test_without_a_source_the_page_says_so() -> None:
-    async with opened(None) as pilot:
-        assert "cannot measure published results" in said(pilot, "#reproduce-status")
-        await pilot.press("enter", "a", "x")
-        assert set(_states(pilot).values()) == {"○ not run"}
-
-
-async def test_a_measures_every_section(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = tuple(
-        run_module.Chapter(one.id, one.title, one.source, one.about, lambda *_: (CATALOG_SIZE,))
-        for one in CHAPTERS
-    )
-    monkeypatch.setattr(run_module, "CHAPTERS", quick)
-    async with opened(MemorySource()) as pilot:
-        await pilot.press("a")
-        await until(pilot, lambda: set(_states(pilot).values()) == {"✓ done"})
-
-
-async def test_the_page_has_a_key_from_anywhere() -> None:
-    async with app_rig() as (pilot, _rig):
-        await goes(pilot, "published")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ReproduceScreen))
 
 
 @pytest.mark.parametrize("width", [20, 78])
@@ -199,17 +148,6 @@ def test_the_page_says_what_was_built_in_and_where_recorded_runs_answer() -> Non
     assert "Recorded runs of real agents: tokens: `toolsight bench runs`." in text
 
 
-def test_numbers_stand_right_and_text_wraps() -> None:
-    rows = (("a long text that wraps", "7"), ("short", "1,000"))
-    table = Table("", ("what", "much"), rows, frozenset({1}))
-    assert [str(line) for line in table_lines(table, 20)] == [
-        "what            much",
-        "a long text        7",
-        "that wraps",
-        "short          1,000",
-    ]
-
-
 def test_a_table_that_does_not_fit_becomes_a_block_a_row() -> None:
     table = Table("", ("name", "first", "second"), (("one", "1,000", "2,000"),), frozenset({1, 2}))
     assert [str(line) for line in table_lines(table, 12)] == ["one", "  first 1,000   second 2,000"]
@@ -225,20 +163,3 @@ def test_a_late_word_of_an_earlier_run_is_passed_over() -> None:
     assert (job.step, job.waiting, job.failed) == (None, ("poison", "latency"), frozenset())
     job.finish(second)
     assert job.stopped == {"poison", "latency"}
-
-
-def _page(kind: str) -> ReproduceScreen:
-    measured = Reproduction(MemorySource)
-    if kind == "measured":
-        measured.sections["catalog-size"] = (CATALOG_SIZE,)
-    return ReproduceScreen(measured)
-
-
-async def test_numbers_fit_at_eighty_columns() -> None:
-    async with app_rig(size=(80, 24)) as (pilot, _rig):
-        await pilot.app.push_screen(_page("measured"))
-        await pilot.press("tab")
-        assert isinstance(pilot.app.screen.focused, VerticalScroll)
-        await pilot.press("pagedown")
-        await pilot.pause()
-        assert "3,333" in "\n".join(lines(pilot.app))

@@ -6,14 +6,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import example, given, strategies as st
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
-from inspector.app.pages.lab.scenario.screen import GuardLabScreen
-from inspector.app.pages.lab.scenario.walkthrough import CALL, guard_settings, walkthrough
+from inspector.app.pages.lab.scenario import GuardLabScreen
+from inspector.app.pages.lab.walkthrough import CALL, guard_settings, walkthrough
 from inspector.core.events import (
     CallCounted,
     CallRejected,
@@ -28,7 +26,7 @@ from inspector.core.settings import GuardSettings, Settings
 from inspector.core.stream import LiveSettings
 from inspector.loop.iteration_guard import IterationGuard, Outcome
 from tests.session.test_timeline import request
-from tests.support.app import app_rig, goes, said, seen, until
+from tests.support.app import app_rig, said, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
@@ -84,16 +82,6 @@ async def test_a_loop_is_seen_with_its_window_its_guidance_and_its_eviction(tmp_
         assert "The model must think" in said(pilot, "#read")
 
 
-async def test_a_tool_that_was_found_again_starts_anew(tmp_path: Path) -> None:
-    async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
-        await _ran(pilot, "down")
-        await pilot.press(*["right"] * 13)
-        await _at(pilot, 14)
-        assert "(B)(B)(B)" in said(pilot, "#guard")
-        await pilot.press("right")
-        assert "(B)(B)(B) A [C]" in said(pilot, "#guard")
-
-
 async def test_what_never_came_and_what_must_not_come_are_marked(tmp_path: Path) -> None:
     async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
         await _ran(pilot, "down", "down")
@@ -105,15 +93,6 @@ async def test_what_never_came_and_what_must_not_come_are_marked(tmp_path: Path)
         assert "there is no loop event" in said(pilot, "#about")
         await pilot.press("left")
         await _at(pilot, 6)
-
-
-async def test_a_search_that_brings_nothing_new_says_what_it_repeats(tmp_path: Path) -> None:
-    async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
-        await _ran(pilot, "down", "down", "down")
-        await pilot.press(*["right"] * 3)
-        await _at(pilot, 4)
-        assert "⚠ “orders by status”  100 % already found by “list orders”" in said(pilot, "#bound")
-        assert said(pilot, "#read").count("[Note: an earlier search") == 1
 
 
 async def test_a_file_that_cannot_be_read_says_why_and_is_not_run(tmp_path: Path) -> None:
@@ -140,30 +119,6 @@ async def test_esc_stops_a_run_and_only_then_leaves(tmp_path: Path) -> None:
         assert not isinstance(pilot.app.screen, GuardLabScreen)
 
 
-async def test_leaving_the_page_stops_the_run(tmp_path: Path) -> None:
-    lab = MemoryLab(written(tmp_path))
-    lab.gate.clear()
-    async with opened(lab) as (pilot, _):
-        await pilot.press("enter")
-        await until(pilot, lambda: len(lab.runs) == 1)
-        await goes(pilot, "session")
-        await until(pilot, lambda: lab.cancelled == 1)
-
-
-async def test_another_run_gives_the_first_one_up(tmp_path: Path) -> None:
-    lab = MemoryLab(written(tmp_path))
-    lab.gate.clear()
-    async with opened(lab) as (pilot, _):
-        await pilot.press("enter")
-        await until(pilot, lambda: len(lab.runs) == 1)
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: len(lab.runs) == 2)
-        lab.gate.set()
-        await until(pilot, lambda: "step 1 of" in said(pilot, "#lab-status"))
-        await pilot.press("escape", "up")
-        await until(pilot, lambda: "enter runs it" in said(pilot, "#lab-status"))
-
-
 async def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
     lab = MemoryLab(written(tmp_path, bad=FAILS))
     async with opened(lab) as (pilot, _):
@@ -186,26 +141,6 @@ async def test_p_chooses_the_profile_and_what_was_set_goes_with_the_sessions_own
         assert lab.runs[1] == ("alternate", "static", {})
         await until(pilot, lambda: "profile static" in said(pilot, "#lab-status"))
         assert "Guard: off" in str(pilot.app.screen.query_one("#guard").border_title)
-
-
-async def test_v_opens_the_comparison_of_the_scenario(tmp_path: Path) -> None:
-    async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
-        await pilot.press("v")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ProfileCompareScreen))
-        assert "Two tools in turn, slowly" in seen(pilot)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"), [(None, "No scenarios to run in this session"), ("", "No scenarios found")]
-)
-async def test_where_there_is_nothing_to_run_the_page_says_so(
-    tmp_path: Path, text: str | None, says: str
-) -> None:
-    async with app_rig() as (pilot, _):
-        await pilot.app.push_screen(GuardLabScreen(None if text is None else MemoryLab(tmp_path)))
-        await until(pilot, lambda: says in seen(pilot).replace("\n", " "))
-        await pilot.press("enter", "r", "p", "escape", "v", "left", "end")
-        assert isinstance(pilot.app.screen, GuardLabScreen)
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:

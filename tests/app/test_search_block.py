@@ -1,13 +1,10 @@
 """A search as the conversation shows it: its results one a line, and what came of them."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings, strategies as st
 from rich.cells import cell_len
 
-from inspector.app.draw.line import suggestion_lines
-from inspector.app.pages.chat.session.search_block import search_block
+from inspector.app.pages.chat.conversation import search_block
 from inspector.core.conversation import Item, ItemKind
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.registry.marketplace.marketplace import suggestion
@@ -44,10 +41,6 @@ def lines(*found: tuple[str, float, Outcome], width: int = 76, results: int = 5)
     return search_block(item(*found), width, results).plain.splitlines()
 
 
-def test_the_head_says_what_was_searched_and_how_many_of_all_tools_fit() -> None:
-    assert lines(*FOUND)[0] == "⌕ searched for “late orders”   3 of 84 tools fit   4 ms"
-
-
 def test_every_result_has_its_rank_its_bar_and_what_came_of_it() -> None:
     first, second, third = lines(*FOUND)[1:]
     assert first.split() == [
@@ -63,13 +56,6 @@ def test_every_result_has_its_rank_its_bar_and_what_came_of_it() -> None:
     ]
     assert second.split() == ["2", "shop:mark_shipped", "████████", "now", "loaded", "+101"]
     assert third.split()[3:] == ["already", "loaded"]
-
-
-def test_ranks_between_the_results_are_told_with_the_reason() -> None:
-    others = (("mail:send", 0.6, Outcome.OTHER_SERVER), ("mail:read", 0.55, Outcome.UNLIKELY))
-    shown = lines(FOUND[0], *others, FOUND[2], ("mail:list", 0.1, Outcome.OTHER_SERVER))
-    assert [line.split()[0] for line in shown[1:]] == ["1", "…", "4"]
-    assert shown[2].strip() == "… ranks 2–3: other server, unlikely to fit"
 
 
 def test_more_results_than_fit_are_counted() -> None:
@@ -125,14 +111,3 @@ def test_plugins_of_the_marketplace_stand_below_the_tools_within_the_width() -> 
         assert "93 %" in line
         assert len(title) <= width
         assert len(line) <= width
-
-
-def test_plugins_without_a_price_leave_its_room_to_what_they_do() -> None:
-    score = Score("currency:convert_currency", 1.0)
-    free = suggestion(CURRENCY, 0.93, "", score)
-    untold = replace(free, price=None)
-    _, line = map(str, suggestion_lines((untold,), 76))
-    assert "93 %  Converts money" in line
-    _, priced, plain = map(str, suggestion_lines((free, untold), 76))
-    assert "93 %  free Converts money" in priced
-    assert priced.index("Converts") == plain.index("Converts")

@@ -6,18 +6,15 @@ from collections.abc import Iterable
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.example_request import example_requests
-from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
-from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.chat.conversation_panel import ConversationPanel, ItemBlock
+from inspector.app.pages.chat.race import RaceScreen
+from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.core.error import ModelError
-from inspector.core.events import TurnEnded, UserSaid
 from inspector.core.ports import Decision
-from inspector.core.server import ServerPhase
 from inspector.core.session import Binding
 from tests.support.app import app_rig, seen, until
 from tests.support.fakes import calls, says, searches
@@ -81,29 +78,6 @@ async def test_a_loop_moves_its_tool_to_the_evicted_pane_with_a_warning() -> Non
         assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.EVICTED
 
 
-async def test_a_server_that_dies_in_the_middle_of_a_call_is_shown_as_failed() -> None:
-    async with app_rig(*FORECAST, says("The server is gone."), at_home=True) as (pilot, rig):
-
-        async def die(*_: object) -> None:
-            rig.servers["weather"].die("The process ended with exit code 1")
-            await asyncio.Event().wait()
-
-        rig.servers["weather"].answer = die  # type: ignore[assignment]
-        await ask(pilot, "forecast")
-        await ended(pilot, rig)
-        assert has(blocks(pilot), "weather:get_forecast", "failed", "exit code 1")
-        await until(pilot, lambda: rig.bench.state.servers["weather"].phase is ServerPhase.FAILED)
-        await until(pilot, lambda: "2/3" in str(pilot.app.screen.query_one(HeaderLine).render()))
-
-
-async def test_a_model_that_fails_is_an_error_with_its_hint() -> None:
-    error = ModelError("no key for openai/x", hint="Set OPENAI_API_KEY.")
-    async with app_rig(error, at_home=True) as (pilot, rig):
-        await ask(pilot, "hello")
-        await ended(pilot, rig)
-        assert has(blocks(pilot), "no key for openai/x", "Set OPENAI_API_KEY.")
-
-
 async def test_what_a_provider_answered_is_one_key_further() -> None:
     raw = "HTTP 401 Unauthorized\n\n{\x1b[2J}"
     error = ModelError("openai rejected the key (401)", hint="Set OPENAI_API_KEY.", raw=raw)
@@ -133,19 +107,6 @@ async def test_escape_stops_a_turn_and_the_next_one_works() -> None:
         assert has(blocks(pilot), "fine")
 
 
-async def test_messages_sent_at_once_are_answered_one_after_the_other() -> None:
-    async with app_rig(says("first"), says("second"), at_home=True) as (pilot, rig):
-        await pilot.press("a", "enter", "enter", "b", "enter")
-        await ended(pilot, rig, times=2)
-        events = [record.event for record in rig.store.read("s", kinds=("user", "end"))]
-        assert events == [
-            UserSaid("a"),
-            TurnEnded("answered", "first"),
-            UserSaid("b"),
-            TurnEnded("answered", "second"),
-        ]
-
-
 async def test_a_message_that_waits_is_counted_and_escape_brings_it_back() -> None:
     async with app_rig(calls(("calc__evaluate", {})), says("fine"), at_home=True) as (pilot, rig):
         rig.servers["calc"].answer = hanging  # type: ignore[assignment]
@@ -158,15 +119,6 @@ async def test_a_message_that_waits_is_counted_and_escape_brings_it_back() -> No
         await ended(pilot, rig)
         assert pilot.app.screen.query_one(Prompt).value == "and then"
         assert len(rig.store.read("s", kinds=("user",))) == 1
-
-
-async def test_up_brings_back_what_was_said() -> None:
-    async with app_rig(says("fine"), at_home=True) as (pilot, rig):
-        await ask(pilot, "hello")
-        await ended(pilot, rig)
-        await until(pilot, lambda: bool(pilot.app.screen.query_one(Prompt).sent))
-        await pilot.press("up")
-        assert pilot.app.screen.query_one(Prompt).value == "hello"
 
 
 async def test_the_examples_are_of_the_connected_tools_and_a_key_or_a_click_away() -> None:
@@ -186,14 +138,6 @@ async def test_the_examples_are_of_the_connected_tools_and_a_key_or_a_click_away
         assert prompt.value == examples[2]
 
 
-async def test_without_discovery_nobody_says_that_the_model_searches() -> None:
-    async with app_rig(at_home=True) as (pilot, rig):
-        empty = pilot.app.screen.query_one("#conversation-empty", Static)
-        assert "search_tools" in str(empty.render())
-        rig.bench.change_setting("discovery.enabled", False)
-        await until(pilot, lambda: "search_tools" not in str(empty.render()))
-
-
 async def test_a_call_that_changes_something_waits_for_a_yes() -> None:
     steps = (searches(tool_names=["refund_order"]), calls(("shop__refund_order", {"order": 7})), says("ok"))
     async with app_rig(*steps, at_home=True) as (pilot, rig):
@@ -205,17 +149,6 @@ async def test_a_call_that_changes_something_waits_for_a_yes() -> None:
         assert rig.servers["shop"].calls == [("refund_order", {"order": 7})]
         (decided,) = rig.store.read("s", kinds=("approval",))
         assert decided.event.decision == Decision.ONCE  # type: ignore[attr-defined]
-
-
-async def test_a_no_keeps_the_call_from_happening() -> None:
-    steps = (searches(tool_names=["refund_order"]), calls(("shop__refund_order", {"order": 7})), says("ok"))
-    async with app_rig(*steps, at_home=True) as (pilot, rig):
-        await ask(pilot, "refund")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        await pilot.press("escape")
-        await ended(pilot, rig)
-        assert rig.servers["shop"].calls == []
-        assert has(blocks(pilot), "refund_order", "rejected")
 
 
 async def test_a_narrow_terminal_has_the_conversation_and_what_discovery_saves() -> None:
@@ -246,18 +179,6 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
         assert "forecast for Oslo" in seen(pilot)
-
-
-async def test_before_a_turn_there_is_nothing_to_race_and_without_a_search_nothing_to_explain() -> None:
-    async with app_rig(says("Hello."), at_home=True) as (pilot, rig):
-        assert "r: race" not in seen(pilot)
-        await pilot.press("tab", "r")
-        assert isinstance(pilot.app.screen, SessionScreen)
-        pilot.app.screen.query_one(Prompt).focus()
-        await ask(pilot, "hi")
-        await ended(pilot, rig)
-        hint = pilot.app.screen.query_one("#conversation-hint", Static)
-        await until(pilot, lambda: str(hint.render()) == "esc, then r: race")
 
 
 async def test_while_the_model_works_nothing_about_its_turn_is_offered() -> None:

@@ -5,17 +5,15 @@ from textual.widgets import Static
 
 from inspector.app.dialogs.settings_text import Listed, Setup, knob_detail, knob_rows
 from inspector.app.draw.header import Where, header
-from inspector.app.draw.line import problem_line, problem_lines
-from inspector.app.pages.chat.session.conversation_panel import ItemBlock
-from inspector.app.pages.chat.session.screen import welcome
-from inspector.app.pages.tools.server_panel import server_facts
+from inspector.app.draw.line import problem_line
+from inspector.app.pages.chat.session import welcome
 from inspector.config.configuration import Configuration
 from inspector.config.setting import find_knob, with_values
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.setting_problem import SettingProblem, Severity
 from inspector.core.settings import Settings
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import configured, shop_and_weather
 from tests.widgets.hostile import dangerous
@@ -60,23 +58,6 @@ def test_where_no_server_will_be_started_nothing_is_waited_for() -> None:
     assert "Connecting" in welcome(SessionState(problems=(AWAY,)), ()).plain
 
 
-def test_an_empty_conversation_says_what_cannot_be_checked_without_alarm() -> None:
-    text = welcome(state(AWAY), ()).plain
-    assert AWAY.sentence in text
-    assert "Messages get no answer" not in text
-
-
-def test_more_problems_than_there_is_room_for_are_counted() -> None:
-    many = [SettingProblem("guard.exempt", f"a:{number}", "matches no tool") for number in range(5)]
-    assert [line.plain for line in problem_lines(many, 3)][-1] == "… 2 more problems in the settings"
-    assert len(problem_lines(many, 5)) == 5
-
-
-def test_a_server_shows_the_problems_that_are_about_it() -> None:
-    assert TYPO.sentence in server_facts(READY["shop"], (TYPO, AWAY)).plain
-    assert AWAY.sentence not in server_facts(READY["shop"], (TYPO, AWAY)).plain
-
-
 def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
     settings = with_values(Settings(), {"access.preconditions": {"shop:refnd": ("x()",)}})
     setup = Setup(Configuration("", ()), "toolsight", settings, {}, (TYPO,))
@@ -90,18 +71,6 @@ def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
 def test_hostile_text_in_a_problem_is_shown_and_not_obeyed(text: str) -> None:
     evil = text[:2000]
     assert not dangerous(problem_line(SettingProblem("guard.exempt", evil, "matches no tool", evil)).plain)
-
-
-async def test_a_typo_is_seen_on_the_session_page_and_a_message_is_refused_there() -> None:
-    async with app_rig(at_home=True) as (pilot, rig):
-        rig.bench.change_setting("access.preconditions", {"shop:refnd": ("milestone_reached('x')",)})
-        await until(pilot, lambda: "1 setting problem" in header(pilot.app.view.state, Where(), 120).plain)  # type: ignore[attr-defined]
-        await pilot.press("h", "i", "enter")
-        await until(pilot, lambda: bool(rig.store.read("s", kinds=("end",))))
-        await until(pilot, lambda: len(pilot.app.screen.query(ItemBlock)) >= 3)
-        refused = str(pilot.app.screen.query(ItemBlock).last().render())
-        assert "refused" in refused
-        assert "shop:refund_order" in refused
 
 
 async def test_a_typo_in_the_file_is_seen_before_the_first_message() -> None:

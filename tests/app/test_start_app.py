@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.start.app import Opens, StartApp, Way
+from inspector.app.start import Opens, StartApp, Way
 from tests.support.app import until
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
@@ -55,13 +55,6 @@ async def test_what_cannot_be_opened_is_told_and_may_be_corrected() -> None:
         await pilot.press("home", "delete", "enter")
         await until(pilot, lambda: "there is no command 'x'" in str(problem.render()))  # type: ignore[arg-type]
         assert app.is_running
-
-
-async def test_esc_leaves_without_opening_anything() -> None:
-    async with start(*WAYS) as (pilot, app):
-        await pilot.press("escape")
-        await pilot.pause()
-        assert app.return_value is None
 
 
 async def test_hostile_names_are_shown_and_not_obeyed() -> None:

@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.pages.trace import lanes, timeline as content
 from inspector.app.pages.trace.events import EventsScreen

@@ -6,7 +6,7 @@ import pytest
 
 from inspector.app.dialogs.approver import approval_body, consent_body
 from inspector.app.pages.tools.tool_text import facts
-from inspector.cli.consent import TerminalApprover, consent_text
+from inspector.cli.consent import consent_text
 from inspector.config.consent import ServerConsent
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
@@ -14,16 +14,14 @@ from inspector.reliability.approval import CLAIMED
 from tests.support.app import app_rig, seen, until
 from tests.support.fakes import Step, calls, says
 from tests.support.hostile import with_hostile_text
-from tests.support.memory_servers import MemoryServer
-from tests.support.tools_page import FORECAST, choose, tools_page
+from tests.support.tools_page import tools_page
 from tests.support.workbench import READS, Rig
 from tests.widgets.hostile import dangerous
-from widgets import Confirm, PlainInput
+from widgets import Confirm
 
 EVALUATE = calls(("calc__evaluate", {"expression": "1"}))
 STEPS: tuple[Step, ...] = (EVALUATE, says("1"), EVALUATE, says("1"))
 DELETE = Tool("weather", "delete_forecast", "Forget a forecast.", annotations=READS)
-REQUEST = ApprovalRequest(DELETE, {}, CLAIMED, offers_trust=True)
 
 
 def decided(rig: Rig) -> list[Decision]:
@@ -86,28 +84,6 @@ async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() 
         ]
 
 
-@pytest.mark.parametrize(
-    ("keys", "trusted", "received"),
-    [("left left enter", True, 1), ("left enter", False, 1), ("tab enter", False, 1), ("enter", False, 0)],
-)
-async def test_a_call_by_hand_can_trust_the_server_too(keys: str, trusted: bool, received: int) -> None:
-    async with tools_page(FORECAST) as (pilot, rig):
-        rig.bench.trust("weather", trusted=False)
-        await choose(pilot, "call")
-        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
-        await pilot.press(*"Oslo", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        await pilot.press(*keys.split())
-        await until(pilot, lambda: not isinstance(pilot.app.screen, Confirm))
-        await until(pilot, lambda: rig.received == received)
-        assert ("weather" in rig.bench.state.trusted_servers) is trusted
-
-
-async def test_a_contradiction_is_told_on_the_page_of_a_tool_of_a_trusted_server() -> None:
-    async with tools_page(DELETE.id, servers={"weather": MemoryServer([DELETE])}) as (pilot, _):
-        await until(pilot, lambda: "only reads   ⚠ contradicted" in seen(pilot))
-
-
 def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
     tame = replace(DELETE, name="get_forecast")
     assert "you are asked because its server says it is read-only" in facts(tame, None, CLAIMED).plain
@@ -121,25 +97,6 @@ def test_the_consent_says_which_servers_the_file_trusts() -> None:
     for text in (lambda server: consent_body("f", (server,)).plain, consent_text):
         assert told in text(trusted)
         assert told not in text(other)
-
-
-@pytest.mark.parametrize("offers", [True, False])
-async def test_the_terminal_offers_trust_where_it_answers_the_question(
-    offers: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[list[str]] = []
-
-    def prompt(*_: object, **given: object) -> str:
-        asked.append(list(given["type"].choices))  # type: ignore[attr-defined]
-        assert given["default"] == "no"
-        return asked[-1][-2]
-
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("inspector.cli.consent.click.prompt", prompt)
-    answer = await TerminalApprover(yes=False).ask(replace(REQUEST, offers_trust=offers))
-    assert answer is (Decision.SERVER if offers else Decision.SESSION)
-    assert asked == [["once", "session", *["server"] * offers, "no"]]
-    assert ("this server says is read-only" in capsys.readouterr().err) is offers
 
 
 @with_hostile_text

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from inspector.app.verdict_line import VerdictLine
+from inspector.app.base_screen import VerdictLine
 from inspector.session import verdict
 from inspector.session.verdict import Verdict, judge
 from inspector.session.view import SessionView

@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.app.pages.chat.race.entry import WIDTH, cast
-from inspector.app.pages.chat.race.picture import picture
+from inspector.app.pages.chat.race_picture import WIDTH, cast, picture
 from inspector.core.budget import Prices
 from inspector.scenario.race import RaceFrame, Racer, Verdict
 from inspector.tokens.plan import SolvedSteps

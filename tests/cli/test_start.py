@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.app.start.app import Opens
+from inspector.app.start import Opens
 from inspector.cli.options import Options
 from inspector.cli.start import problem, ways
 from inspector.core.events import Record, SessionStarted

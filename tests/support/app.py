@@ -16,7 +16,7 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.app.opening import Opened
-from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.place import Destination
 from inspector.app.stream import View
 from inspector.config.configuration import Configuration

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from inspector.app.app import ToolsightApp
-from inspector.app.keymap import bound_keys
+from inspector.app.command import bound_keys
 from inspector.cli.root import cli
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

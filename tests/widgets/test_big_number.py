@@ -37,10 +37,3 @@ async def test_a_place_too_small_for_dots_gets_the_text() -> None:
         pilot.app.query_one(BigNumber).value = "72%"
         await pilot.pause()
         assert "72%" in lines(pilot.app)[0]
-
-
-async def test_a_place_with_room_gets_dots() -> None:
-    async with _Host().run_test(size=(40, 12)) as pilot:
-        pilot.app.query_one(BigNumber).value = "72%"
-        await pilot.pause()
-        assert sum("█" in line for line in lines(pilot.app)) > 3

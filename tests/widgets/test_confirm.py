@@ -33,16 +33,6 @@ async def test_a_key_gives_its_answer(keys: list[str], answer: str) -> None:
         assert answers == [answer]
 
 
-async def test_without_choices_it_can_only_be_closed() -> None:
-    app = App[None]()
-    answers: list[str | None] = []
-    async with app.run_test() as pilot:
-        app.push_screen(Confirm("Done"), answers.append)
-        await pilot.pause()
-        await pilot.press("escape")
-        assert answers == [None]
-
-
 async def test_hostile_questions_are_harmless_and_leave_room_for_the_answers() -> None:
     app = App[None]()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from textual.widgets import TabbedContent
 
 from widgets import RecordList, SchemaForm, SchemaTree
-from widgets.gallery import Gallery
+from widgets.__main__ import Gallery
 
 SnapCompare = Callable[..., bool]
 

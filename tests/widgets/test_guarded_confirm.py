@@ -5,8 +5,6 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.pilot import Pilot
-from textual.widget import Widget
-from textual.widgets import Button
 
 from tests.widgets.screen import lines
 from widgets import Choice, Guarded, GuardedConfirm, Prompt
@@ -22,12 +20,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def click_on(widget: Widget) -> events.Click:
-    """The end of a click: its button was pressed before."""
-    x, y = widget.region.x + 1, widget.region.y + 1
-    return events.Click(widget, x, y, 0, 0, 1, False, False, False, x, y)
 
 
 @pytest.fixture
@@ -141,28 +133,6 @@ async def test_no_click_answers_that_began_in_the_first_second(clock: Clock) -> 
         assert app.answers == ["this session"]
 
 
-async def test_a_click_that_began_before_the_question_was_there_answers_nothing(clock: Clock) -> None:
-    app = Asking()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.mouse_down()
-        await app.ask(pilot)
-        clock.now = 1.1
-        app.screen._forward_event(click_on(app.screen.query(Button).first()))
-        await pilot.pause()
-        assert app.answers == []
-
-
-async def test_the_first_second_begins_when_the_question_is_shown(clock: Clock) -> None:
-    app = Asking()
-    async with app.run_test() as pilot:
-        dialog = GuardedConfirm("Call it?", "It deletes.", CHOICES)
-        clock.now = 5.0
-        app.push_screen(dialog, app.answers.append)
-        await pilot.pause()
-        await pilot.press("left", "enter")
-        assert app.answers == []
-
-
 async def test_the_first_second_begins_with_the_first_frame_on_a_busy_machine(clock: Clock) -> None:
     class Slow(GuardedConfirm):
         def show_waiting(self, waiting: bool) -> None:
@@ -191,19 +161,6 @@ async def test_a_terminal_too_small_for_the_question_says_so_and_takes_no_only(
             clock.now += 2
             await pilot.press(*keys.split(), "enter")
             assert app.answers == ["no"], keys
-
-
-async def test_a_question_that_fits_again_is_asked_anew(clock: Clock) -> None:
-    app = Asking()
-    async with app.run_test(size=(40, 10)) as pilot:
-        await app.ask(pilot)
-        clock.now = 5.0
-        await pilot.resize_terminal(80, 24)
-        await pilot.press("left", "enter")
-        assert app.answers == []
-        clock.now = 7.0
-        await pilot.press("left", "enter")
-        assert app.answers == ["once"]
 
 
 async def test_it_says_when_it_takes_an_answer(clock: Clock) -> None:

@@ -16,10 +16,6 @@ def test_a_wrapped_line_begins_where_its_text_began() -> None:
     assert rows("You\n  hello there, you", 12) == ["You", "  hello", "  there, you"]
 
 
-def test_a_line_that_fits_is_left_as_it_is() -> None:
-    assert rows("  a\n\n▸ b", 10) == ["  a", "", "▸ b"]
-
-
 def test_with_an_indent_no_wrapped_row_begins_further_left() -> None:
     drawn = Hanging(Content("! PATH  one two three four"), 8).rows(16)
     assert [row.plain.rstrip() for row in drawn] == ["! PATH  one two", "        three", "        four"]

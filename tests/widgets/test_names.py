@@ -47,18 +47,6 @@ def test_tools_of_one_server_are_shown_without_it_where_any_does_not_fit() -> No
     assert list(shortened(LIGHTS, 8).values()) == ["get_…hts", "set_…hts"]
 
 
-def test_one_tool_of_two_servers_is_told_apart_by_the_servers() -> None:
-    assert list(shortened(["github-eu:get_issue", "github-us:get_issue"], 15).values()) == [
-        "gi…eu:get_issue",
-        "gi…us:get_issue",
-    ]
-
-
-def test_names_that_differ_in_the_middle_show_their_middle() -> None:
-    names = [f"shop:{'list_' * 5}{what}{'_page' * 5}" for what in ("orders", "refund")]
-    assert all(what in text for what, text in zip(("ord", "ref"), shortened(names, 10).values(), strict=True))
-
-
 def test_a_name_is_cut_between_visible_letters() -> None:
     (text,) = shortened([visible("server:\x1b[31mred_and_long", newlines=False)], 12).values()
     assert text.isprintable()

@@ -6,7 +6,7 @@ from textual.app import App, ComposeResult
 
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import Meter, Segment, legend, short_number, stacked
+from widgets import Meter, Segment, stacked
 from widgets.meter import draw
 
 VALUES = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-5, 10_000)
@@ -30,26 +30,8 @@ def test_a_score_bar_is_exactly_as_wide_as_its_column(parts: list[tuple[str, flo
         assert stacked(parts, width, 10).cell_length == width
 
 
-def test_each_part_of_a_score_bar_begins_with_its_letter() -> None:
-    bar = stacked([("N", 4, "red"), ("D", 0, "blue"), ("P", 2, "green")], 12, 12)
-    assert bar.plain == "N━━━P━      "
-
-
-def test_a_small_part_is_still_seen() -> None:
-    assert draw([Segment("tools", 0.001)], 1_000, 20).plain.startswith("▏")
-
-
 def test_a_tick_stands_at_its_share() -> None:
     assert draw([], 100, 10, 0.7).plain == "░░░░░░░┊░░"
-
-
-def test_numbers_are_short() -> None:
-    shown = [short_number(value) for value in (0, 950, 999.6, 4_096, 128_000, 2_500_000)]
-    assert shown == ["0", "950", "1.0k", "4.1k", "128.0k", "2.5M"]
-
-
-def test_a_legend_names_every_part() -> None:
-    assert legend([Segment("tools", 2_100), Segment("[b]", 3)]).plain == "█ tools 2.1k   █ [b] 3"
 
 
 class MeterApp(App[None]):

@@ -33,12 +33,6 @@ async def prompt(*sent: str) -> AsyncIterator[tuple[Pilot[None], Prompt]]:
         yield pilot, found
 
 
-async def paste(pilot: Pilot[None], text: str) -> None:
-    """Paste into the widget that has the focus."""
-    pilot.app.post_message(events.Paste(text))
-    await pilot.pause()
-
-
 def submitted(pilot: Pilot[None]) -> list[str]:
     assert isinstance(pilot.app, _Host)
     return pilot.app.submitted
@@ -58,31 +52,6 @@ async def test_what_is_typed_in_a_burst_stays_in_order() -> None:
         await pilot.pause()
         assert submitted(pilot) == ["ab\ncd"]
         assert widget.value == "ef"
-
-
-async def test_pasted_lines_stay_whole_and_are_not_sent() -> None:
-    async with prompt() as (pilot, widget):
-        await paste(pilot, "one\r\ntwo\rthree\n")
-        assert widget.value == "one\ntwo\nthree\n"
-        assert submitted(pilot) == []
-
-
-async def test_a_prompt_grows_with_its_text_up_to_a_limit() -> None:
-    async with prompt() as (pilot, widget):
-        assert widget.region.height == 1
-        await paste(pilot, "one\ntwo\nthree")
-        assert widget.region.height == 3
-        await paste(pilot, "\nmore" * 40)
-        assert widget.region.height == 8
-
-
-async def test_hidden_characters_are_shown() -> None:
-    async with prompt() as (pilot, widget):
-        await paste(pilot, "a\x1b[31mb\x00")
-        assert "\x1b" not in widget.value
-        assert "\x00" not in widget.value
-        widget.value = "\x07"
-        assert "\x07" not in widget.value
 
 
 async def test_up_brings_back_what_was_sent_and_down_what_was_being_written() -> None:

@@ -50,12 +50,6 @@ def test_a_narrow_list_leaves_the_lightest_column_out_and_never_the_first() -> N
     assert list(layout(columns, (20, 40, 5), 6)) == [0]
 
 
-def test_a_column_hides_below_its_width() -> None:
-    columns = (Column("name"), Column("about", hide_below=60))
-    assert list(layout(columns, (5, 5), 60)) == [0, 1]
-    assert list(layout(columns, (5, 5), 59)) == [0]
-
-
 def test_a_number_column_is_as_wide_as_its_widest_number() -> None:
     columns = (Column("name"), Column("n", "N", align="right"))
     records = [Record(str(n), ("x", f"{n:,}")) for n in (1, 1_000_000, 20)]
@@ -89,8 +83,3 @@ def test_hostile_cells_can_be_measured() -> None:
     records = [Record(text, (text, Content(text))) for text in (*HOSTILE, LONG)]
     widths = natural_widths((Column("a", align="right"), Column("b", align="right")), records)
     assert all(0 < width < 10_000 for width in widths)
-
-
-def test_a_row_is_copied_as_visible_text() -> None:
-    assert Record("k", ("a\x1b", "b"), detail="c").copy_text() == r"a\x1b  b  c"
-    assert Record("k", ("a",), copy="other").copy_text() == "other"

@@ -1,9 +1,8 @@
 """Headings of a list: a filter keeps those above what it finds, and the cursor passes over them."""
 
 from hypothesis import given, strategies as st
-from textual.app import App, ComposeResult
 
-from widgets import Column, Record, RecordList
+from widgets import Record
 from widgets.key_bar import RecordFilter
 
 WORDS = st.sampled_from(["apple", "pear", "plum"])
@@ -26,22 +25,3 @@ def test_a_heading_is_kept_if_it_matches_or_a_row_of_its_group_does(
         if word in record.haystack():
             wanted |= {record.key} | ({heading.key} if heading else set())
     assert [record.key for record in found] == [record.key for record in records if record.key in wanted]
-
-
-class ListApp(App[None]):
-    """A list of two groups."""
-
-    def compose(self) -> ComposeResult:
-        fruit = Record("fruit", ("fruit",), is_heading=True)
-        tools = Record("tools", ("tools",), is_heading=True)
-        rows = (fruit, Record("apple", ("apple",)), tools, Record("saw", ("saw",)))
-        yield RecordList([Column("name")], rows)
-
-
-async def test_the_cursor_of_a_filter_is_on_what_it_found() -> None:
-    app = ListApp()
-    async with app.run_test(size=(40, 10)) as pilot:
-        await pilot.press("slash", *"saw")
-        current = app.query_one(RecordList).current
-        assert current is not None
-        assert current.key == "saw"

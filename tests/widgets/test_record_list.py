@@ -8,7 +8,6 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
-from textual.widgets import Input
 
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 from tests.widgets.screen import lines, seen
@@ -54,14 +53,6 @@ async def test_enter_opens_the_record_under_the_cursor() -> None:
         assert app.heard[-2:] == [("Highlighted", "key 3"), ("Selected", "key 3")]
 
 
-async def test_an_empty_list_says_what_to_do_next() -> None:
-    app = ListApp()
-    async with app.run_test() as pilot:
-        await pilot.press("down", "enter", "y", "end")
-        assert "No tools. Press a to add a server." in "\n".join(lines(app))
-        assert app.heard == []
-
-
 async def test_the_cursor_stays_on_its_record_when_rows_are_added_above() -> None:
     app = ListApp()
     async with app.run_test(size=(60, 10)) as pilot:
@@ -87,19 +78,6 @@ async def test_the_cursor_goes_to_the_neighbour_when_its_record_is_gone() -> Non
         await pilot.pause()
         assert app.heard[-1][0] == "Highlighted"
         assert app.heard[-1][1] is None
-
-
-async def test_home_end_and_page_keys_move_the_cursor_and_the_view() -> None:
-    app = ListApp()
-    async with app.run_test(size=(60, 11)) as pilot:
-        app.made.records = numbered(*range(100))
-        await pilot.press("end")
-        assert "▌tool_99" in lines(app)[-1]
-        await pilot.press("pageup")
-        assert app.made.current == app.made.records[89]
-        await pilot.press("home", "pagedown")
-        assert app.made.current == app.made.records[10]
-        assert lines(app)[0].startswith(" Tool")
 
 
 async def test_the_filter_keeps_rows_that_hold_every_word_in_any_case() -> None:
@@ -131,26 +109,6 @@ async def test_esc_clears_the_filter_first_and_then_belongs_to_the_screen() -> N
         assert "back" not in [what for what, _ in app.heard]
         await pilot.press("escape")
         assert app.heard[-1][0] == "back"
-
-
-async def test_the_filter_stays_when_new_records_come() -> None:
-    app = ListApp()
-    async with app.run_test() as pilot:
-        app.made.records = numbered(1, 2)
-        await pilot.press("slash", *"_1", "enter")
-        app.made.records = numbered(1, 2, 10, 11)
-        await pilot.pause()
-        assert [record.key for record in app.made.shown] == ["key 1", "key 10", "key 11"]
-        assert app.made.count == "3 of 4"
-
-
-async def test_arrows_move_the_cursor_from_inside_the_filter() -> None:
-    app = ListApp()
-    async with app.run_test() as pilot:
-        app.made.records = numbered(1, 12, 13)
-        await pilot.press("slash", "1", "down", "down", "up")
-        assert isinstance(app.focused, Input)
-        assert app.heard[-1] == ("Highlighted", "key 12")
 
 
 async def test_y_copies_the_row_and_says_so() -> None:
@@ -192,26 +150,6 @@ async def test_a_feed_follows_its_tail_until_somebody_looks_back() -> None:
         app.made.records = numbered(*range(51))
         await pilot.pause()
         assert "▌tool_50" in lines(app)[-1]
-
-
-async def test_two_lines_a_row_show_the_detail_below() -> None:
-    app = ListApp(lines=2)
-    async with app.run_test() as pilot:
-        app.made.records = tuple(Record(str(n), (f"tool_{n}", "1"), detail=f"about {n}") for n in range(30))
-        await pilot.press("down")
-        screen = lines(app)
-        assert "▌tool_1" in screen[3]
-        assert "▌  about 1" in screen[4]
-        await pilot.press("end")
-        assert "about 29" in lines(app)[-1]
-
-
-async def test_bound_records_are_shown() -> None:
-    app = ListApp(bound=True)
-    async with app.run_test() as pilot:
-        app.records = numbered(7)
-        await pilot.pause()
-        assert "tool_7" in "\n".join(lines(app))
 
 
 async def test_two_hundred_thousand_rows_are_shown_at_once() -> None:
@@ -261,29 +199,6 @@ async def test_numbers_are_never_cut() -> None:
         assert "1,234,567" in row
         assert "a_ve" in row
         assert "deed" in row
-
-
-async def test_move_to_finds_a_record_by_its_key() -> None:
-    app = ListApp()
-    async with app.run_test() as pilot:
-        app.made.records = numbered(*range(100))
-        assert app.made.move_to("key 70")
-        assert not app.made.move_to("key 700")
-        await pilot.pause()
-        assert "▌tool_70" in "\n".join(lines(app))
-
-
-async def test_a_flash_lights_a_row_up_only_with_animations() -> None:
-    app = ListApp()
-    async with app.run_test() as pilot:
-        app.made.records = numbered(1, 2)
-        await pilot.pause()
-        still = app.made.rows.render_line(2)
-        app.made.flash("key 2")
-        assert app.made.rows.render_line(2) == still
-        app.animation_level = "full"
-        app.made.flash("key 2")
-        assert app.made.rows.render_line(2) != still
 
 
 async def test_a_long_cell_runs_on_over_its_empty_neighbors_and_stops_at_a_full_one() -> None:

@@ -110,22 +110,6 @@ async def test_pasted_control_characters_become_visible() -> None:
         assert area.text == r"[\x1b]"
 
 
-async def test_a_tool_without_arguments_can_run() -> None:
-    app = FormApp(())
-    async with app.run_test() as pilot:
-        assert "No arguments needed." in "\n".join(lines(app))
-        await pilot.press("tab", "enter")
-        assert app.sent == [{}]
-
-
-async def test_new_fields_make_a_new_form() -> None:
-    app = FormApp()
-    async with app.run_test() as pilot:
-        app.made.fields = (Field("other", default="x"),)
-        await pilot.pause()
-        assert app.made.values() == {"other": "x"}
-
-
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
@@ -140,8 +124,3 @@ async def test_new_fields_make_a_new_form() -> None:
 def test_a_value_of_the_wrong_kind_is_refused(kind: str, text: str) -> None:
     with pytest.raises(InvalidValue):
         parse(kind, text)  # type: ignore[arg-type]
-
-
-def test_a_whole_number_stays_whole() -> None:
-    assert repr(parse("number", "3")) == "3"
-    assert repr(parse("number", "3.0")) == "3.0"

@@ -1,6 +1,5 @@
 """Schemas open level by level, whatever they point at."""
 
-import pytest
 from hypothesis import given, strategies as st
 from textual.app import App, ComposeResult
 
@@ -80,14 +79,6 @@ async def test_a_recursive_schema_opens_and_stops_where_it_repeats() -> None:
         assert '"$ref": "#/$defs/Node"' in app.clipboard
 
 
-async def test_left_closes_and_goes_up() -> None:
-    app = TreeApp(LOOP)
-    async with app.run_test() as pilot:
-        await pilot.press("right", "right", "left", "left")
-        assert "child" not in "\n".join(lines(app))
-        assert app.made.cursor_line == 0
-
-
 async def test_many_lines_come_in_portions() -> None:
     app = TreeApp({str(n): n for n in range(1_000)}, schema=False, max_children=5)
     async with app.run_test() as pilot:
@@ -97,24 +88,6 @@ async def test_many_lines_come_in_portions() -> None:
         screen = "\n".join(lines(app))
         assert "9: 9" in screen
         assert "… 990 more" in screen
-
-
-async def test_deep_values_say_that_there_is_more() -> None:
-    value: object = 1
-    for _ in range(300):
-        value = {"in": value}
-    app = TreeApp(value, schema=False, max_depth=3)
-    async with app.run_test() as pilot:
-        await pilot.press(*["right"] * 10)
-        assert "… too deep to show" in "\n".join(lines(app))
-
-
-@pytest.mark.parametrize("value", [None, {}, [], {"type": "object"}, "x", 3])
-async def test_values_without_parts_are_fine(value: object) -> None:
-    app = TreeApp(value)
-    async with app.run_test() as pilot:
-        await pilot.press("down", "enter", "right", "left", "y")
-        assert "".join(lines(app)).strip()
 
 
 async def test_a_hostile_schema_is_harmless() -> None:

@@ -73,23 +73,6 @@ async def test_another_text_of_the_same_size_does_not_lay_the_page_out_again(
     assert await cost(Content(before), Content(after), styles) == [False]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "styles"),
-    [
-        ("one", "one\ntwo", "width: 1fr"),
-        ("one\ntwo", "one", "width: 1fr"),
-        ("one", "one that is wrapped", "width: 1fr"),
-        ("one that is wrapped", "one that is wrapped more", "width: 1fr"),
-        ("one that is wrapped", "one", "width: 1fr"),
-        ("one", "three", "width: auto"),
-        ("three three three", "thirteen thirteen", "width: auto; max-width: 8"),
-        ("one", "\t\tone", "width: 1fr"),
-    ],
-)
-async def test_a_text_of_another_size_lays_the_page_out_again(before: str, after: str, styles: str) -> None:
-    assert True in await cost(Content(before), Content(after), styles)
-
-
 @pytest.mark.parametrize("styles", STYLES)
 @given(texts=st.lists(TEXTS, min_size=2, max_size=8))
 @examples(share=0.2)

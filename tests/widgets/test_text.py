@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
-from widgets import highlight, middle, plain, safe, shorten, visible
+from widgets import highlight, middle, plain, safe, visible
 
 ANY_TEXT = st.text(st.characters())
 
@@ -34,10 +34,6 @@ def test_hostile_text_is_harmless_in_one_line(text: str) -> None:
 )
 def test_a_hidden_character_becomes_its_escape(text: str, shown: str) -> None:
     assert visible(text) == shown
-
-
-def test_a_cell_shows_line_breaks_and_tabs_in_one_line() -> None:
-    assert visible("a\n\tb", newlines=False) == "a↵    b"
 
 
 def test_what_is_cut_off_is_counted() -> None:
@@ -70,10 +66,6 @@ def test_a_name_shortened_in_the_middle_fits_and_keeps_its_ends(text: str, width
         assert "…" in tail or line.endswith(tail)
 
 
-def test_both_ends_of_a_long_name_stay() -> None:
-    assert middle("shop:list_orders_by_customer", 15) == "shop:li…ustomer"
-
-
 def test_wide_letters_are_never_split() -> None:
     assert middle("漢字漢字漢字", 6) == "漢…字"
 
@@ -84,11 +76,6 @@ def test_content_keeps_its_styles_on_the_same_letters(text: str) -> None:
     assert content.plain == visible(content.plain)
     if text.isprintable() and text:
         assert content.spans[0].end <= len(content.plain) - len("tail")
-
-
-@given(ANY_TEXT, st.integers(0, 30), st.sampled_from(["middle", "end"]))
-def test_shortened_content_fits(text: str, width: int, where: str) -> None:
-    assert shorten(plain(text, newlines=False), width, where=where).cell_length <= width
 
 
 def test_markup_in_text_stays_text() -> None:

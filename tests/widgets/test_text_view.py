@@ -36,16 +36,6 @@ def test_rows_fit_and_lose_nothing_but_the_space_they_break_at(texts: list[str],
         assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
 
 
-async def test_text_breaks_at_spaces() -> None:
-    app = ViewApp("hello wide world\nnext")
-    async with app.run_test(size=(13, 5)):
-        assert [line.strip() for line in seen(app.made.lines).splitlines()[:3]] == [
-            "hello wide",
-            "world",
-            "next",
-        ]
-
-
 @pytest.mark.parametrize(
     "text", [LONG, "漢" * 500_000, "\n".join(map(str, range(100_000))), "\x1b" * 300_000]
 )
@@ -83,21 +73,6 @@ async def test_search_counts_and_steps_from_match_to_match() -> None:
         await pilot.pause()
         assert "found" not in lines(app)[-1]
         assert app.focused is app.made.lines
-
-
-async def test_y_copies_the_text_as_it_is_shown() -> None:
-    app = ViewApp("one\x1b\ntwo")
-    async with app.run_test() as pilot:
-        await pilot.press("y")
-        assert app.clipboard == "one\\x1b\ntwo"
-        assert app.copied == 1
-
-
-async def test_no_text_says_so() -> None:
-    app = ViewApp()
-    async with app.run_test() as pilot:
-        await pilot.press("end", "slash", "x", "enter", "n", "escape")
-        assert "Nothing on stderr." in lines(app)[0]
 
 
 @pytest.mark.parametrize("width", [3, 20, 80])

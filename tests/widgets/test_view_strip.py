@@ -62,14 +62,6 @@ async def test_where_the_names_do_not_fit_the_chosen_one_is_still_shown() -> Non
         assert "[view-11]" in lines(app)[0]
 
 
-async def test_no_view_is_no_choice() -> None:
-    app = StripApp([])
-    async with app.run_test(size=(30, 3)):
-        app.strip.step(1)
-        assert app.strip.current == ""
-        assert app.chosen == []
-
-
 @with_hostile_text
 def test_a_hostile_name_does_no_harm(text: str) -> None:
     assert not dangerous(_label(text, is_current=True).plain)

@@ -192,7 +192,8 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the settings
         self.query_one("#profiles", RecordList).records = content.profile_rows(self.session.profile)
         self._show_knobs()
-        self._show_facts()
+        text = content.facts(self._setup, self._listed)
+        self.query_one("#profile-facts", Static).update(text)
         self._show_detail()
 
     @property
@@ -211,10 +212,6 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         rows = content.knob_rows(self._setup, self._listed)
         session = session_rows(state.model_label, state.toolset, self.session.profile)
         self.query_one("#knobs", RecordList).records = (*session, *rows)
-
-    def _show_facts(self) -> None:
-        text = content.facts(self._setup, self._listed)
-        self.query_one("#profile-facts", Static).update(text)
 
     @on(RecordList.Highlighted)
     def _show_detail(self) -> None:

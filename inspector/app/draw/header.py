@@ -7,8 +7,8 @@ from pathlib import PurePath
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.activity import Activity
 from inspector.app.draw.line import MUTED, problem_count
+from inspector.app.job import Activity
 from inspector.app.place import PLACES, Place, digit, listed, place_of
 from inspector.app.stream import ReplayedState
 from inspector.core.access import viewer

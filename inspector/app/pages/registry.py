@@ -5,23 +5,10 @@ from importlib import import_module
 from pathlib import Path
 
 from inspector.app.base_screen import BaseScreen
-from inspector.app.place import (
-    ConfusablePage,
-    Destination,
-    MarketplacePage,
-    Page,
-    ProfilesPage,
-    RacePage,
-    ScenarioPage,
-    ServerPage,
-    ThresholdPage,
-    ToolPage,
-    TracePage,
-)
 
 SCREENS: Mapping[str, str] = {
-    "session": "chat.session.screen:SessionScreen",
-    "race": "chat.race.screen:RaceScreen",
+    "session": "chat.session:SessionScreen",
+    "race": "chat.race:RaceScreen",
     "servers": "tools.catalog:ToolsScreen",
     "clients": "tools.clients:ClientsScreen",
     "manifest": "tools.manifest:ManifestScreen",
@@ -37,38 +24,13 @@ SCREENS: Mapping[str, str] = {
     "flow": "trace.flow:FlowScreen",
     "sessions": "trace.sessions:SessionsScreen",
     "telemetry": "trace.telemetry:TelemetryScreen",
-    "bench": "lab.bench.screen:BenchScreen",
-    "threshold": "lab.calibration.screen:CalibrationScreen",
-    "scenarios": "lab.scenario.screen:GuardLabScreen",
-    "profiles": "lab.profile_compare.screen:ProfileCompareScreen",
-    "published": "lab.reproduction.screen:ReproduceScreen",
+    "bench": "lab.bench:BenchScreen",
+    "threshold": "lab.calibration:CalibrationScreen",
+    "scenarios": "lab.scenario:GuardLabScreen",
+    "profiles": "lab.profile_compare:ProfileCompareScreen",
+    "published": "lab.published:ReproduceScreen",
 }
 """The screens of the places, by the name of their page: module (below this package) and class."""
-
-
-def page_for(destination: Destination) -> str:
-    """Return the name of the page that shows a destination."""
-    match destination:
-        case Page(name):
-            return name
-        case ServerPage() | ToolPage():
-            return "servers"
-        case ConfusablePage():
-            return "confusable"
-        case MarketplacePage():
-            return "marketplace"
-        case TracePage():
-            return "timeline"
-        case ThresholdPage():
-            return "threshold"
-        case ProfilesPage():
-            return "profiles"
-        case ScenarioPage():
-            return "scenarios"
-        case RacePage():
-            return "race"
-        case _:
-            return "search"
 
 
 def style_sheets() -> Iterator[Path]:

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import ContentSwitcher
 
-from inspector.app.base_screen import HeaderLine
+from inspector.app.base_screen import HeaderLine, ToolKeys
 from inspector.app.context import REPLAYED
 from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog, model_rows, toolset_rows
 from inspector.app.draw.line import failure_text
@@ -20,7 +20,6 @@ from inspector.app.pages.cost.trial import Trial
 from inspector.app.pages.cost.ways import CACHES, Question, WaysView
 from inspector.app.place import other_view
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.core.budget import Prices, ToolCost
 from inspector.core.error import ToolsightError
 from inspector.tokens.accounting import OtherModel, count_definitions

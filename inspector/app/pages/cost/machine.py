@@ -10,10 +10,10 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from inspector.app.base_screen import verdict_text
 from inspector.app.draw.line import MUTED, shown_path
 from inspector.app.draw.table import table_lines
 from inspector.app.list_page import ListPage
-from inspector.app.verdict_line import verdict_text
 from inspector.core.number import count, percent
 from inspector.core.report import NOTHING
 from inspector.measure.audit.audit import server_table
@@ -125,7 +125,7 @@ class MachineScreen(ListPage):
 
     def action_again(self) -> None:
         """Read the files again."""
-        audit = self.context.audit
+        audit = self.context.parts.audit
         if audit is None:
             self.say(NOT_HERE)
         else:

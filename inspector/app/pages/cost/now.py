@@ -8,13 +8,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
+from inspector.app.base_screen import VerdictLine
 from inspector.app.draw import budget as present
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.app.pages.cost.calls import call_plot, session_cost
 from inspector.app.pages.cost.trial import headline, hint
-from inspector.app.verdict_line import VerdictLine
 from inspector.core.budget import Prices, ToolCost
 from inspector.core.number import count, percent, signed_percent, tokens
 from inspector.core.session import Binding, SessionState, ToolState

@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
+from inspector.app.base_screen import verdict_text
 from inspector.app.context import InContext
 from inspector.app.draw.budget import fact, flow
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.pages.cost.calls import NOTHING
-from inspector.app.verdict_line import verdict_text
 from inspector.core.budget import Prices
 from inspector.core.events import Record as EventRecord
 from inspector.core.number import count, money, money_decimals, percent, tokens

@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import ContentSwitcher, Static
 
-from inspector.app.base_screen import HeaderLine
+from inspector.app.base_screen import HeaderLine, ToolKeys
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
@@ -24,7 +24,6 @@ from inspector.app.pages.find.steps import StepsPane
 from inspector.app.pages.find.why_not import WhyNotPane
 from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
 from widgets import KeyBar

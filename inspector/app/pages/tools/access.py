@@ -13,10 +13,10 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from inspector.app.base_screen import ToolKeys
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.core.access import AccessPolicy, Sight, UserRow, ruling, sight_difference, user_rows, viewer
 from inspector.core.number import count
 from inspector.core.tool import Tool

@@ -15,6 +15,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
+from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.approver import trusting
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.line import MUTED
@@ -25,7 +26,6 @@ from inspector.app.pages.tools.tool_panel import ToolPanel
 from inspector.app.pages.tools.tool_text import exact_json
 from inspector.app.place import Destination, ServerPage, ToolPage
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.core.number import count, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState, ToolState

@@ -10,11 +10,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from inspector.app.base_screen import ToolKeys
 from inspector.app.draw.line import MUTED
 from inspector.app.job import Job
 from inspector.app.list_page import ReadingPage
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.clients.client import Client, Confidence, Topic, all_clients
 from inspector.clients.seen import Cut, SeenTool
 from inspector.config.configuration import in_words

@@ -10,12 +10,11 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content, Span
 from textual.widgets import Static
 
-from inspector.app.base_screen import HeaderLine
+from inspector.app.base_screen import HeaderLine, ToolKeys
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ListPage
 from inspector.app.place import Destination
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool

@@ -11,10 +11,10 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from inspector.app.base_screen import ToolKeys
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.core.budget import Tokenizer
 from inspector.core.message import ModelRequest, NoteMessage
 from inspector.core.number import count

@@ -10,11 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input, Label, Static
 
+from inspector.app.base_screen import ToolKeys
 from inspector.app.job import Job
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools import registered as content
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.registry.library import FILL, Overview, RegistryLibrary, Rows
 from inspector.search.ports import Federated, Located, PeerAnswer, RegisteredTool
 from inspector.session.synchronise import synchronise
@@ -96,7 +96,7 @@ class RegistryScreen(ListPage, ToolKeys):
 
     @property
     def _library(self) -> RegistryLibrary | None:
-        return self.context.registry
+        return self.context.parts.registry
 
     @property
     def _located(self) -> Located | None:

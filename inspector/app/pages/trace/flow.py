@@ -208,7 +208,7 @@ class FlowScreen(ListPage):
 
     def action_again(self) -> None:
         """Read the recorded sessions again."""
-        library, settings = self.context.flows, self._settings
+        library, settings = self.context.parts.flows, self._settings
         if library is None:
             self.say(NOT_HERE)
             return

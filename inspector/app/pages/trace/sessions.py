@@ -221,7 +221,7 @@ class SessionsScreen(ListPage):
 
     @property
     def _library(self) -> AgentLibrary | None:
-        return self.context.agents
+        return self.context.parts.agents
 
     def action_again(self) -> None:
         """Read the list of sessions again."""

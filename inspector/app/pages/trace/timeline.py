@@ -11,6 +11,7 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.budget import flow
 from inspector.app.draw.line import MUTED
@@ -20,7 +21,6 @@ from inspector.app.pages.trace.lanes import Lanes
 from inspector.app.place import Destination, TracePage
 from inspector.app.replay import Replay
 from inspector.app.stream import Stream, View
-from inspector.app.tool_keys import ToolKeys
 from inspector.core.number import count, percent, shown_moment, tokens
 from inspector.core.ports import SessionSummary
 from inspector.session.timeline import Action, ModelCall, Move, Timeline

@@ -9,9 +9,9 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static, Tab, Tabs
 
+from inspector.app.base_screen import VerdictLine
 from inspector.app.draw.budget import few_segments, no_budget, two_bars, window_label
 from inspector.app.draw.table import COLUMNS, deferred_rows, evicted_rows, loaded_rows, usage
-from inspector.app.verdict_line import VerdictLine
 from inspector.core.number import count, tokens
 from inspector.core.session import Binding, SessionState
 from widgets import BigNumber, Meter, Record, RecordList, Segment, StillText, legend

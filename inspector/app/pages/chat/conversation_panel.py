@@ -10,8 +10,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from inspector.app.pages.chat.session.conversation import block
-from inspector.app.pages.chat.session.search_block import RESULTS, WIDTH
+from inspector.app.pages.chat.conversation import RESULTS, WIDTH, block
 from inspector.core.conversation import Conversation, Item, ItemKind
 from widgets import FocusBorder, Hanging
 

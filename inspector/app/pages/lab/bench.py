@@ -5,18 +5,16 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.dialogs.export import ExportDialog
-from inspector.app.job import Job
-from inspector.app.pages.lab.bench import content
-from inspector.app.pages.lab.bench.content import DEFAULT_RANKERS, Running, State, running
-from inspector.app.pages.lab.bench.request import page
+from inspector.app.job import Activity, Job
+from inspector.app.pages.lab import bench_text as content
+from inspector.app.pages.lab.bench_request import page
+from inspector.app.pages.lab.bench_text import DEFAULT_RANKERS, Running, State, running
 from inspector.app.place import SearchPage, ThresholdPage
 from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
@@ -25,7 +23,7 @@ from inspector.measure.evalset import LiveBench
 from inspector.measure.ranker_bench import Measured, Row
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.retrieval import Retrieval
-from widgets import KeyBar, RecordList, visible
+from widgets import KeyBar, RecordList
 
 # The state of the bench page: the chosen rankers, the current run and its results.
 
@@ -118,7 +116,7 @@ class BenchRun:
 class BenchRequestScreen(BaseScreen):
     """The worst requests of a ranker, or those where it differs most from `first`."""
 
-    CSS_PATH = "request_screen.tcss"
+    CSS_PATH = "bench.tcss"
     AUTO_FOCUS = "#requests RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
         "The first ranker's page lists its worst requests; any other lists where it differs from the first.",
@@ -166,7 +164,7 @@ class BenchScreen(BaseScreen):
     """Measures the chosen rankers in a thread, and shows each as soon as it is done."""
 
     page = "bench"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "bench.tcss"
     AUTO_FOCUS = "#rankers RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "threshold", id="page.view"),
@@ -324,15 +322,12 @@ class BenchScreen(BaseScreen):
         name = current.key if current is not None and current.key in SETTINGS else next(iter(SETTINGS))
         self.open(ThresholdPage(name, self._run.live))
 
-    @work(exit_on_error=False)
-    async def action_export(self) -> None:
+    def action_export(self) -> None:
         """Export the table to a file."""
         rows = self._run.table()
         if not rows:
             self.notify("Nothing to export yet. Press r to measure the chosen rankers.", markup=False)
             return
         suggested = Path(f"toolsight-bench-{self.session.session_id}.md")
-        dialog = ExportDialog(suggested, partial(content.export_text, rows), _ENDINGS)
-        chosen = await self.app.push_screen_wait(dialog)
-        if chosen:
-            self.notify(f"{len(rows)} rankers to {visible(chosen)}", title="Exported", markup=False)
+        text = partial(content.export_text, rows)
+        self.export(suggested, text, _ENDINGS, what=f"{len(rows)} rankers")

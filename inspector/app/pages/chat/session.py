@@ -12,17 +12,16 @@ from textual.content import Content
 from textual.style import Style
 from textual.worker import Worker
 
-from inspector.app.base_screen import HeaderLine
+from inspector.app.base_screen import HeaderLine, ToolKeys
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.draw.line import COLUMNS, MUTED, feed_rows, problem_lines
 from inspector.app.example_request import example_requests
-from inspector.app.pages.chat.session.budget_panel import BudgetPanel, ToolsPanel
-from inspector.app.pages.chat.session.conversation import detail_title
-from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
+from inspector.app.pages.chat.budget_panel import BudgetPanel, ToolsPanel
+from inspector.app.pages.chat.conversation import detail_title
+from inspector.app.pages.chat.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.place import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.stream import View
-from inspector.app.tool_keys import ToolKeys
 from inspector.core.conversation import Item, ItemKind
 from inspector.core.events import SearchPerformed, TurnEnded
 from inspector.core.number import count, plural
@@ -114,7 +113,7 @@ class SessionScreen(ToolKeys):
     """The home page. Narrow terminals show one part at a time, wide ones all of them."""
 
     page = "session"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "session.tcss"
     AUTO_FOCUS = "#prompt"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type a request and press enter: the model searches for tools, loads them and calls them.",

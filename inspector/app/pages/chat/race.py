@@ -16,22 +16,32 @@ from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog, profile_rows
-from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.chat.race import content, outcome
-from inspector.app.pages.chat.race.entry import servers
-from inspector.app.pages.chat.race.picture import ENDINGS, exported
-from inspector.app.pages.chat.race.playback import Playback, read_scenarios
-from inspector.app.pages.chat.race.selection import Selection
+from inspector.app.pages.chat.race_picture import ENDINGS, exported
+from inspector.app.pages.chat.race_playback import Playback, read_scenarios
+from inspector.app.pages.chat.race_selection import Selection
+from inspector.app.pages.chat.race_text import (
+    bars_text,
+    big_share,
+    headline,
+    log,
+    note_lines,
+    racer_title,
+    so_far,
+    status,
+    table,
+    waiting,
+)
 from inspector.app.place import Destination, RacePage
 from inspector.app.scenario_job import Lab, Progress, ScenarioFile
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record
+from inspector.core.number import count
 from inspector.scenario.comparison import STATIC, ScenarioResult
 from inspector.scenario.ground import Ground, ground_of
 from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Side, Verdict, run_race
-from widgets import BigNumber, Choice as Answer, GuardedConfirm, KeyBar, visible
+from widgets import BigNumber, Choice as Answer, GuardedConfirm, KeyBar
 
 # A page that plays a race back: the clock, the pace, pauses and steps.
 
@@ -106,14 +116,12 @@ class RacePanel(Vertical):
         """Draw the moment; `most` holds the tokens of the larger racer, and of the largest model call."""
         bars = self.query_one("#race-bars", Static)
         rows = 2 if self.app.size.height >= _TALL else 1
-        states = [content.waiting(one) if one is not None and not shown[1:] else "" for one in progress]
-        bars.update(
-            content.bars(frame, most[0], bars.content_size.width, rows=rows, over=over, states=states)
-        )
+        states = [waiting(one) if one is not None and not shown[1:] else "" for one in progress]
+        bars.update(bars_text(frame, most[0], bars.content_size.width, rows=rows, over=over, states=states))
         for side, racer in enumerate(frame.racers):
             calls = self.query_one(f"#racer-{side}", Static)
-            calls.border_title = content.racer_title(racer.profile)
-            calls.update(content.log(shown, side, calls.content_size.height, most[1]))
+            calls.border_title = racer_title(racer.profile)
+            calls.update(log(shown, side, calls.content_size.height, most[1]))
 
 
 # The result of a race: the saved share as large as the screen allows, both sides in numbers, the notes.
@@ -136,11 +144,11 @@ class RaceResult(Vertical):
         """Draw the text, or the verdict of a race that is over."""
         if verdict is not None:
             saved = self.query_one(BigNumber)
-            saved.value = outcome.big_share(verdict)
+            saved.value = big_share(verdict)
             saved.display = bool(saved.value)
             saved.set_class((verdict.saved or 0) < 0, "-more")
-            self.query_one("#race-table", Static).update(outcome.table(verdict))
-            said = Content("\n").join([outcome.headline(verdict), outcome.notes(verdict)])
+            self.query_one("#race-table", Static).update(table(verdict))
+            said = Content("\n").join([headline(verdict), note_lines(verdict)])
         self.query_one("#race-said", Static).update(said)
 
     def scroll_text(self, by: int) -> None:
@@ -155,7 +163,7 @@ class RaceScreen(PlaybackScreen):
     """Runs both sides for real and shows them call by call. A race goes on while another page is shown."""
 
     page = "race"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "race.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
         Binding("x", "export", "export", id="race.export"),
@@ -287,7 +295,7 @@ class RaceScreen(PlaybackScreen):
         if self.said:
             return self.said
         if playback.race is not None:
-            return content.so_far(playback.frame(self.selection.other(self.session)))
+            return so_far(playback.frame(self.selection.other(self.session)))
         return self.selection.before(self.session, has_lab=self.lab is not None)
 
     def show_status(self) -> None:
@@ -295,7 +303,11 @@ class RaceScreen(PlaybackScreen):
         file = self._raced or self.selection.file(self.session)
         title = file.title if file is not None else "Race"
         model = self.playback.frame(self.selection.other(self.session)).racers[1].model or state.model_label
-        line = content.status(title, servers(state), self.playback, model, self.size.width - 2)
+        ready = state.ready_servers
+        ground = (
+            f"{count(ready, 'server')}, {count(len(state.tools), 'tool')}" if ready else "no server is ready"
+        )
+        line = status(title, ground, self.playback, model, self.size.width - 2)
         self.query_one("#race-status", Static).update(line)
 
     def action_scroll_text(self, by: int) -> None:
@@ -336,12 +348,7 @@ class RaceScreen(PlaybackScreen):
         if race is None or self.playback.verdict is None or self._raced is None:
             self.notify("Nothing to export yet. Press r to start a race.", markup=False, timeout=4)
             return
-        suggested = Path.cwd() / f"race-{self._raced.path.stem}.svg"
-        self.app.push_screen(ExportDialog(suggested, partial(exported, race), ENDINGS), self._tell_written)
-
-    def _tell_written(self, path: str | None) -> None:
-        if path is not None:
-            self.notify(visible(path, limit=200), title="Exported", markup=False, timeout=4)
+        self.export(Path.cwd() / f"race-{self._raced.path.stem}.svg", partial(exported, race), ENDINGS)
 
     async def action_leave(self) -> None:
         """Stop the runs and keep what is shown, or go back."""

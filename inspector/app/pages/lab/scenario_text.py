@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.app.dialogs.choice import profile_rows as every_profile
 from inspector.app.draw.line import MUTED
-from inspector.app.pages.lab.scenario.walkthrough import CountedCall, Counter, StepFrame, Walkthrough
+from inspector.app.pages.lab.walkthrough import CountedCall, Counter, StepFrame, Walkthrough
 from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.core.number import count
 from inspector.core.ranking import IndexPhase

@@ -15,9 +15,9 @@ from textual.widgets import Input, Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.pages.lab.scenario import content, step
-from inspector.app.pages.lab.scenario.content import SCENARIO_COLUMNS, scenario_rows, windows
-from inspector.app.pages.lab.scenario.walkthrough import Walkthrough, walkthrough
+from inspector.app.pages.lab import scenario_step as step, scenario_text as content
+from inspector.app.pages.lab.scenario_text import SCENARIO_COLUMNS, scenario_rows, windows
+from inspector.app.pages.lab.walkthrough import Walkthrough, walkthrough
 from inspector.app.place import Destination, ProfilesPage, ScenarioPage
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
@@ -158,7 +158,7 @@ class GuardLabScreen(LabScreen):
     """Scenarios on the left, the last run of the current one as steps, and one step in detail."""
 
     page = "scenarios"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "scenario.tcss"
     AUTO_FOCUS = "#scenarios RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "profiles", id="page.view"),
@@ -268,12 +268,9 @@ class GuardLabScreen(LabScreen):
             return
         if self.job.finish(number, str(file.path), result):
             self._walkthroughs.add(str(file.path), result)
-            self._arrived(str(file.path))
-
-    def _arrived(self, key: str) -> None:
-        self.show()
-        if key == self._scenarios.key and self._scenarios.has_focus_within:
-            self.query_one("#steps", RecordList).focus()
+            self.show()
+            if str(file.path) == self._scenarios.key and self._scenarios.has_focus_within:
+                self.query_one("#steps", RecordList).focus()
 
     def show(self) -> None:
         """Draw the scenarios and the walkthrough of the one under the cursor."""

@@ -3,7 +3,7 @@
 A step is a model call, or one call by the model: a search, a call that ran, or a rejected call.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -147,7 +147,10 @@ class StepFrame:
     def counters(self) -> tuple[Counter, ...]:
         """Return every group of equal calls in a window, the newest first."""
         newest = {call.key: call for call in self.calls}
-        order = sorted(newest, key=lambda key: -max(_positions(self.calls, key)))
+        order = sorted(
+            newest,
+            key=lambda key: -max((position for position, call in enumerate(self.calls) if call.key == key)),
+        )
         counters = (self._counter(newest[key]) for key in order)
         return tuple(counter for counter in counters if counter.in_time or counter.in_calls or counter.fired)
 
@@ -264,10 +267,6 @@ def _letter(number: int) -> str:
 
 def _equal(calls: Sequence[CountedCall], call: CountedCall) -> list[CountedCall]:
     return [other for other in calls if other.key == call.key and not other.cleared]
-
-
-def _positions(calls: Sequence[CountedCall], key: tuple[str, str]) -> Iterator[int]:
-    return (position for position, call in enumerate(calls) if call.key == key)
 
 
 def _groups(records: Iterable[Record]) -> list[list[Record]]:

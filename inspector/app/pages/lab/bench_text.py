@@ -166,7 +166,9 @@ def _row(
         cells: tuple[Content | str, ...] = (mark, name, Content.styled(state, "$text-accent"), *nothing)
         return Record(name, cells, tone="" if is_chosen else "muted", copy=name)
     summary = measured.row.summary
-    return Record(name, (mark, _name(measured), *_numbers(summary, is_best=is_best)), copy=_copied(measured))
+    return Record(
+        name, (mark, _name(measured), *_numbers(summary, is_best=is_best)), copy=markdown([measured.row])
+    )
 
 
 def _numbers(summary: Summary, *, is_best: bool) -> tuple[Content | str, ...]:
@@ -190,10 +192,6 @@ def _name(measured: Measured) -> str:
     if measured.run.is_complete:
         return measured.row.ranker
     return f"{measured.row.ranker} (first {len(measured.run.cases)})"
-
-
-def _copied(measured: Measured) -> str:
-    return markdown([measured.row])
 
 
 def detail(name: str, measured: Measured | None) -> Content:

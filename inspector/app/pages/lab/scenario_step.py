@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
-from inspector.app.pages.lab.scenario.walkthrough import MODEL, REJECT, START, StepFrame, Walkthrough
+from inspector.app.pages.lab.walkthrough import MODEL, REJECT, START, StepFrame, Walkthrough
 from inspector.core.access import viewer
 from inspector.core.events import (
     BudgetMeasured,
@@ -142,12 +142,13 @@ def happened(frame: StepFrame, width: int) -> Content:
         sign = mark if record.seq in met | broken else (" ", "")
         text = middle(record.event.summary()[:_TEXT], max(width - 12, 8))
         lines.append(Content.assemble(sign, " ", (f"{record.kind:<9} ", MUTED), text))
-    lines += [_broken(finding.expectation.text, width) for finding in frame.broken]
+    lines += [
+        Content.assemble(
+            ("✕ must not occur: ", "$text-error"), middle(finding.expectation.text, max(width - 18, 8))
+        )
+        for finding in frame.broken
+    ]
     return Content("\n").join(lines) if lines else Content.styled("Nothing was recorded.", MUTED)
-
-
-def _broken(text: str, width: int) -> Content:
-    return Content.assemble(("✕ must not occur: ", "$text-error"), middle(text, max(width - 18, 8)))
 
 
 def read(frame: StepFrame) -> tuple[str, Content]:

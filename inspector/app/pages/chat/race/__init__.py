@@ -1,1 +1,0 @@
-"""The race: static binding against discovery on the same task."""

@@ -1,1 +1,0 @@
-"""The session page: conversation, budget, tools and the newest events."""

@@ -1,1 +1,0 @@
-"""The bench: rankers measured on labelled requests."""

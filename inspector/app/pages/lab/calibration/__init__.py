@@ -1,1 +1,0 @@
-"""Calibration: choosing a ranker's threshold on a curve."""

@@ -1,1 +1,0 @@
-"""Comparison of profiles on one scenario."""

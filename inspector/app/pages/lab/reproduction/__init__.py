@@ -1,1 +1,0 @@
-"""Reproduction: published tables beside our own numbers."""

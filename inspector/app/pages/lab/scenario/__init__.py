@@ -1,1 +1,0 @@
-"""The guard lab: scenarios step by step, with the guards' counts."""

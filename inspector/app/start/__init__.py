@@ -1,1 +1,0 @@
-"""The page before a session: what to open, if nothing was named."""
