@@ -19,7 +19,7 @@ LETTERS = "абвгдежзиклмнопрстуфхцчшщэюя"
 """Letters that no escape sequence has."""
 PLACES = {
     b"\x1bOQ": b"[2 Tools",
-    b"\x1bOR": b"[3 Find",
+    b"\x1bOR": b"[3 Search",
     b"\x1bOS": b"[4 Cost",
     b"\x1b[15~": b"[5 Trace",
     b"\x1b[17~": b"[6 Lab",

@@ -17,7 +17,7 @@ from pathlib import Path
 
 CHAT = b"\x1bOP"
 """F1, which goes to the chat from anywhere."""
-_LIMIT_SECONDS = 30.0
+_LIMIT_SECONDS = 120.0
 _REAPER = b"toolsight-reaper"
 _QUIET = 0.3
 
