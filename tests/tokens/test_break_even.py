@@ -11,6 +11,7 @@ from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.tokens.break_even import break_even_range, break_evens, ranges, scaled
 from inspector.tokens.cost import PRESETS, Delivery, session_cost
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
+from tests.support.fakes import searched_early
 
 TERMS = CacheTerms(minimum=1)
 DISCOVERY = (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
@@ -60,6 +61,19 @@ def test_a_shortened_manifest_is_in_full_for_fewer_tools() -> None:
     shortened = replace(PLAN.overhead, manifest_limit=480, manifest_in_full=960)
     plan = replace(PLAN, overhead=shortened)
     assert [scaled(plan, tools).overhead.manifest for tools in (30, 60, 120, 240)] == [240, 480, 480, 480]
+
+
+def test_rewriting_pays_above_some_fifty_tools_where_the_prompt_is_as_was_measured_elsewhere() -> None:
+    assumed = Assumptions(searches_per_call=0)
+    plan = searched_early(usual_plan(PLAN.tools, Overhead(system=2000, manifest=800), assumed))
+    assert break_evens(plan, CacheTerms())[Delivery.REWRITE] == pytest.approx(50, abs=2)
+
+
+def test_more_tools_than_the_most_and_no_tools_have_no_break_even() -> None:
+    empty = Plan((), Overhead(), (PlannedCall(5),))
+    assert break_evens(PLAN, TERMS, most=10)[Delivery.REWRITE] is None
+    assert scaled(empty, 100).tools == ()
+    assert break_evens(empty, TERMS)[Delivery.APPEND] is None
 
 
 def test_a_gate_that_chooses_for_every_call_never_pays_against_a_cache_that_charges_for_writing() -> None:

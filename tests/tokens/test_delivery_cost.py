@@ -231,6 +231,30 @@ def test_appending_never_costs_more_than_rewriting(plan: Plan, terms: CacheTerms
     assert append.billed <= rewrite.billed + 1e-6
 
 
+@given(plans(seconds=(0, 10, 300)), CACHES.filter(lambda terms: terms.ttl_seconds >= 300))
+def test_a_cache_pays_for_static_binding_on_exactly_one_condition(plan: Plan, terms: CacheTerms) -> None:
+    """(1 - read) x all requests but the last >= (write - 1) x the last one, in raw tokens.
+
+    That is where the conversation only grows, no prefix expires, and the first request is long enough: every
+    token is then written once, which adds up to the last request, and read whenever it is sent again.
+    """
+    calls = tuple(PlannedCall(call.growth + 1, seconds=call.seconds) for call in plan.calls)
+    costs = compare(replace(plan, calls=calls), terms)[0]
+    raw = [row.charge.tokens for row in costs.uncached.requests]
+    if not raw or raw[0] < max(1, terms.minimum):
+        return
+    gain = (1 - terms.read) * sum(raw[:-1]) - (terms.write - 1) * raw[-1]
+    assert costs.uncached.billed - costs.cached.billed == pytest.approx(gain)
+
+
+def test_a_break_by_many_tools_counts_them() -> None:
+    gates = tuple(f"a{n}" for n in range(5)), tuple(f"b{n}" for n in range(4))
+    tools = tuple(PlannedTool(id_, 100) for id_ in (*gates[0], *gates[1]))
+    plan = Plan(tools, Overhead(), tuple(PlannedCall(10, gated=gate) for gate in gates))
+    (row,) = session_cost(plan, Delivery.GATE, TERMS).breaks
+    assert row.broke == "tools[]: +4 and -5 tools"
+
+
 def test_uncached_terms_are_the_same_as_no_cache() -> None:
     for cost in compare(BY_HAND, UNCACHED):
         assert cost.cached == cost.uncached

@@ -9,6 +9,7 @@ from inspector.core.settings import BindingSettings, Settings
 from inspector.core.tool import definition
 from inspector.loop.model.litellm import marked_messages, marked_tools
 from inspector.schema.schema import PLAIN, Deferral, ModelFeatures
+from inspector.tokens.delivery import effective_delivery
 from inspector.tokens.manifest import text_with, wire_message
 from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.fakes import Step, ToldModel, calls, says, searches
@@ -139,3 +140,17 @@ async def test_another_model_reads_the_definitions_as_text() -> None:
     assert bound_names(request) == [*STEADY, LIST.wire_name]
     told = [wire["content"] for wire in marked_messages(request) if wire["role"] == "tool"]
     assert told == [text_with("", [definition(LIST)])]
+
+
+@pytest.mark.parametrize(
+    ("binding", "deferral", "delivery"),
+    [
+        (NATIVE, "tool_reference", "tool_reference"),
+        (NATIVE, "tool_search", "tool_search"),
+        (NATIVE, "", "append"),
+        (replace(NATIVE, policy="gate"), "tool_search", "rewrite"),
+        (BindingSettings(delivery="text"), "tool_search", "text"),
+    ],
+)
+def test_native_is_what_the_model_can_do(binding: BindingSettings, deferral: Deferral, delivery: str) -> None:
+    assert effective_delivery(binding, ModelFeatures(deferral=deferral)) == delivery

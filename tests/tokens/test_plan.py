@@ -87,6 +87,14 @@ def test_the_usual_plan_is_what_it_says() -> None:
     assert "meta_tokens" not in plan.assumed
 
 
+def test_a_seed_gives_the_same_plan() -> None:
+    first, again, other = (usual_plan(TOOLS, Overhead(), Assumptions(seed=seed)) for seed in (0, 0, 1))
+    assert first == again
+    for one, differs in zip(first.calls, other.calls, strict=True):
+        assert one.gated != differs.gated
+        assert one.discovered != differs.discovered or not one.discovered
+
+
 @pytest.mark.parametrize("tools", [0, 1, 5])
 def test_a_small_catalog_is_found_as_far_as_it_goes(tools: int) -> None:
     plan = usual_plan(TOOLS[:tools], Overhead())
@@ -215,6 +223,11 @@ def test_schemas_in_search_results_are_not_counted_twice() -> None:
     assert plan.overhead.meta == 120
 
 
+@pytest.mark.parametrize("events", [(), (catalog("s:a"), UserSaid("hi"))])
+def test_a_session_without_a_model_call_has_no_plan(events: tuple[Event, ...]) -> None:
+    assert plan_of(recorded(*events)) is None
+
+
 @with_hostile_text
 def test_any_text_is_planned(text: str) -> None:
     plan = planned(catalog(text), request(1, history=5), ModelResponded(1, text), ToolLoaded(text, 5, text))
@@ -238,6 +251,16 @@ async def test_a_session_is_planned_token_for_token_as_it_was_sent(delivery: Del
     plan = plan_of(records)
     assert plan is not None
     sent = [sum(block.tokens for block in row.blocks) for row in planned_requests(plan, delivery)]
+    assert sent == [cost.parts.input for cost in costs]
+
+
+async def test_a_static_session_is_planned_token_for_token() -> None:
+    steps = calls(("shop__list_orders", {})), says("done")
+    async with connected(*steps, values={"discovery.enabled": False}) as rig:
+        await rig.bench.chat("go")
+        plan, costs = plan_of(rig.bench.records()), rig.bench.state.costs
+    assert plan is not None
+    sent = [row.charge.tokens for row in compare(plan, CacheTerms())[0].uncached.requests]
     assert sent == [cost.parts.input for cost in costs]
 
 
