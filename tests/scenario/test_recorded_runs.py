@@ -14,7 +14,7 @@ from inspector.core.events.call import CallFinished
 from inspector.core.events.session import UserSaid
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.scenario.recorded_agent import ToolNames, known_runs
+from inspector.scenario.recorded_agent import Reason, ToolNames, known_runs
 from inspector.scenario.recorded_batch import play_batch, setups
 from inspector.scenario.recorded_run import Kept, PlayedRun, RunSetup, play
 from inspector.session.assembly import Ports
@@ -268,6 +268,36 @@ def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
     assert many.cost_ratio.mean > 1
     assert static.recall[5] is None
     assert batch.bills["static"].mean == pytest.approx(3000 / batch.played["static"][0].spent.input)
+
+
+def test_a_batch_that_is_stopped_tells_of_the_runs_so_far() -> None:
+    known, answers = known_runs([LENDING] * 3, LIBRARY), iter([False, True])
+    chosen = setups(["static"], {}, {})
+    batch = play_batch(known, LIBRARY, chosen, ports(), model="priced", stopped=lambda: next(answers))
+    assert batch.summaries[0].runs == 1
+
+
+def test_a_run_may_have_only_the_servers_that_it_called() -> None:
+    known, chosen = known_runs([LENDING], LIBRARY), setups(["static"], {}, {})
+    alone, among = (
+        play_batch(known, LIBRARY, chosen, ports(), model="priced", own_servers=own).summaries[0].tool_tokens
+        for own in (True, False)
+    )
+    assert alone is not None
+    assert among is not None
+    assert alone.mean < among.mean
+
+
+def test_reasons_are_told_apart_in_the_summary() -> None:
+    known = known_runs([LENDING], LIBRARY)
+    values = {"discovery.auto": "always", "discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
+    chosen = setups(["toolsight"], values, {})
+    (summary,) = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
+    assert summary.searches == {Reason.OWN: 0, Reason.FIRST: 1, Reason.AGAIN: 0, Reason.NAMED: 0}
+    assert summary.whole is not None
+    assert summary.whole.mean == 1
+    assert summary.used is not None
+    assert 0 < summary.used.mean <= 1
 
 
 def test_a_run_that_did_not_reach_its_tools_costs_but_counts_as_no_solved_one() -> None:

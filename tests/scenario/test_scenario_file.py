@@ -105,6 +105,7 @@ STEP = "turns[0].steps[0]"
         ("title: x\nturns: [", "2:9: not valid YAML", "quote text"),
         ("turns: " + "[" * 5000, "not valid YAML: nested too deeply", ""),
         ("- a list", "1: must be an object, not a list", ""),
+        ("", "1: must be an object, not null", ""),
         ("title: x", "1: turns is missing", "`user` and `steps`"),
         (
             "titel: x\nturns: []",
@@ -123,9 +124,14 @@ STEP = "turns[0].steps[0]"
         ("turns: [{user: a}]", "1: turns[0].steps is missing", "answers"),
         ("turns: [{user: a, steps: no}]", "1: turns[0].steps must be a list, not true or false", "answers"),
         ("turns: [{user: a, steps: [{}]}]", f"1: {STEP} has neither say nor calls", "Add"),
+        ("turns: [{user: a, steps: [{think: b}]}]", f"1: {STEP} has neither say nor calls", "Add"),
         ("turns:\n- user: a\n  steps:\n  - says: b", f"4: {STEP}.says is not a known key", "`say`?"),
         ("turns: [{user: a, steps: [{say: b, wait: -1}]}]", f"1: {STEP}.wait must be greater", "0 to 1e9"),
         ("turns: [{user: a, wait: .inf, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
+        ("turns: [{user: a, wait: .nan, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
+        ("turns: [{user: a, wait: yes, steps: [{say: b}]}]", "1: turns[0].wait must be a number", "seconds"),
+        ("window: yes\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
+        ("window: 1e10\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
         ("window: 0\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be greater than", "tokens"),
         ("window: 1.5\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
         ("turns: [{user: a, steps: [{calls: [{}]}]}]", f"1: {STEP}.calls[0].tool is missing", "server:NAME"),
@@ -139,6 +145,11 @@ STEP = "turns[0].steps[0]"
             f"1: {STEP}.calls[0].arguments has a value that JSON cannot represent",
             "Put dates in quotes",
         ),
+        (
+            "turns: [{user: a, steps: [{calls: [{tool: t, arguments: &self {again: *self}}]}]}]",
+            "has a value that JSON cannot represent",
+            "",
+        ),
     ],
 )
 def test_a_turn_that_cannot_be_played_is_refused_by_line_and_key(
@@ -151,6 +162,8 @@ def test_a_turn_that_cannot_be_played_is_refused_by_line_and_key(
     ("text", "told", "hint"),
     [
         ("profile: kamen", "profile 'kamen' does not exist", "Did you mean `kaman`?"),
+        ("profile: [x]", "1: profile must be a string", ""),
+        ("settings: {binding.capacity: -1}", "settings.binding.capacity must be at least 0", ""),
         ("settings: [x]", "1: settings must be an object", ""),
         ("settings: {binding.capcity: 2}", "settings.binding.capcity is not a setting", "binding.capacity"),
         ("settings: {binding.capacity: two}", "settings.binding.capacity must be a whole number", ""),
@@ -194,6 +207,12 @@ def test_a_change_of_a_catalog_is_checked_when_the_file_is_read(
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     _refuse(tmp_path / "none.yaml", "does not exist", "Check the name.")
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "case.yaml"
+    path.write_bytes(b"\xff\xfe\xfd\x80")
+    _refuse(path, "1 is not UTF-8", "Save the file as UTF-8.")
 
 
 def _refuse(path: Path, told: str, hint: str) -> None:

@@ -1,9 +1,11 @@
 """What the database survives, and how it says that it cannot go on."""
 
+import os
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -131,6 +133,22 @@ def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_refused(path:
     refusal(path)
     (path / "file").write_text("", encoding="utf-8")
     refusal(path / "file" / "toolsight.db")
+
+
+def test_a_read_only_folder_is_refused() -> None:
+    # File modes do not hold for root.
+    is_root, nobody = os.geteuid() == 0, 65534
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o500)
+        if is_root:
+            os.chown(folder, nobody, nobody)
+            os.seteuid(nobody)
+        try:
+            refusal(Path(folder) / "toolsight.db")
+        finally:
+            if is_root:
+                os.seteuid(0)
+            Path(folder).chmod(0o700)
 
 
 def test_a_read_only_database_is_told_as_read_only(path: Path) -> None:
