@@ -189,6 +189,18 @@ def test_vs_code_is_read_as_it_is(tmp_path: Path) -> None:
     assert "tulips" not in clean("it wrote tulips")
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": "x", "env": {"TOKEN": "hunter2-hunter2"}},
+        {"url": "https://x.io", "headers": {"X-Key": "hunter2-hunter2"}},
+    ],
+)
+def test_what_a_server_is_given_is_a_secret_once_its_file_is_read(tmp_path: Path, given: object) -> None:
+    configured(tmp_path, {"mcpServers": {"s": given}})
+    assert "hunter2" not in clean("it wrote hunter2-hunter2")
+
+
 def test_a_clients_keys_may_stand_beside_ours(tmp_path: Path) -> None:
     content = {
         "$schema": "x",
