@@ -176,6 +176,16 @@ async def test_what_fits_in_no_way_is_not_sent_and_the_turn_says_what_takes_the_
         assert (await rig.bench.chat("third?")).outcome == "answered"
 
 
+async def test_without_the_emergency_step_an_overlong_request_is_not_sent_either() -> None:
+    async with near(2000, reads(5000), says("done"), emergency=False) as rig:
+        ended = await rig.bench.chat("hello")
+        assert ended.outcome == "failed"
+        assert "does not fit" in ended.text
+        assert "budget.emergency" in rig.events("error")[0].hint
+        assert reductions(rig) == []
+        assert len(rig.model.requests) == 1
+
+
 async def test_a_model_without_a_window_is_sent_everything() -> None:
     async with near(2000, reads(50_000), says("done")) as rig:
         rig.model.window = 0

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.config.setting import PROFILES, value_of
-from inspector.core.error import ToolsightError
+from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 from inspector.loop.settings_check import Policy
 
@@ -84,6 +84,16 @@ def test_a_wrong_value_changes_nothing_and_is_told_to_nobody(path: str, value: A
         chosen.set(path, value)
     assert (chosen.profile, dict(chosen.session_values), chosen.settings) == before
     assert heard == []
+
+
+def test_a_profile_or_a_knob_that_there_is_not_changes_nothing() -> None:
+    chosen = policy()
+    before = chosen.settings
+    with pytest.raises(ConfigError):
+        chosen.use("kamann")
+    with pytest.raises(ConfigError):
+        chosen.reset("binding.capacities")
+    assert (chosen.profile, chosen.settings) == ("kaman", before)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from inspector.core.message import AssistantMessage
 from inspector.core.ports import Decision
-from inspector.core.settings import GuardSettings, Settings
+from inspector.core.settings import ChatSettings, GuardSettings, Settings
 from tests.loop.test_chat import Bench
 from tests.support.fakes import calls, says, searches
 
@@ -44,6 +44,13 @@ async def test_the_text_of_a_call_that_was_not_offered_or_is_quoted_is_the_answe
     bench = Bench(says(text))
     ended = await bench.say()
     assert (ended.outcome, ended.text) == ("answered", text)
+    assert bench.servers.calls == []
+
+
+async def test_with_the_setting_off_the_text_is_the_answer() -> None:
+    bench = Bench(says(SUM), settings=Settings(chat=ChatSettings(written_calls=False)))
+    ended = await bench.say()
+    assert (ended.outcome, ended.text) == ("answered", SUM)
     assert bench.servers.calls == []
 
 

@@ -12,6 +12,7 @@ from inspector.core.error import (
     ConnectError,
     FailureKind,
     ProtocolError,
+    RateLimited,
     StoreError,
     ToolsightError,
 )
@@ -108,6 +109,18 @@ async def test_after_its_cool_down_one_call_tries_it_and_a_success_closes_it() -
         assert [state for name, state in states(rig) if name == "calc"] == ["open", "half-open", "closed"]
         assert rig.bench.state.breakers["calc:evaluate"].state == "closed"
         assert rig.bench.state.breakers["calc:evaluate"].opened == 1
+
+
+async def test_a_rate_limit_keeps_it_open_as_long_as_the_server_says() -> None:
+    limited = RateLimited("429", retry_after=120)
+    async with connected(*[calls(EVALUATE)] * 3, servers=calc(limited), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert "again in 2 min" in rig.events("reject")[-1].text
+        assert rig.events("result")[-1].retry_after == 120
+        rig.clock.advance(60)
+        rig.model.steps = [calls(EVALUATE)]
+        await rig.bench.chat("go on")
+        assert len(rig.servers["calc"].calls) == 2
 
 
 async def test_sessions_share_what_they_learn() -> None:

@@ -227,6 +227,19 @@ async def test_what_is_forbidden_in_the_pause_is_not_tried_again(what: str) -> N
         assert rig.events("result")[0].failure is FailureKind.TIMEOUT
 
 
+async def test_what_is_forbidden_during_an_attempt_is_not_announced() -> None:
+    servers = calc(SLOW)
+    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
+
+        async def fails(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
+            rig.bench.change_setting("retry.enabled", False)
+            raise SLOW
+
+        servers["calc"].answer = fails
+        await rig.bench.chat("go")
+        assert rig.events("retry") == []
+
+
 async def test_no_attempt_is_announced_on_a_server_that_stays_away() -> None:
     servers = calc(FINE)
 

@@ -16,7 +16,7 @@ from inspector.core.message import NoteMessage
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.loop.discovery_loop import VersionNotes
-from inspector.mcp.listing import changes
+from inspector.mcp.listing import MOST_TOLD, changes
 from inspector.mcp.pace import FIRST, LONGEST_PAUSE, ChangePace
 from tests.mcp.test_connections import Bench, connected
 from tests.support.fakes import calls, says, searches
@@ -63,6 +63,17 @@ async def test_a_server_that_lists_what_it_did_last_time_has_no_news() -> None:
         pass
     assert not told(second)
     assert "last time" not in second.events[-1].summary()
+
+
+def test_of_many_changes_the_worst_are_told_and_the_others_counted() -> None:
+    before = [tool(f"t{number}") for number in range(MOST_TOLD + 10)]
+    after = [replace(one, description="Other words.") for one in before]
+    after[-1] = tool(before[-1].name, STRICTER)
+    found = changes(before, after)
+    assert len(found) == MOST_TOLD
+    assert found[0].verdict == "breaking"
+    assert found[-1].others == 10
+    assert "10 more tools changed" in found[-1].summary()
 
 
 @pytest.mark.parametrize("error", [RecursionError, ValueError])
@@ -189,6 +200,14 @@ async def test_a_change_that_breaks_nothing_is_neither_told_nor_evicted() -> Non
         assert notes(rig) == []
         assert rig.events("evict") == []
         assert rig.bench.state.changes[ID].verdict == "words"
+
+
+async def test_nothing_is_told_where_that_is_off() -> None:
+    async with used(says("Sunny."), versions__tell=False) as rig:
+        await change(rig, WITH_DAYS)
+        await rig.bench.chat("And tomorrow?")
+        assert notes(rig) == []
+        assert ID in rig.bench.state.untold
 
 
 async def test_the_model_is_told_what_differs_from_what_it_read_and_nothing_between() -> None:

@@ -20,7 +20,7 @@ from tests.mcp.test_frame import frame
 from tests.session.test_access_session import as_user, ids, policy
 from tests.support.fakes import FixedElicitor, calls, says
 from tests.support.marketplace import market, servers_and_money
-from tests.support.workbench import Rig, configured, connected, opened, shop_and_weather
+from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
 
 BOTH = policy(ada=("shop:list*", "calc:*"), bob=("weather:*", "shop:*"))
 
@@ -109,6 +109,20 @@ async def test_nobody_is_seen_as_while_a_tool_is_called_or_a_message_is_answered
         assert (rig.bench.session_id, rig.bench.state.user) == ("s", "ada")
         await rig.bench.see_as("bob")
         assert rig.bench.state.user == "bob"
+
+
+async def test_what_begins_while_seeing_as_somebody_else_waits_is_not_interrupted() -> None:
+    servers, (gate, answer) = shop_and_weather(), held()
+    servers["calc"].answer = answer
+    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        async with rig.bench._handover.alone():
+            seeing = await begun(rig.bench.see_as("bob"))
+            call = await begun(rig.bench.call("calc:evaluate", {}))
+        with pytest.raises(ToolsightError, match="a tool call is running"):
+            await seeing
+        gate.set()
+        await call
+        assert rig.bench.state.user == "ada"
 
 
 async def test_who_sees_only_some_tools_installs_nothing_that_was_asked_for_before() -> None:
@@ -218,6 +232,24 @@ async def test_the_wire_log_begins_with_the_session() -> None:
             ("2", False),
         ]
         assert "secret result" not in repr(log.frames())
+
+
+async def test_a_server_writes_to_stderr_for_who_runs_it_then() -> None:
+    async with connected(policy=whole, values=as_user("ada")) as rig:
+        server = rig.servers["shop"]
+        server.stderr = "ready\ncalled with a secret"
+        assert rig.bench.stderr("shop") == server.stderr
+        await rig.bench.see_as("bob")
+        assert rig.bench.stderr("shop") == ""
+        server.stderr += "\ncalled again"
+        assert rig.bench.stderr("shop") == "called again"
+        server.die()
+        await happens(rig.bench, "failed")
+        assert rig.bench.stderr("shop") == "called again"
+        await rig.bench.see_as("ada")
+        assert rig.bench.stderr("shop") == ""
+        await rig.bench.reconnect("shop")
+        assert rig.bench.stderr("shop") == server.stderr
 
 
 @given(st.text("ab\n"), st.text("ab\n", min_size=1), st.integers(1, 20))

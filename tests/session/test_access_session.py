@@ -7,9 +7,10 @@ import pytest
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record, SessionStarted, ToolEvicted
+from inspector.core.events.server import ServerFailed
 from inspector.core.ports import Snapshot
 from inspector.core.ranking import SearchRequest
-from inspector.core.server import ServerInfo
+from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Tool
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import says
@@ -45,6 +46,26 @@ async def test_a_tool_that_is_not_granted_is_never_found() -> None:
                 await rig.bench.call(name, {})
 
 
+async def test_a_server_without_any_visible_tool_is_not_started() -> None:
+    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
+        assert rig.servers["weather"].lists == 0
+        assert "weather" not in rig.bench.state.servers
+        with pytest.raises(ToolsightError, match="there is no server 'weather'"):
+            await rig.bench.reconnect("weather")
+        assert rig.bench.stderr("weather") == ""
+
+
+async def test_counts_are_those_of_permitted_tools() -> None:
+    servers = shop_and_weather()
+    servers["shop"].skipped = (SkippedTool("refund_all", "no schema"), SkippedTool("list_all", "no schema"))
+    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        (shop,) = (event for event in rig.events("ready") if event.server == "shop")
+        assert shop.tools == 1
+        assert shop.tokens == rig.bench.accounting.count(rig.bench.catalog.tools[:1])
+        assert [one.name for one in shop.skipped] == ["list_all"]
+        assert rig.bench.state.hidden_tools == 0
+
+
 async def test_free_text_of_a_server_is_for_who_may_see_all_that_it_could_have() -> None:
     servers = shop_and_weather()
     for server in servers.values():
@@ -57,6 +78,15 @@ async def test_free_text_of_a_server_is_for_who_may_see_all_that_it_could_have()
         assert rig.bench.stderr("calc") == "refund_order is registered"
         assert rig.bench.wire("shop") is None
         assert rig.bench.wire("calc") is not None
+
+
+async def test_a_failed_server_is_explained_to_who_may_see_all_of_it() -> None:
+    servers = shop_and_weather()
+    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        servers["shop"].die("refund_order crashed")
+        await _until(rig, "failed")
+        (failed,) = rig.events(ServerFailed.kind)
+        assert (failed.reason, failed.stderr_tail) == ("is not available", "")
 
 
 async def test_without_a_user_nothing_is_visible_and_a_hint_says_so() -> None:
@@ -96,6 +126,14 @@ async def test_a_loaded_tool_goes_when_its_grant_goes() -> None:
         assert rig.loaded == []
         with pytest.raises(ToolsightError, match="there is no tool"):
             await rig.bench.call("shop:refund_order", {})
+
+
+async def test_a_user_whom_the_policy_drops_sees_nothing() -> None:
+    now = [BOTH]
+    async with connected(policy=lambda: now[0], values=as_user("ada")) as rig:
+        now[0] = policy(bob=("*",))
+        await rig.bench.read_policy_again()
+        assert ids(rig) == []
 
 
 async def test_a_policy_that_cannot_be_read_again_stays() -> None:
@@ -183,6 +221,15 @@ async def test_settings_name_no_tool_that_may_not_be_seen() -> None:
         assert "refund" not in repr(rig.bench.records())
         # The restriction stays, though what it waits for has no name here.
         assert rig.bench._parts.binder.unmet_of("shop:list_orders")
+
+
+async def test_who_sees_is_no_setting_of_a_running_session() -> None:
+    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
+        for path in ("access.user", "access.policy", "access.expert"):
+            with pytest.raises(ConfigError, match="cannot change during"):
+                rig.bench.change_setting(path, "bob")
+            with pytest.raises(ConfigError, match="cannot change during"):
+                rig.bench.reset_setting(path)
 
 
 async def test_a_grant_that_matches_no_tool_is_an_error_of_its_holder() -> None:
