@@ -43,6 +43,14 @@ def test_a_user_lists_the_own_tools_alone(toolsight: Toolsight, policy: tuple[st
     assert [tool["id"] for tool in json.loads(through.stdout)] == ["weather:get_alerts"]
 
 
+def test_a_policy_without_a_user_shows_nothing_and_says_why(
+    toolsight: Toolsight, policy: tuple[str, ...]
+) -> None:
+    result = toolsight("tools", "--json", *policy)
+    assert json.loads(result.stdout) == []
+    assert "--user" in result.stderr
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -118,3 +126,13 @@ def test_two_users_are_compared_and_all_are_listed(toolsight: Toolsight, policy:
     rows = json.loads(toolsight("access", "--json", *policy).stdout)
     assert (rows[0]["user"], rows[0]["tools"]) == ("ada", 1)
     assert "weather:get_forecast" in toolsight("access", "ada", *policy).stdout
+
+
+def test_a_pattern_that_matches_no_tool_fails_the_list(
+    toolsight: Toolsight, policy: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "policy.yaml").write_text(POLICY.replace("get_alerts", "get_alarms"), encoding="utf-8")
+    result = toolsight("access", *policy)
+    assert result.exit_code == 2
+    assert "weather:get_alarms" in result.stderr
+    assert "there is no policy" in toolsight("access", *policy[:-2]).stderr

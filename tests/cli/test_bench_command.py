@@ -79,6 +79,12 @@ def test_a_ranker_that_finds_everything_has_a_full_bar_and_refuses_the_impossibl
     assert answers.endswith("100 % [21, 100]")
 
 
+def test_columns_that_do_not_fit_a_narrow_terminal_go_below(run: Run) -> None:
+    lines = run("--ranker", "bm25", COLUMNS="80").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("bm25") for line in lines) == 4
+
+
 def test_markdown_and_csv_have_one_line_per_ranker(run: Run) -> None:
     chosen = ("--ranker", "bm25", "--ranker", "fuzzy")
     printed = run("--format", "markdown", *chosen).stdout.splitlines()
@@ -88,12 +94,31 @@ def test_markdown_and_csv_have_one_line_per_ranker(run: Run) -> None:
     assert [(row["dataset"], row["ranker"]) for row in rows] == [("tiny", "bm25"), ("tiny", "fuzzy")]
 
 
+def test_a_sample_asks_fewer_requests(run: Run, tmp_path: Path) -> None:
+    (row,) = stored(run, tmp_path / "r.json", "--ranker", "bm25", "--sample", "2")
+    assert row["cases"] == 2
+
+
+def test_distractors_join_the_tools_and_the_name(run: Run, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    write_lines(more / "tools.jsonl", [{"server": "t", "name": "trim_hedge"}])
+    (row,) = stored(run, tmp_path / "r.json", "--ranker", "bm25", "--distractors", str(more))
+    assert (row["dataset"], row["tools"]) == ("tiny+more", 5)
+
+
 def test_details_show_the_requests_on_which_the_first_two_rankers_differ(run: Run, data: Path) -> None:
     with (data / "queries.jsonl").open("a") as file:
         file.write(json.dumps({"id": "typo", "query": "refnud ordre", "relevant": ["refund_order"]}))
     shown = run("--ranker", "bm25", "--ranker", "fuzzy", "--details", "1").stdout
     assert "tiny: fuzzy - bm25 = +" in shown
     assert "0.000 -> 1.000  typo  refnud ordre" in shown
+
+
+def test_details_without_a_second_ranker_are_refused(run: Run) -> None:
+    result = run("--ranker", "bm25", "--details", "1")
+    assert result.exit_code == 2
+    assert "two rankers" in result.stderr
 
 
 def test_a_ranker_as_good_as_its_baseline_passes(run: Run, tmp_path: Path) -> None:
@@ -138,6 +163,12 @@ def test_two_data_sets_with_the_same_name_are_refused(run: Run, data: Path) -> N
     refused = run("--data", str(data))
     assert refused.exit_code == 2
     assert "two data sets are named 'tiny'" in refused.stderr
+
+
+def test_an_output_without_a_folder_is_reported_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
+    refused = run("--ranker", "bm25", "--output", str(tmp_path / "gone" / "report.md"))
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "its folder does not exist" in refused.stderr
 
 
 class StoppingEmbedder:

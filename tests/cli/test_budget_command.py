@@ -279,6 +279,13 @@ def test_a_file_that_is_not_a_baseline_is_an_error(run: Run, tmp_path: Path) -> 
         assert "--json" in hint
 
 
+@pytest.mark.parametrize("text", ["much", "-1%", "nan", "inf", ""])
+def test_growth_is_a_percentage(run: Run, text: str) -> None:
+    done = run("--max-increase", text)
+    assert done.exit_code == 2
+    assert "percentage" in done.stderr
+
+
 def broken_baselines(folder: Path) -> list[Path]:
     server = {"name": "a", "tokens": -1}
     one = {"client": "c", "scope": "s", "source": "f", "servers": [server]}

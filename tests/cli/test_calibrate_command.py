@@ -79,6 +79,20 @@ def test_json_has_every_point_and_the_best_ones(run: Run, data: Path) -> None:
     assert found["now"] > 0
 
 
+def test_a_best_threshold_at_an_end_of_the_sweep_is_marked_as_unreliable(run: Run, data: Path) -> None:
+    queries = (data / "queries.jsonl").read_text().splitlines()[:3]
+    (data / "queries.jsonl").write_text("\n".join(queries))
+    assert "cannot pin it down" in run("--data", str(data)).stdout
+
+
+def test_without_vectors_it_says_what_to_set(run: Run, data: Path) -> None:
+    refused = run("--data", str(data), "--embedding-model", "none")
+    assert refused.exit_code == 1
+    message, _, hint = refused.stderr.partition("hint:")
+    assert "no vectors" in message
+    assert "packaged" in hint
+
+
 def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> None:
     configuration = write_weather_configuration(tmp_path)
     path = tmp_path / "mine.jsonl"

@@ -52,6 +52,24 @@ def test_an_added_request_follows_the_existing_lines(add: Run, file: Path) -> No
     assert (impossible.query, impossible.relevant, impossible.kind) == ("cut my hair", (), "impossible")
 
 
+def test_alternatives_are_one_group_in_which_any_tool_will_do(add: Run, file: Path) -> None:
+    assert add("--query", "late", "--tool", "shop:a | shop:b", "--tool", "mail:c").exit_code == 0
+    assert read_cases(file)[-1].relevant == (frozenset({"shop:a", "shop:b"}), frozenset({"mail:c"}))
+
+
+def test_a_missing_file_is_created(add: Run, file: Path) -> None:
+    file.unlink()
+    assert add("--query", "late orders", "--tool", "shop:list").exit_code == 0
+    assert len(read_cases(file)) == 1
+
+
+def test_a_duplicate_request_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
+    refused = add("--query", "refund it ", "--impossible")
+    assert refused.exit_code == 2
+    assert "already has this request as 'mine', labelled shop:refund" in refused.stderr
+    assert file.read_bytes() == KEPT
+
+
 def test_a_damaged_file_stays_as_it_is(add: Run, file: Path) -> None:
     file.write_bytes(KEPT + b"\n{half")
     refused = add("--query", "late orders", "--impossible")
@@ -110,6 +128,12 @@ def test_a_link_stays_a_link_and_the_mode_stays_too(file: Path) -> None:
     assert link.is_symlink()
     assert len(read_cases(file)) == 2
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("name", ["gone/mine.jsonl", "mine.jsonl/more.jsonl", "n" * 5000, "\0", "."])
+def test_an_impossible_file_name_is_an_error_that_names_it(file: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be|is a folder"):
+        append_cases(file.parent / name, [EvalCase("1", "late orders")])
 
 
 def record(database: Path, session: str, query: str, tool: str) -> None:

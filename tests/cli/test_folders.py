@@ -44,6 +44,10 @@ def test_the_question_says_which_servers_may_ask_for_the_folder(config: Path, tm
     ]
 
 
+def test_with_roots_off_no_server_may_ask_for_it(config: Path) -> None:
+    assert set(told(Options(config=config, values={"client.roots": False})).values()) == {()}
+
+
 @pytest.mark.parametrize(("values", "learns"), [({}, False), ({"client.roots": True}, True)])
 def test_a_typed_address_learns_no_folder_unless_that_is_typed_too(
     values: dict[str, Any], learns: bool
@@ -69,6 +73,11 @@ def test_a_client_that_declares_roots_lets_no_typed_address_learn_the_folder(
     configuration = read_configuration(as_a_client_that_declares_roots(values)).unrestricted
     assert configuration.client.roots
     assert bool(configuration.folders) is learns
+
+
+def test_what_is_typed_wins_over_what_a_client_declares() -> None:
+    configuration = read_configuration(as_a_client_that_declares_roots({"client.roots": False})).unrestricted
+    assert not configuration.client.roots
 
 
 async def test_a_scenario_lets_no_typed_address_learn_the_folder(

@@ -1,5 +1,6 @@
 """What an earlier run left, on the command line."""
 
+import json
 import sys
 from collections.abc import Callable
 
@@ -52,6 +53,12 @@ def test_what_could_not_be_ended_is_an_error(
     done = toolsight("doctor", "orphans", "--end")
     assert done.exit_code == 1
     assert "811, 812" in done.stdout
+
+
+def test_what_is_kept_is_told_no_more(toolsight: Toolsight, left: Callable[..., MemoryLeftovers]) -> None:
+    left(DAEMON)
+    toolsight("doctor", "orphans", "--keep")
+    assert json.loads(toolsight("doctor", "orphans", "--json").stdout) == []
 
 
 def test_without_a_terminal_a_line_tells_and_nothing_is_ended(

@@ -65,6 +65,19 @@ def test_a_real_server_is_installed_in_a_real_file_and_removed_again(
     assert (done.exit_code, config.read_text()) == (0, before)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["exits", "keyed"])
+def test_a_failed_install_leaves_the_file_as_it_was(
+    process: Toolsight, config: Path, catalog: Path, name: str
+) -> None:
+    before = config.read_bytes()
+    done = process("marketplace", "install", name, "--yes", *_options(config, catalog))
+    assert done.exit_code == (2 if name == "keyed" else 1)
+    assert "error: " in done.stderr
+    assert config.read_bytes() == before
+    assert sorted(path.name for path in config.parent.iterdir()) == ["catalog.json", "mcp.json"]
+
+
 def test_without_a_yes_nothing_is_started_or_written(
     toolsight: Toolsight, config: Path, catalog: Path
 ) -> None:
@@ -129,3 +142,14 @@ def test_a_user_is_refused_before_anything_is_asked(
     shown = json.loads(toolsight("marketplace", "show", "currency", "--json", *options).stdout)
     assert "only the administrator" in shown["refused"]
     assert config.read_text() == before
+
+
+def test_the_only_server_of_a_file_is_removed_and_the_file_is_still_of_use(
+    toolsight: Toolsight, config: Path, catalog: Path
+) -> None:
+    options = _options(config, catalog)
+    assert toolsight("marketplace", "remove", "other", "--yes", *options).exit_code == 0
+    assert "other" not in config.read_text()
+    assert "acme/currency" in toolsight("marketplace", "search", *options).stdout
+    done = toolsight("marketplace", "install", "acme/missing", "--yes", *options)
+    assert "has no servers" not in done.stderr

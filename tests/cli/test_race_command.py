@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.app.pages.chat.race_picture import WIDTH, cast, picture
+from inspector.app.pages.chat.race_picture import WIDTH, ansi_line, cast, drawn, picture
 from inspector.core.budget import Prices
 from inspector.scenario.race import RaceFrame, Racer, Verdict
 from inspector.tokens.plan import SolvedSteps
@@ -119,6 +119,15 @@ def test_no_text_breaks_the_picture_or_controls_the_terminal(text: str) -> None:
         assert not dangerous(_DRIVES.sub("", output).replace("\r\n", ""))
 
 
+@given(st.text(max_size=100), st.integers(20, 120))
+def test_no_line_is_wider_than_the_terminal(text: str, width: int) -> None:
+    from rich.cells import cell_len
+
+    frames, verdict = race_of(text)
+    for line in drawn(text, frames[-1], verdict, width):
+        assert cell_len(ansi_line(line, width, colored=False)) <= width
+
+
 def test_on_a_terminal_the_race_is_drawn_to_its_end(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +158,15 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
     failed = toolsight("race", *arguments)
     assert failed.exit_code == 2, failed.stderr
     assert not labs.opened
+
+
+@pytest.mark.usefixtures("labs")
+def test_a_file_that_cannot_be_written_is_an_error(
+    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
+) -> None:
+    failed = toolsight("race", file(FORECAST), "--export", str(tmp_path / "none" / "race.svg"))
+    assert failed.exit_code != 0
+    assert "cannot be written" in failed.stderr
 
 
 QUESTION = "Which orders are late?"
@@ -183,6 +201,13 @@ def test_a_question_without_servers_is_a_mistake_and_one_on_the_demo_is_not(
     assert not labs.opened
     assert toolsight("race", QUESTION, "--demo").exit_code == 0
     assert len(labs.opened) == 2
+
+
+def test_a_question_to_a_script_is_a_mistake(toolsight: Toolsight, labs: MemoryLabs, shop: Path) -> None:
+    failed = toolsight("race", QUESTION, "--config", str(shop), "--model", "demo/script:x.yaml")
+    assert failed.exit_code == 2
+    assert "cannot answer a question" in failed.stderr
+    assert not labs.opened
 
 
 @pytest.mark.usefixtures("labs")

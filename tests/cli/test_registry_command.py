@@ -42,6 +42,18 @@ def test_a_listing_is_imported_embedded_and_found(toolsight: Toolsight, db: str,
     assert found[0]["similarity"] > found[1]["similarity"]
 
 
+def test_a_listing_with_a_name_that_no_registry_keeps_is_left_out_whole(
+    toolsight: Toolsight, db: str, garden: Path
+) -> None:
+    long = garden.with_name("long.json")
+    long.write_text(json.dumps({"tools": [PLANTS, {**SOIL, "name": "n" * 600}]}))
+    done = toolsight("registry", "import", str(long), str(garden), "--db", db)
+    assert done.exit_code == 1
+    assert f"{long}: the id long:n" in done.stderr
+    kept = json.loads(toolsight("registry", "show", "--json", "--db", db).stdout)
+    assert {one["id"] for one in kept} == {"garden:soil_report", "garden:water_plants"}
+
+
 def test_a_changed_listing_makes_versions_and_what_is_missing_is_gone(
     toolsight: Toolsight, db: str, garden: Path
 ) -> None:
@@ -70,6 +82,28 @@ def test_an_export_is_imported_as_the_same_registry(
     assert "2 new" in toolsight("registry", "import", str(file), "--no-embed", "--db", other).stdout
     assert "2 unchanged" in toolsight("registry", "import", str(file), "--no-embed", "--db", other).stdout
     assert toolsight("registry", "export", "-", "--db", other).stdout == file.read_text()
+
+
+def test_one_bad_file_is_told_and_the_others_are_imported(
+    toolsight: Toolsight, db: str, garden: Path, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.jsonl"
+    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
+    toolsight("registry", "export", str(bad), "--db", db)
+    bad.write_text(f'{bad.read_text()}{{"server": 1}}\n')
+    fresh = str(tmp_path / "fresh.db")
+    done = toolsight("registry", "import", str(bad), str(garden), "--no-embed", "--db", fresh)
+    assert done.exit_code == 1
+    assert f"{bad}:3" in done.stderr
+    assert "hint:" in done.stderr
+    assert f"{garden}: 2 new" in done.stdout
+
+
+def test_a_long_list_says_how_to_go_on(toolsight: Toolsight, db: str, garden: Path) -> None:
+    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
+    told = toolsight("registry", "show", "--limit", "1", "--db", db).stdout
+    assert "toolsight registry show --after garden:soil_report" in told
+    assert "garden:water_plants" not in told
 
 
 def test_every_command_works_on_the_registry_and_calls_nothing(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.papers import REQUESTS, ShippedSource
+from inspector.cli.location import fixtures_path
+from inspector.cli.papers import REQUESTS, ShippedSource, read_poisons
 from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
 from inspector.core.report import Section
@@ -138,6 +139,20 @@ def test_our_requests_for_a_catalog_are_not_asked_of_another_one_of_its_name(tmp
     with ShippedSource([folder], model="none", database=tmp_path / "x.db") as source:
         (found,) = source.others()
     assert (len(found.tools), found.cases) == (2, ())
+
+
+def test_poisons_lead_nowhere() -> None:
+    for one in read_poisons(fixtures_path() / "poison" / "demo.jsonl"):
+        for word in one.text.replace(":", " ").split():
+            host = word.partition("@")[2] or (word.partition("//")[2] if "//" in word else "")
+            assert not host or host.rstrip(",.").split("/")[0].endswith(".invalid"), one
+
+
+def test_a_damaged_file_of_poisons_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "poison.jsonl"
+    path.write_text('{"id": 1}\n')
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_poisons(path)
 
 
 def test_scenarios_are_played_once_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

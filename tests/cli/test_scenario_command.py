@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli import location
 from tests.cli.conftest import Toolsight
 from tests.support.lab import FORECAST, MemoryLabs
 
@@ -100,6 +101,18 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
     assert failed.exit_code == 2, failed.stderr
     assert "error: " in failed.stderr.lower()
     assert not labs.opened
+
+
+def test_all_plays_every_shipped_scenario_once(
+    toolsight: Toolsight, labs: MemoryLabs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = [tmp_path / f"{name}.yaml" for name in ("first", "second", "third")]
+    for path in shipped:
+        path.write_text(FORECAST, encoding="utf-8")
+    monkeypatch.setattr(location, "shipped_scenarios", lambda: shipped)
+    printed = toolsight("scenario", "run", "--all", "second", "--check")
+    assert "3 of 3 scenarios passed" in printed.stdout
+    assert [options.model for _, options in labs.opened] == [f"demo/script:{path}" for path in shipped]
 
 
 def test_configured_servers_are_started_only_after_consent(

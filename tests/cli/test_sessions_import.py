@@ -98,6 +98,13 @@ def test_an_agents_folder_is_not_opened_without_a_yes(run: Toolsight, tmp_path: 
     assert [one["id"] for one in json_of(run, "sessions")] == [STORY]
 
 
+def test_an_agents_folder_that_was_moved_is_found(run: Toolsight, tmp_path: Path) -> None:
+    written(tmp_path / "moved" / "projects" / "a.jsonl", story())
+    moved = str(tmp_path / "moved")
+    done = run("sessions", "import", "--agent", "claude-code", "--yes", CLAUDE_CONFIG_DIR=moved)
+    assert "1 session: 1 new" in done.stdout
+
+
 def waiting(*steps: Callable[[], None]) -> Callable[[Cancellation], Callable[[], bool]]:
     """In place of waiting, do these steps, one whenever there is nothing new; after the last, stop."""
     left = iter(steps)
@@ -174,6 +181,14 @@ def test_searches_and_the_calls_after_them_are_requests(
     assert "nothing to add" in run("sessions", "requests", STORY, "--out", str(out)).stdout
     assert len(read_cases(out)) == 1
     assert "there is no session" in run("sessions", "requests", "nobody", "--out", str(out)).stderr
+
+
+def test_a_session_that_is_forgotten_can_be_imported_again(run: Toolsight, transcript: Path) -> None:
+    run("sessions", "import", str(transcript))
+    assert "deleted 1 session" in run("sessions", "forget", STORY).stdout
+    assert json_of(run, "sessions") == []
+    assert run("sessions", "forget", STORY).exit_code == 1
+    assert json_of(run, "sessions", "import", str(transcript))["sessions"][0]["is_new"] is True
 
 
 def test_a_session_of_unknown_sizes_is_not_priced_another_way(run: Toolsight, transcript: Path) -> None:

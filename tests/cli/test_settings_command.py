@@ -5,9 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from inspector.cli.options import Options, configured, options
 from inspector.config.setting import PROFILES, knobs
+from inspector.core.error import ConfigError
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
@@ -60,6 +63,14 @@ def by_path(found: dict[str, Any]) -> dict[str, tuple[Any, str]]:
     return {one["path"]: (one["value"], one["origin"]) for one in found["settings"]}
 
 
+def chosen(*arguments: str) -> Options:
+    """The options that a command gets."""
+    told: list[Options] = []
+    command = click.command()(configured(lambda **values: told.append(options(**values))))
+    command.main(list(arguments), standalone_mode=False)
+    return told[0]
+
+
 def test_every_setting_is_listed_with_where_its_value_comes_from(
     said: Said, listed: Listed, file: Path
 ) -> None:
@@ -96,6 +107,50 @@ def test_profiles_are_listed_with_what_they_change(said: Said) -> None:
     assert "binding.ttl_seconds 600 (default 0)" in " ".join(text.split())
     objects = json.loads(said("--profiles", "--json"))
     assert {one["name"]: one["values"] for one in objects}["kaman"]["binding.capacity"] == 8
+
+
+def test_values_are_typed_checked_and_the_last_one_wins() -> None:
+    told = chosen(
+        "--profile",
+        "stack",
+        "--set",
+        "guard.enabled=off",
+        "--set",
+        "binding.always_include=mail:*,shop:list",
+        "--set",
+        'guard.guidance={"a": "b=c"}',
+        "--set",
+        "binding.capacity=1",
+        "--set",
+        "binding.capacity=2",
+    )
+    assert told.profile == "stack"
+    assert told.values == {
+        "guard.enabled": False,
+        "binding.always_include": ("mail:*", "shop:list"),
+        "guard.guidance": {"a": "b=c"},
+        "binding.capacity": 2,
+    }
+    assert chosen() == Options()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (("--set", "bindng.capacity=3"), "there is no setting 'bindng.capacity'", "binding.capacity"),
+        (("--set", "binding.capacity=x"), "binding.capacity must be a whole number", "stay bound"),
+        (("--set", "binding.capacity"), "has no value", "--set binding.capacity=VALUE"),
+        (("--set", ""), "there is no setting ''", "toolsight config settings"),
+        (("--profile", "kamann"), "there is no profile 'kamann'", "kaman"),
+    ],
+)
+def test_an_invalid_setting_is_refused_with_a_suggestion(
+    arguments: tuple[str, ...], message: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        chosen(*arguments)
+    assert message in raised.value.message
+    assert hint in raised.value.hint
 
 
 def test_a_session_has_the_profile_and_the_values_of_the_command_line(

@@ -77,6 +77,13 @@ def test_what_was_used_before_comes_first_and_once(home: Path, options: Options)
     assert [way.kind for way in ways(options)] == ["recent", "recent", "demo"]
 
 
+def test_a_broken_file_of_a_client_hides_nothing_else(home: Path, options: Options) -> None:
+    for folder, text in ((".cursor", "{"), (".gemini", json.dumps({"mcpServers": {"a": {"command": "b"}}}))):
+        (home / folder).mkdir()
+        (home / folder / ("mcp.json" if folder == ".cursor" else "settings.json")).write_text(text)
+    assert [way.kind for way in ways(options)] == ["found", "demo"]
+
+
 @pytest.mark.usefixtures("home")
 def test_words_that_start_nothing_say_why() -> None:
     assert problem(("sh", "-c", "true")) == ""

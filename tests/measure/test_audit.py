@@ -28,6 +28,7 @@ from inspector.measure.audit.audit import (
     changes,
     deferring,
     tool_tokens,
+    totals,
     without_descriptions,
 )
 from inspector.measure.audit.result import (
@@ -121,6 +122,18 @@ def test_discovery_is_the_search_tool_with_its_manifest_alone() -> None:
     assert found.discovery < only_b < found.tokens
 
 
+def test_a_configuration_that_binds_everything_is_told_what_discovery_would_cost() -> None:
+    off = Settings(discovery=DiscoverySettings(enabled=False, auto="tools", search_tool=False))
+    assert audited(tools("a", 30), settings=off).discovery == audited(tools("a", 30)).discovery
+
+
+def test_a_summary_of_the_server_is_part_of_the_manifest() -> None:
+    own = tools("a", 3)
+    told = subject(own, readings={"a": Reading(own, "Keeps notes.")})
+    more = audit(told, character_meter(), Pricing()).discovery - audited(own).discovery
+    assert more >= len("Keeps notes.")
+
+
 def test_the_session_of_a_configuration_is_the_one_that_its_setup_is_priced_by() -> None:
     asked = subject(tools("a", 30))
     plans = catalog_planner(asked.setup, character_meter())
@@ -131,6 +144,14 @@ def test_the_session_of_a_configuration_is_the_one_that_its_setup_is_priced_by()
     assert audit(asked, character_meter(), Pricing()).session != priced
 
 
+def test_assumptions_change_the_session_and_nothing_else() -> None:
+    asked = subject(tools("a", 30))
+    longer = Pricing(PRICES, PRICES.terms, Assumptions(calls=60))
+    one, other = (audit(asked, character_meter(), pricing) for pricing in (PRICED, longer))
+    assert one.session != other.session
+    assert replace(one, session=None, suggestions=()) == replace(other, session=None, suggestions=())
+
+
 def test_servers_that_were_not_measured_count_nothing_and_keep_their_reason() -> None:
     own = tools("a", 2)
     readings = {"a": Reading(own), "b": Reading(reason="needs B_TOKEN")}
@@ -138,6 +159,12 @@ def test_servers_that_were_not_measured_count_nothing_and_keep_their_reason() ->
     assert [server.name for server in found.measured] == ["a"]
     assert found.tokens == audited(own).tokens
     assert (found.servers[1].tokens, found.servers[1].reading.reason) == (0, "needs B_TOKEN")
+
+
+def test_nothing_measured_costs_nothing_and_suggests_nothing() -> None:
+    found = audit(subject(readings={"a": Reading(reason="gone")}), character_meter(0), PRICED)
+    assert (found.tokens, found.discovery, found.share, found.saved_fraction) == (0, 0, 0.0, 0.0)
+    assert found.suggestions == ()
 
 
 def test_a_toolset_leaves_the_other_tools_out() -> None:
@@ -347,6 +374,14 @@ def test_an_unusable_entry_says_what_it_needs() -> None:
     assert stored(spec, MemoryServerMemory()) == told
 
 
+def test_totals_are_those_of_measured_servers() -> None:
+    own = tools("a", 2)
+    found = audit(
+        subject(readings={"a": Reading(own), "b": Reading(reason="gone")}), character_meter(), Pricing()
+    )
+    assert totals([found]) == {KEY: {"a": found.tokens, "b": None}}
+
+
 # Growth
 
 KEY = ("Cursor", "user", "x.json")
@@ -386,6 +421,14 @@ def test_configurations_that_came_or_went_are_told_and_do_not_exceed() -> None:
     assert went == Change(other, 6, None, is_compared=False)
     assert not came.exceeds(0.0)
     assert not went.exceeds(0.0)
+
+
+@given(st.dictionaries(st.sampled_from("abcd"), st.none() | st.integers(0, 1000)))
+def test_nothing_grows_against_itself(own: dict[str, int | None]) -> None:
+    found = change(own, own)
+    assert found.before == found.after
+    assert found.servers == ()
+    assert not found.exceeds(0.0)
 
 
 tokens = st.dictionaries(st.sampled_from("abcd"), st.none() | st.integers(0, 1000))
