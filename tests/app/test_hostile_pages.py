@@ -8,9 +8,11 @@ from inspector.core.message import ToolResult
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.schema.json_value import JsonObject
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.support.fakes import calls, says, searches
+from tests.support.hostile import KINDS
 from tests.support.memory_servers import MemoryServer
+from tests.support.tools_page import opened, strip
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -62,3 +64,34 @@ async def test_no_page_lets_hostile_text_through(size: tuple[int, int]) -> None:
             shown = lines(pilot.app)
             assert any(line.strip() for line in shown)
             assert not dangerous("".join(shown)), keys
+
+
+@pytest.mark.parametrize(
+    ("page", "begins", "keys"),
+    [
+        ("confusable", "pairs among", ("enter", "tab", "escape", "down") * len(KINDS)),
+        ("budget", "2 servers", ("o", "down", "P", "d", "end")),
+        ("tool", "deferred", ("right",) * 6),
+    ],
+)
+async def test_no_text_of_a_tool_does_harm(page: str, begins: str, keys: tuple[str, ...]) -> None:
+    def schema(text: str) -> JsonObject:
+        choice = {"type": "string", "enum": [text, "plain"], "default": text, "description": text}
+        return {"type": "object", "properties": {text: {"type": "string"}, "choice": choice}}
+
+    servers = {
+        name: MemoryServer([Tool(name, text, text, schema(text), title=text) for text in KINDS.values()])
+        for name in ("a", "b")
+    }
+    async with app_rig(servers=servers, size=(80, 24)) as (pilot, _):
+        if page == "tool":
+            await opened(pilot, f"a:{KINDS['terminal']}")
+            strip(pilot).focus()
+        else:
+            await goes(pilot, page)
+        await until(pilot, lambda: begins in seen(pilot))
+        for key in keys:
+            assert not dangerous("".join(lines(pilot.app))), key
+            await pilot.press(key)
+            await pilot.pause()
+        assert not dangerous("".join(lines(pilot.app)))

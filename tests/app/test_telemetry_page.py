@@ -1,6 +1,8 @@
 """The telemetry page: live and over all sessions; its board of breakers; what it says without any."""
 
+from collections.abc import Iterator
 from threading import Event
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -11,6 +13,7 @@ from inspector.app.job import Job
 from inspector.app.pages.trace import telemetry as content
 from inspector.clients.miss import Miss, MissCause, backlog
 from inspector.core.error import BreakerState, BreakerStatus
+from inspector.core.events import Record
 from inspector.measure.telemetry.gathering import Telemetry, telemetry
 from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
@@ -79,6 +82,19 @@ async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_m
         await until(pilot, lambda: "turns with a search" in seen(pilot) and "hybrid" in seen(pilot))
         await until(pilot, lambda: len(begun) >= 2)
     assert set(at_once) == {1}
+
+
+def test_a_count_that_is_stopped_reads_no_further() -> None:
+    job, read = Job(lambda _job, _act: None), 0
+
+    def records(_kinds: object) -> Iterator[Record]:
+        nonlocal read
+        for read, record in enumerate(records_of(story_store()), start=1):
+            job.is_stopped = read == 3
+            yield record
+
+    content._of_one(cast("SessionView", SimpleNamespace(records=records)), job)
+    assert read == 3
 
 
 async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:

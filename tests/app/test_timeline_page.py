@@ -41,6 +41,10 @@ STEPS: tuple[Step, ...] = (
 )
 
 
+_SAME = calls(("shop__list_orders", {"customer": "acme"}))
+LOOP: tuple[Step, ...] = (*STEPS[:3], _SAME, _SAME, _SAME, _SAME, says("Three orders are late."))
+
+
 def reading_office() -> dict[str, MemoryServer]:
     """The office with tools that claim to only read, so that no call counts as progress."""
     return {
@@ -55,6 +59,11 @@ def _shown(pilot: Pilot[None]) -> Replay:
 
 def _view(pilot: Pilot[None]) -> Record:
     return pilot.app.view  # type: ignore[attr-defined, no-any-return]
+
+
+def _lane(pilot: Pilot[None], tool_id: str) -> str:
+    shown = pilot.app.screen.query_one(RecordList).shown
+    return next(str(record.cells[1]) for record in shown if record.key == tool_id)
 
 
 async def _talked(pilot: Pilot[None], rig: Rig) -> None:
@@ -89,6 +98,17 @@ async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> No
         assert "shop:list_orders  ok" in detail or "shop:list_orders  failed" in detail
         await pilot.press("end")
         assert said(pilot, "#facts").startswith("now, after 6 model calls")
+
+
+async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
+    async with app_rig(*LOOP, yes=True, servers=reading_office(), size=(80, 24)) as (pilot, rig):
+        await rig.bench.chat(QUESTION)
+        await goes(pilot, "timeline")
+        await pilot.press("end")
+        await until(pilot, lambda: "✕" in _lane(pilot, "shop:list_orders"))
+        await pilot.press("left")
+        assert "●" in _lane(pilot, "shop:list_orders")
+        assert "loop guard" in said(pilot, "#detail")
 
 
 async def test_enter_shows_that_moment_on_every_page() -> None:
@@ -148,7 +168,16 @@ async def test_the_timeline_grows_with_the_session_but_neither_cursor_nor_replay
         assert pilot.app.view.state == rig.bench.state  # type: ignore[attr-defined]
 
 
-async def test_a_recorded_session_is_shown_from_its_start() -> None:
+async def test_a_recorded_session_is_read_in_a_thread_and_shown_from_its_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads, read = list[threading.Thread](), Replay.read
+
+    def noted(replay: Replay, session_id: str) -> Stream:
+        threads.append(threading.current_thread())
+        return read(replay, session_id)
+
+    monkeypatch.setattr(Replay, "read", noted)
     async with app_rig(yes=True, servers=reading_office(), at_home=True) as (pilot, rig):
         for record in records(STORY, "earlier"):
             rig.store.append(record)
@@ -157,8 +186,13 @@ async def test_a_recorded_session_is_shown_from_its_start() -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         await pilot.press("end", "enter")
         await until(pilot, lambda: _shown(pilot).is_replay)
+        assert threading.main_thread() not in threads
         assert "REPLAY call 1 of 3  earlier" in seen(pilot)
         assert "which orders are late?" in seen(pilot)
+        await pilot.press("right")
+        await until(pilot, lambda: "REPLAY call 2 of 3" in seen(pilot))
+        entries = {entry["function"]["name"]: entry for entry in _shown(pilot).session.next_request().tools}
+        assert "definition not recorded" in str(entries["shop__list"])
         await pilot.press("end")
         await until(pilot, lambda: "REPLAY end of 3 calls" in seen(pilot))
         await goes(pilot, "session")

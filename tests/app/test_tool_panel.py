@@ -167,6 +167,13 @@ async def test_x_writes_the_definition_to_a_file(tmp_path: Path) -> None:
         assert json.loads((tmp_path / "forecast.json").read_text()) == definition(tool)
 
 
+async def test_a_pinned_tool_stays_and_the_page_says_why() -> None:
+    async with _opened("calc:evaluate") as (pilot, rig):
+        await pilot.press("l")
+        await until(pilot, lambda: "The configuration pins this tool, so it stays bound." in toasts(pilot))
+        assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
+
+
 async def test_a_tool_that_vanishes_says_so_and_comes_back() -> None:
     async with _opened(FORECAST) as (pilot, rig):
         rig.bench.switch_toolset("sums")
