@@ -130,12 +130,6 @@ def test_a_link_stays_a_link_and_the_mode_stays_too(file: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
-@pytest.mark.parametrize("name", ["gone/mine.jsonl", "mine.jsonl/more.jsonl", "n" * 5000, "\0", "."])
-def test_an_impossible_file_name_is_an_error_that_names_it(file: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match=r"cannot be|is a folder"):
-        append_cases(file.parent / name, [EvalCase("1", "late orders")])
-
-
 def record(database: Path, session: str, query: str, tool: str) -> None:
     """A model searched, found the tool and called it."""
     hits = (Hit(1, Score(tool, 1.0), Outcome.LOADED),)

@@ -44,10 +44,6 @@ def test_the_question_says_which_servers_may_ask_for_the_folder(config: Path, tm
     ]
 
 
-def test_with_roots_off_no_server_may_ask_for_it(config: Path) -> None:
-    assert set(told(Options(config=config, values={"client.roots": False})).values()) == {()}
-
-
 @pytest.mark.parametrize(("values", "learns"), [({}, False), ({"client.roots": True}, True)])
 def test_a_typed_address_learns_no_folder_unless_that_is_typed_too(
     values: dict[str, Any], learns: bool

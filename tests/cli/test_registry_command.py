@@ -99,13 +99,6 @@ def test_one_bad_file_is_told_and_the_others_are_imported(
     assert f"{garden}: 2 new" in done.stdout
 
 
-def test_a_long_list_says_how_to_go_on(toolsight: Toolsight, db: str, garden: Path) -> None:
-    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
-    told = toolsight("registry", "show", "--limit", "1", "--db", db).stdout
-    assert "toolsight registry show --after garden:soil_report" in told
-    assert "garden:water_plants" not in told
-
-
 def test_every_command_works_on_the_registry_and_calls_nothing(
     toolsight: Toolsight, db: str, garden: Path
 ) -> None:

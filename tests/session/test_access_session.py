@@ -46,15 +46,6 @@ async def test_a_tool_that_is_not_granted_is_never_found() -> None:
                 await rig.bench.call(name, {})
 
 
-async def test_a_server_without_any_visible_tool_is_not_started() -> None:
-    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
-        assert rig.servers["weather"].lists == 0
-        assert "weather" not in rig.bench.state.servers
-        with pytest.raises(ToolsightError, match="there is no server 'weather'"):
-            await rig.bench.reconnect("weather")
-        assert rig.bench.stderr("weather") == ""
-
-
 async def test_counts_are_those_of_permitted_tools() -> None:
     servers = shop_and_weather()
     servers["shop"].skipped = (SkippedTool("refund_all", "no schema"), SkippedTool("list_all", "no schema"))
