@@ -64,7 +64,6 @@ def main() -> int:
         with app(database, "demo") as opened:
             opened.read_until(b"9/9 up")
             opened.settle()
-            opened.seconds_until(TRACE, b"[5 Trace")
             opened.seconds_until(TRACE, b"[timeline]")
             opened.seconds_until(b"o", b"Replay a session")
             opened.press(DOWN + DOWN)
