@@ -68,9 +68,7 @@ def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
 
 def test_the_session_page_waits_for_no_other_page() -> None:
     loaded = loaded_after("import inspector.app.pages.registry, inspector.app.pages.chat.session")
-    screens = {
-        name for name in loaded if name.startswith("inspector.app.pages.") and name.endswith(".screen")
-    }
+    screens = {f"inspector.app.pages.{screen.partition(':')[0]}" for screen in SCREENS.values()} & loaded
     assert screens == {"inspector.app.pages.chat.session"}
 
 
