@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from docs.benchmark import say
-from docs.benchmark.terminal import Terminal, app
+from docs.benchmark.terminal import CHAT, Terminal, app
 from docs.hard.load import letters, memory_of
 from tests.support.mcp_case import SERVERS
 
@@ -93,9 +93,11 @@ def during(fault: str, *, at_start: bool) -> Row:
         with app(here / "t.db", *argv) as opened:
             if at_start:
                 opened.read_until(b"Toolsight")
+                opened.press(CHAT)
                 opened.read_for(_STARTED)
             else:
                 opened.read_until(b"2/2 up")
+                opened.seconds_until(CHAT, b"[1 Chat")
                 opened.settle()
                 switch.write_text(fault, encoding="utf-8")
                 opened.press(b"Go.\r")
