@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.cli.composition import model_for
 from inspector.loop.model.litellm import LitellmModel
 from inspector.schema.schema import PLAIN, ModelFeatures, fields, schema_for
 
@@ -142,3 +143,7 @@ CLAUDE = ModelFeatures(True, "tool_reference", "anthropic")
 )
 def test_marks_and_deferral_are_for_models_that_take_them(name: str, features: ModelFeatures) -> None:
     assert LitellmModel(name).features == features
+
+
+def test_a_stand_in_takes_nothing() -> None:
+    assert model_for("demo/planner").features == PLAIN
