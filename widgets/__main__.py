@@ -118,13 +118,15 @@ def score_list() -> RecordList:
         Column("bar", "Score by signal", width=24),
         Column("score", "Score", align="right", weight=4),
     )
-    records = []
-    for rank, (name, scores) in enumerate(SCORES, 1):
-        parts = [
-            (letter, score, color) for (letter, color), score in zip(SIGNALS, scores, strict=True) if score
-        ]
-        cells = (str(rank), name, stacked(parts, 24, best), f"{sum(scores):.1f}")
-        records.append(Record(name, cells))
+    parts = [
+        [(letter, score, color) for (letter, color), score in zip(SIGNALS, scores, strict=True) if score]
+        for _, scores in SCORES
+    ]
+    bars = stacked([(part, best) for part in parts], 24)
+    records = [
+        Record(name, (str(rank), name, bar, f"{sum(scores):.1f}"))
+        for rank, ((name, scores), bar) in enumerate(zip(SCORES, bars, strict=True), 1)
+    ]
     return RecordList(columns, records, header=True, id="scores")
 
 

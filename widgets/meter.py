@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -17,17 +17,19 @@ from widgets.text import plain, shorten
 _BODY = "━"
 
 
-def stacked(parts: Sequence[tuple[str, float, str]], width: int, maximum: float) -> Content:
-    """Draw `N━━━D━P━`: each part begins with its letter and is as long as its share of `maximum`.
+Stack = tuple[Sequence[tuple[str, float, str]], float]
+"""A letter, a value and a style for each part of a bar, and what a full bar is worth (the best score)."""
 
-    Args:
-        parts: A letter, a value and a style for each part; values of 0 or less are skipped.
-        width: The width in cells of a bar worth `maximum`; shorter bars are padded to it.
-        maximum: The value of a full bar, such as the best score.
 
-    Returns:
-        Content of exactly `width` cells.
+def stacked(bars: Iterable[Stack], width: int) -> list[Content]:
+    """Draw bars like `N━━━D━P━`: each part begins with its letter and is as long as its share of a full bar.
+
+    Values of 0 or less are skipped. Each bar has exactly `width` cells.
     """
+    return [_stack(parts, width, maximum) for parts, maximum in bars]
+
+
+def _stack(parts: Sequence[tuple[str, float, str]], width: int, maximum: float) -> Content:
     if width <= 0:
         return Content("")
     shown = [part for part in parts if part[1] > 0]

@@ -183,10 +183,9 @@ class Outcome(StrEnum):
     OTHER_TAG = "other tag"
     PRECONDITION = "precondition not met"
 
-    @property
-    def is_result(self) -> bool:
-        """Whether the search returned the tool."""
-        return self in (Outcome.LOADED, Outcome.ALREADY_LOADED, Outcome.FOUND, Outcome.CLOSEST)
+    def __init__(self, value: str) -> None:
+        # Whether the search returned the tool: asked of every line of every report, so it is no property.
+        self.is_result = value in ("loaded", "already loaded", "found", "closest")
 
 
 @dataclass(frozen=True, slots=True)

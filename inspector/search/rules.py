@@ -208,9 +208,10 @@ class Places:
     after the first whose score is far below the best; late places are for short definitions.
     """
 
-    def __init__(self, rules: SearchRules, ranking: "Ranking") -> None:
+    def __init__(self, rules: SearchRules, ranking: "Ranking", positions: Mapping[str, int]) -> None:
+        """`positions` are those of the tools in the index, by id."""
         answer = rules.answer(ranking)
-        self._pinned = rules.pinned
+        self._pinned = {positions[tool_id] for tool_id in rules.pinned if tool_id in positions}
         most = max(rules.most(answer), 0)
         self._scores = ranking.comparable if rules.threshold and answer is Answer.FOUND else None
         self._usual = most
@@ -222,7 +223,7 @@ class Places:
 
     def take(self, tool: Tool, position: int) -> Outcome | None:
         """Take a place for the next best match; why there is none for it, or None if it is a result."""
-        is_pinned = bool(self._pinned) and tool.id in self._pinned
+        is_pinned = position in self._pinned
         if self.end is None and not is_pinned and self._is_far(position):
             self.end = Outcome.UNLIKELY
         is_late = not is_pinned and self._scores is not None and len(self._taken) >= self._usual

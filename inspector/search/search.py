@@ -160,8 +160,8 @@ class ToolSearch:
         found: list[tuple[int, int, Outcome]] = []
         answer = self._rules.answer(ranking)
         outcome = _of_results(answer, outcome)
-        likely, places, missed = self._rules.likely(ranking, request), Places(self._rules, ranking), 0
-        query = ranking.read or request.query
+        likely, missed, query = self._rules.likely(ranking, request), 0, ranking.read or request.query
+        places = Places(self._rules, ranking, self._index.position)
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)
@@ -172,7 +172,7 @@ class ToolSearch:
             elif actual is None and (refused := places.take(tool, position)):
                 actual = outcome if answer is Answer.NOTHING else refused
             elif actual is None:
-                is_bound = outcome.is_result and tool.id in self._rules.bound
+                is_bound = outcome.is_result and self._index.ids[position] in self._rules.bound
                 actual = Outcome.ALREADY_LOADED if is_bound else outcome
             missed += not actual.is_result
             if actual.is_result or missed <= misses:

@@ -11,7 +11,7 @@ from hypothesis import assume, example, given, strategies as st
 from inspector.app.pages.find import results as content, search as facts
 from inspector.app.pages.find.pane import outcome
 from inspector.app.pages.find.results import Own, own_line
-from inspector.app.pages.find.score import BAR_WIDTH, SIGNALS, WIDTH, bar, bill, full_bars
+from inspector.app.pages.find.score import BAR_WIDTH, SIGNALS, WIDTH, bars, bill
 from inspector.core.ranking import (
     Hit,
     IndexPhase,
@@ -326,7 +326,7 @@ def test_a_bar_shows_what_speaks_for_a_tool_and_no_minus() -> None:
         Part(Signal.AVERAGE, "average", -1.5),
     )
     hit = Hit(1, Score("s:t", 0.5, parts), Outcome.FOUND)
-    assert bar(hit, full_bars([hit])).plain == "N━━━━S━━━━"
+    assert [bar.plain for bar in bars([hit])] == ["N━━━━S━━━━"]
 
 
 def test_a_tier_is_one_cell_of_a_bar_and_leaves_the_other_bars_their_scale() -> None:
@@ -336,9 +336,8 @@ def test_a_tier_is_one_cell_of_a_bar_and_leaves_the_other_bars_their_scale() -> 
         Outcome.FOUND,
     )
     second = Hit(2, Score("s:b", 2.0, (Part(Signal.NAME, "a", 2.0),)), Outcome.FOUND)
-    full = full_bars([first, second])
-    assert bar(first, full).plain == "TK" + "━" * (BAR_WIDTH - 2)
-    assert bar(second, full).plain == "N" + "━" * (BAR_WIDTH - 1)
+    drawn = [bar.plain for bar in bars([first, second])]
+    assert drawn == ["TK" + "━" * (BAR_WIDTH - 2), "N" + "━" * (BAR_WIDTH - 1)]
 
 
 def test_every_signal_has_a_word_and_a_colour() -> None:

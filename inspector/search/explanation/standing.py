@@ -113,7 +113,8 @@ class Verdict:
         """Of each match why it is no result, or None if it is one."""
         if self.is_lookup:
             return dict.fromkeys(self.matches)
-        places, tools = Places(self.rules, self.standings.ranking), self.rankers.index.tools
+        index = self.rankers.index
+        places, tools = Places(self.rules, self.standings.ranking, index.position), index.tools
         query = self.standings.ranking.read or self.request.query
         return {
             position: Outcome.WITHHELD

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.pages.find.pane import outcome, score
-from inspector.app.pages.find.score import BAR_WIDTH, bar, full_bars
+from inspector.app.pages.find.score import BAR_WIDTH, bars
 from inspector.app.place import MarketplacePage
 from inspector.core.marketplace import Suggestion, brief, why_further
 from inspector.core.number import percent
@@ -97,17 +97,18 @@ def rows(
     end = _end_of_results(listed)
     rest = listed[len(listed) if end is None else end :]
     title, implied = _below(report, [hit for hit in rest if isinstance(hit, Hit)])
-    full = full_bars(report.hits)
+    bar = iter(bars([one for one in listed if isinstance(one, Hit)], besides=report.hits))
 
     def row(hit: Hit) -> Record:
-        state, was = outcome(hit, hit.tool_id in bound, implied=implied), before.get(hit.tool_id, hit.rank)
-        if was != ranks.get(hit.tool_id, was):
+        tool_id = hit.score.tool_id
+        state, was = outcome(hit, tool_id in bound, implied=implied), before.get(tool_id, hit.rank)
+        if was != ranks.get(tool_id, was):
             state = Content(" ").join([*([state] if state else []), Content.styled(f"was {was}", "$accent")])
-        is_own = hit.tool_id == own.tool_id
+        is_own = tool_id == own.tool_id
         rank = Content.assemble((_OWN if is_own else "", "bold $accent"), str(hit.rank))
-        cells = (rank, hit.tool_id, state, bar(hit, full), score(hit.score.value))
+        cells = (rank, tool_id, state, next(bar), score(hit.score.value))
         tone: Tone = "accent" if is_own else "" if hit.outcome.is_result else "muted"
-        return Record(hit.tool_id, cells, tone, copy=hit.tool_id)
+        return Record(tool_id, cells, tone, copy=tool_id)
 
     ranked = [
         Record(f"{GAP}{one.first}", ("", f"… {one.ranks}", one.reason, "", ""), "muted")
@@ -167,6 +168,7 @@ class ResultList(InContext, Vertical):
         self._report: SearchReport | None = None
         self._before: Mapping[str, int] = NO_RANKS
         self._own = NO_TOOL
+        self._drawn: tuple[object, ...] = ()
         self._placed = ""
 
     def compose(self) -> ComposeResult:
@@ -237,12 +239,17 @@ class ResultList(InContext, Vertical):
         is_placed = bool(self._placed) and self._placed == self._key != self._own.tool_id
         report, last = self._report, self.session.state.marketplace
         if report is None:
-            self.found.records = ()
+            self.found.records, self._drawn = (), ()
         else:
             # What the marketplace had for this search, if it was the last that went on there.
             is_this = last is not None and last.query == report.request.query and bool(why_further(report))
             suggested = last.suggestions if last is not None and is_this else ()
-            self.found.records = rows(report, self._bound, self._before, own=self._own, suggested=suggested)
+            # Asked for at every event: mostly nothing of it is new.
+            bound, before, own = self._bound, self._before, self._own
+            drawn = (report, bound, before, own, suggested)
+            if drawn != self._drawn:
+                self._drawn = drawn
+                self.found.records = rows(report, bound, before, own=own, suggested=suggested)
         if is_placed:
             self.move_to_best()
         self._show_own()

@@ -55,22 +55,24 @@ def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(Part(signal, "", math.fsum(values[signal])) for signal in Signal if signal in values)
 
 
-def full_bars(hits: Iterable[Hit]) -> dict[str, float]:
-    """Return the value of a full bar by tier: the largest sum of positive signals of any of its tools."""
-    best: dict[str, float] = {}
-    for hit in hits:
-        positive = math.fsum(part.value for part in _shown(hit))
-        best[_tier(hit)] = max(best.get(_tier(hit), 0.0), positive)
-    return best
+def bars(hits: Sequence[Hit], besides: Iterable[Hit] = ()) -> list[Content]:
+    """Draw the positive signals of each score; a tier takes one cell, or it would hide all else.
+
+    A bar is full at the largest sum of positive signals of a tool of its tier, here or `besides`.
+    """
+    full: dict[str, float] = {}
+    for hit in (*hits, *besides):
+        tier = _tier(hit)
+        full[tier] = max(full.get(tier, 0.0), math.fsum(part.value for part in _shown(hit)))
+    return stacked([_stack(hit, full) for hit in hits], BAR_WIDTH)
 
 
-def bar(hit: Hit, full: dict[str, float]) -> Content:
-    """Draw the positive signals of a score; a tier takes one cell, or it would hide all else."""
-    best = full.get(_tier(hit), 0.0) or 1.0
+def _stack(hit: Hit, full: Mapping[str, float]) -> tuple[list[tuple[str, float, str]], float]:
+    best = full[_tier(hit)] or 1.0
     cell = best / (BAR_WIDTH - 1)
     tier = [(Signal.TIER.value, cell, SIGNALS[Signal.TIER][1])] if _tier(hit) else []
     parts = [(part.signal.value, part.value, SIGNALS[part.signal][1]) for part in _shown(hit)]
-    return stacked([*tier, *parts], BAR_WIDTH, best + (cell if tier else 0.0))
+    return [*tier, *parts], best + (cell if tier else 0.0)
 
 
 def _shown(hit: Hit) -> list[Part]:
@@ -278,6 +280,7 @@ class ScorePane(Pane):
     def __init__(self) -> None:
         super().__init__(id="score")
         self._hit: Hit | None = None
+        self._drawn: object = None
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="bill"):
@@ -289,9 +292,12 @@ class ScorePane(Pane):
 
     def show(self, topic: Topic) -> None:
         report, hit = topic.report, topic.hit
-        self._hit = hit
+        drawn = (report, hit, hit is not None and hit.tool_id in self.session.state.bound_ids)
+        if drawn == self._drawn:
+            return
+        self._drawn, self._hit = drawn, hit
         if report is not None and hit is not None:
-            text = bill(report, hit, outcome(hit, hit.tool_id in self.session.state.bound_ids))
+            text = bill(report, hit, outcome(hit, drawn[2]))
         elif report is not None and report.hits:
             text = Content.styled("Choose a tool to see how its score adds up.", MUTED)
         else:
