@@ -17,8 +17,8 @@ from inspector.core.number import wilson
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.metric import recall_at
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 

@@ -25,11 +25,11 @@ from inspector.mcp.tool_file import read_definitions
 from inspector.measure.bootstrap import estimate
 from inspector.scenario.recorded_agent import known_runs, last_words
 from inspector.scenario.recording import read_runs
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.metric import ndcg_at, recall_at
+from inspector.search.past_request import Affinity
 from inspector.search.past_use import PastUse, Use
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.past import Affinity
-from inspector.search.rankers.ranker import Ranking
+from inspector.search.ranker import Ranking
 from inspector.search.rules import SearchRules
 from tests.support.retrieval import semantic_index
 

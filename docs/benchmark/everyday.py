@@ -18,8 +18,8 @@ from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.run import CaseRun, run_bench
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.metric import recall_at
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 
 IMPOSSIBLE = ("far", "near-miss", "small-talk")

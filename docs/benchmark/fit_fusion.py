@@ -18,10 +18,8 @@ from docs.benchmark import say
 from docs.benchmark.data import PUBLISHED, among_others, prepared, published
 from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
-from inspector.search.index import ToolIndex
-from inspector.search.metric import ndcg_at
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.fusion import (
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.fusion import (
     BEST,
     STATIC,
     SUMMARY_TERM,
@@ -30,6 +28,8 @@ from inspector.search.rankers.fusion import (
     FusionWeights,
     Standardised,
 )
+from inspector.search.index import ToolIndex
+from inspector.search.metric import ndcg_at
 
 CANDIDATES = 150
 SIGNALS = len(fields(FusionWeights))

@@ -20,13 +20,13 @@ from inspector.core.ports import PastCall
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import clusters, estimate
 from inspector.measure.evalset import read_evalset
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import key_of
 from inspector.search.embedding import newest
 from inspector.search.index import ToolIndex
 from inspector.search.metric import recall_at
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.past import AskedBefore, PastRequests
-from inspector.search.rankers.ranker import Ranking
+from inspector.search.past_request import AskedBefore, PastRequests
+from inspector.search.ranker import Ranking
 
 SPLITS, CUTS = 5, (5, 1)
 OLD, NEW, ALL = "tools with a past", "tools without", "all"

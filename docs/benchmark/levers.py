@@ -19,13 +19,13 @@ from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import Estimate, estimate
 from inspector.measure.run import DEPTH, Run, run_bench, summarise
 from inspector.measure.standing import difference
+from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.fusion import FusionRanker, FusionWeights
+from inspector.search.hybrid import HybridRanker
 from inspector.search.metric import recall_at
 from inspector.search.query import ParsedQuery, parse
-from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.fusion import FusionRanker, FusionWeights
-from inspector.search.rankers.hybrid import HybridRanker
-from inspector.search.rankers.query_fusion import QueryFusion, QueryWeights
+from inspector.search.query_fusion import QueryFusion, QueryWeights
 from inspector.search.rules import SearchRules
 
 

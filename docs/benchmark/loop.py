@@ -16,8 +16,8 @@ from docs.benchmark import say
 from inspector.config.setting import PROFILES
 from inspector.core.message import ModelReply
 from inspector.core.tool import Annotations, Tool
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker import Ranker, Ranking
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.ranker import Ranker, Ranking
 from tests.support.fakes import ToldModel, calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

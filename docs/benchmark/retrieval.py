@@ -45,8 +45,8 @@ from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, markdown
 from inspector.measure.standing import standings
-from inspector.search.rankers.fusion import FusionWeights
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.fusion import FusionWeights
+from inspector.search.ranker_list import RANKERS
 
 _SPEED = "## Speed and size"
 SIGNALS = tuple(field.name.replace("_", " ") for field in fields(FusionWeights))

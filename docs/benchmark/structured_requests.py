@@ -23,9 +23,9 @@ from inspector.mcp.tool_file import read_definitions
 from inspector.measure.bootstrap import estimate, share_estimate
 from inspector.scenario.recorded_agent import ToolNames
 from inspector.scenario.recording import read_runs
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.dense import TwoStageProductRanker, TwoStageRanker
-from inspector.search.rankers.ranker import Ranking
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.dense import TwoStageProductRanker, TwoStageRanker
+from inspector.search.ranker import Ranking
 from tests.support.retrieval import semantic_index
 
 CUTS = (1, 5)

@@ -48,7 +48,7 @@ from inspector.measure.standing import (
     standings,
     stored_marks,
 )
-from inspector.search.rankers.ranker_list import RANKERS, require_ranker
+from inspector.search.ranker_list import RANKERS, require_ranker
 from inspector.search.semantics import Semantics
 
 BAR_CELLS = 10

@@ -27,8 +27,8 @@ from inspector.measure.calibrate import (
 )
 from inspector.measure.ranker_bench import NOTHING, DataSet
 from inspector.measure.run import Share, prepare
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker_list import ISO
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.ranker_list import ISO
 from inspector.search.semantics import Semantics
 
 _NAME = 20

@@ -20,9 +20,9 @@ from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
 from inspector.core.report import NAME, TWO, Column, Table, selected
 from inspector.search.answer_text import answer_text, metadata
-from inspector.search.explanation.confusable import confusables
-from inspector.search.explanation.standing import by_step, compare_rankers
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.confusable import confusables
+from inspector.search.ranker_list import RANKERS
+from inspector.search.standing import by_step, compare_rankers
 from inspector.session.workbench import Workbench
 
 _MISSES_SHOWN, _FIRST, _NOTHING = 10, 5, "nothing"

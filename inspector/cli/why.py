@@ -11,12 +11,12 @@ from inspector.clients.seen import as_sent
 from inspector.core.number import count, ordinal, signed
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import NAME, NUMBER, THREE, Column, Table, selected
+from inspector.search.addition import Addition, AdditionTrial
 from inspector.search.answer_text import confidence_beside
-from inspector.search.explanation.addition import Addition, AdditionTrial
-from inspector.search.explanation.standing import standings_under
-from inspector.search.explanation.tool_edit import QueryEffect, edit_effect
-from inspector.search.explanation.why_not import WhyNot, why_not
-from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.standing import standings_under
+from inspector.search.tool_edit import QueryEffect, edit_effect
+from inspector.search.why_not import WhyNot, why_not
 from inspector.session.workbench import Workbench
 
 REQUEST = "request{query server_name tool_names tags limit min_similarity server_query}"

@@ -11,7 +11,7 @@ from inspector.core.ranking import SearchOffer
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.text import summary_pool
 from inspector.core.tool import Tool
-from inspector.search.rankers.ranker_list import matching
+from inspector.search.ranker_list import matching
 from inspector.search.vocabulary import Tags
 from inspector.tokens.manifest import Catalog, Manifest, entries, fitted_manifest, search_tools_definition
 from inspector.tokens.measure import BudgetMeter

@@ -27,7 +27,7 @@ def similar_tools(index: "ToolIndex", tool_id: str, *, least: float) -> Sequence
 
     It is the cosine of their summaries, or the weighted Jaccard index of their words where one has no vector.
     """
-    from inspector.search.explanation.confusable import Closeness
+    from inspector.search.confusable import Closeness
 
     position = index.position.get(tool_id)
     if position is None:

@@ -29,9 +29,9 @@ from inspector.core.tool import Tool
 from inspector.core.turns import Search, turns
 from inspector.measure.calibrate import Calibration, calibrate
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Report
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.generate import numbered, query_key
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.retrieval import Retrieval
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"

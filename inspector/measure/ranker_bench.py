@@ -24,10 +24,10 @@ from inspector.measure.run import (
     run_bench,
     summarise,
 )
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker import Ranker
-from inspector.search.rankers.ranker_list import ISO
+from inspector.search.ranker import Ranker
+from inspector.search.ranker_list import ISO
 from inspector.search.rules import SearchRules
 from inspector.search.semantics import Semantics
 

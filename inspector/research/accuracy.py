@@ -21,8 +21,8 @@ from inspector.research.labelled import Answers, RequestSet, index_of, request_s
 from inspector.research.latency import asked, measured_ranker, milliseconds
 from inspector.research.source import NamedCatalog, PlayedScenario, Source, Steps, columns, indexed, recorded
 from inspector.schema.json_value import compact
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.tokens.delivery import DefinitionLoader, tools_array

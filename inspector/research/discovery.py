@@ -18,11 +18,11 @@ from inspector.research.task import Step, Task, Turn
 from inspector.research.testbed import Testbed
 from inspector.schema.json_value import compact
 from inspector.search.answer_text import SearchAnswer
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import Key, texts_by_key
 from inspector.search.index import ToolIndex
 from inspector.search.ports import Embedder, StaticEmbedder
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker import Ranker, Ranking
+from inspector.search.ranker import Ranker, Ranking
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.semantics import Semantics

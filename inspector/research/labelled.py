@@ -18,8 +18,8 @@ from inspector.measure.bootstrap import Estimate, clusters, estimate, p_value, r
 from inspector.research.method import Quality
 from inspector.research.source import NamedCatalog, Source, Steps, columns, indexed
 from inspector.search.answer_text import found_text
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition

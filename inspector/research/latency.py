@@ -14,9 +14,9 @@ from inspector.core.settings import DiscoverySettings, MarketplaceSettings
 from inspector.registry.embedding import embed_missing
 from inspector.registry.marketplace.marketplace import PluginSearch
 from inspector.research.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.ports import ToolRegistry
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.registry_tier import RegistryTier
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch

@@ -23,9 +23,9 @@ from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate, share_estimate
 from inspector.research.labelled import Bound, gate_bound, search_bound
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import texts_by_key
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.semantics import Semantics
 
 # Section 7.6: excluded descriptions of 50, on their accompanying queries.

@@ -17,7 +17,7 @@ from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.tool import Tool
 from inspector.search.document import MAX_EMBEDDED, PASSAGES, SUMMARY, Key, key_of, passage_texts
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.past import NOTHING_ASKED, PastRequests, Requests
+from inspector.search.past_request import NOTHING_ASKED, PastRequests, Requests
 from inspector.search.semantics import Semantics
 
 T = TypeVar("T")

@@ -218,7 +218,7 @@ def _grow(tallies: dict[str, Tally], key: str, tally: Tally) -> None:
 # Past use: how often a persona's calls of each tool succeeded in the sessions recorded on this machine.
 #
 # It is read in the background, once for a persona, and goes nowhere else. What it adds to a score is in
-# `rankers/affinity.py`.
+# `past_request.py`.
 
 
 # Of uses that are older than that, nothing worth a line is left.

@@ -19,16 +19,16 @@ from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.search.past_use import UseReader, Whose
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.rankers.ranker_list import ISO, THREE_TIER, require_ranker
+from inspector.search.ranker_list import ISO, THREE_TIER, require_ranker
 from inspector.search.rules import MISSES_KEPT, SearchRules
 from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:
     from inspector.search.answer_text import SearchAnswer
+    from inspector.search.catalog_rankers import CatalogRankers
     from inspector.search.embedding import Embedding, Learning
     from inspector.search.index import ToolIndex
-    from inspector.search.rankers.catalog_rankers import CatalogRankers
-    from inspector.search.rankers.ranker import Ranker
+    from inspector.search.ranker import Ranker
     from inspector.search.registry_tier import RegistryTier
     from inspector.search.semantics import Semantics
 
@@ -165,7 +165,7 @@ class Retrieval:
         with self._reading:
             index = self.index
             if self._rankers is None:
-                from inspector.search.rankers.catalog_rankers import CatalogRankers
+                from inspector.search.catalog_rankers import CatalogRankers
 
                 build = partial(CatalogRankers, index, self.settings, used=self._use.past)
                 learning = self._learning

@@ -14,7 +14,7 @@ from inspector.search.query import asking, asks_for
 from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:
-    from inspector.search.rankers.ranker import Mask, Ranking
+    from inspector.search.ranker import Mask, Ranking
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

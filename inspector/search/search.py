@@ -23,7 +23,7 @@ from inspector.search.answer_text import (
     withheld_text,
 )
 from inspector.search.index import NameIndex, ToolIndex
-from inspector.search.rankers.ranker import Ranker, Ranking, ranking_for
+from inspector.search.ranker import Ranker, Ranking, ranking_for
 from inspector.search.rules import CLOSEST_AT_MOST, MISSES_KEPT, Places, SearchRules
 
 

@@ -24,9 +24,9 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
-from inspector.search.explanation.tool_edit import EditTrial, reworded, wording_of
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.tool_edit import EditTrial, reworded, wording_of
 from tests.support.app import app_rig, arrives, goes, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

@@ -24,7 +24,7 @@ from inspector.app.place import WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
-from inspector.search.explanation.why_not import why_not
+from inspector.search.why_not import why_not
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

@@ -10,8 +10,8 @@ from inspector.app.pages.find import rankers as content
 from inspector.app.pages.find.rankers import RankerDialog
 from inspector.app.place import ComparePage
 from inspector.core.ranking import SearchRequest
-from inspector.search.explanation.standing import ranks_of, standings_under
-from inspector.search.rankers.ranker_list import INFO, RANKERS
+from inspector.search.ranker_list import INFO, RANKERS
+from inspector.search.standing import ranks_of, standings_under
 from tests.support.app import app_rig, arrives, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder

@@ -18,10 +18,10 @@ from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.server import ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
-from inspector.search.explanation.addition import Addition, Overtaken, Place
-from inspector.search.explanation.standing import Standing
-from inspector.search.explanation.why_not import LOOKED_UP, Rival, WhyNot, ledger
+from inspector.search.addition import Addition, Overtaken, Place
 from inspector.search.index import ToolIndex
+from inspector.search.standing import Standing
+from inspector.search.why_not import LOOKED_UP, Rival, WhyNot, ledger
 from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.fakes import calls, says, searches

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.clients.client import NAMES, Client, Confidence, Fact, Topic, all_clients, find_client
 from inspector.core.error import ToolsightError
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.ranker_list import RANKERS
 
 every_client = pytest.mark.parametrize("client", all_clients(), ids=NAMES)
 

@@ -18,7 +18,7 @@ from inspector.measure.ranker_bench import Row, csv_text, json_rows, markdown
 from inspector.measure.run import Run, Share, Summary, run_bench, summarise
 from inspector.measure.standing import Difference, Drop, Mark, difference, drops, marks, stored_marks
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.ranker import Ranking
+from inspector.search.ranker import Ranking
 from inspector.search.rules import SearchRules
 from tests.support.fakes import ManualClock
 

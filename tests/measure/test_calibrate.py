@@ -22,8 +22,8 @@ from inspector.measure.calibrate import (
     sweep,
 )
 from inspector.measure.run import Share, prepare, run_bench, summarise
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.generate import generate
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 from inspector.search.semantics import Semantics
 from tests.support.examples import examples

@@ -11,14 +11,14 @@ from inspector.core.error import ToolsightError
 from inspector.core.ranking import TOLERANCE, Answer, Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.explanation.standing import by_step, compare_rankers, ranks_of
-from inspector.search.explanation.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, ledger, why_not
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.query import MAX_STEPS
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.ranker_list import RANKERS
 from inspector.search.rules import CLOSEST_AT_MOST, SearchRules
 from inspector.search.search import ToolSearch
+from inspector.search.standing import by_step, compare_rankers, ranks_of
 from inspector.search.vocabulary import Tags
+from inspector.search.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, ledger, why_not
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of
 

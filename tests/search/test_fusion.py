@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from inspector.core.ranking import Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
+from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import SUMMARY
+from inspector.search.fusion import FusionRanker, Standardised
+from inspector.search.hybrid import MAX_CLAUSES, NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
 from inspector.search.index import ToolIndex
 from inspector.search.query import MANY_STEPS, MAX_STEPS, parse
-from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.fusion import FusionRanker, Standardised
-from inspector.search.rankers.hybrid import MAX_CLAUSES, NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
-from inspector.search.rankers.query_fusion import QueryFusion, ServerPrior
-from inspector.search.rankers.ranker import LOOKED_AT, Ranking
+from inspector.search.query_fusion import QueryFusion, ServerPrior
+from inspector.search.ranker import LOOKED_AT, Ranking
 from inspector.search.semantics import Semantics
 from inspector.search.vocabulary import terms
 from tests.support.memory_vectors import MemoryVectors

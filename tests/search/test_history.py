@@ -14,7 +14,7 @@ from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequ
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.embedding import MOST_REQUESTS, Embedding, Learning, newest
-from inspector.search.rankers.past import NOTHING_ASKED
+from inspector.search.past_request import NOTHING_ASKED
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
 from inspector.store.memory import MemoryStore

@@ -12,18 +12,18 @@ from inspector.core.ranking import Answer, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool
 from inspector.loop.gate import Gate
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import key_of
-from inspector.search.explanation.tool_edit import edited_rankers
-from inspector.search.explanation.why_not import ledger
 from inspector.search.index import ToolIndex
+from inspector.search.past_request import FLOOR, FULL, WEIGHT, Affinity, PastRequests, priors
 from inspector.search.past_use import PastUse, Use
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.past import FLOOR, FULL, WEIGHT, Affinity, PastRequests, priors
-from inspector.search.rankers.ranker import Ranking, ServerRanker, ranking_for
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.ranker import Ranking, ServerRanker, ranking_for
+from inspector.search.ranker_list import RANKERS
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.semantics import Semantics
+from inspector.search.tool_edit import edited_rankers
+from inspector.search.why_not import ledger
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.office import office

@@ -8,8 +8,8 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.loop.search_tools import parse_request
 from inspector.search.answer_text import SearchAnswer, unknown_server_text
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.retrieval import Retrieval
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch

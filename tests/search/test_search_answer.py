@@ -11,7 +11,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Annotations, Tool
 from inspector.search.answer_text import CLOSEST_ONLY, SearchAnswer
 from inspector.search.index import NameIndex, ToolIndex
-from inspector.search.rankers.ranker import Ranking
+from inspector.search.ranker import Ranking
 from inspector.search.rules import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules
 from inspector.search.search import ToolSearch
 from tests.support.fakes import ManualClock

@@ -10,11 +10,11 @@ from hypothesis import given, strategies as st
 from inspector.core.ranking import SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import SUMMARY
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.query_fusion import ServerPrior
-from inspector.search.rankers.ranker import Ranking, Scores, ranking_for
+from inspector.search.query_fusion import ServerPrior
+from inspector.search.ranker import Ranking, Scores, ranking_for
 from tests.support.office import office
 from tests.support.retrieval import rankers_of
 

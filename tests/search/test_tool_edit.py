@@ -13,26 +13,19 @@ from inspector.core.error import ToolsightError
 from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
+from inspector.search import addition as phrase, confusable
+from inspector.search.addition import MOST_SHOWN, Addition, AdditionTrial, Place, worthwhile
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.confusable import CLOSE, Closeness, Confusable, Reason, confusables, own_words
 from inspector.search.document import key_of
-from inspector.search.explanation import addition as phrase, confusable
-from inspector.search.explanation.addition import MOST_SHOWN, Addition, AdditionTrial, Place, worthwhile
-from inspector.search.explanation.confusable import (
-    CLOSE,
-    Closeness,
-    Confusable,
-    Reason,
-    confusables,
-    own_words,
-)
-from inspector.search.explanation.standing import Standing
-from inspector.search.explanation.tool_edit import AROUND, draft, edit_effect
-from inspector.search.explanation.why_not import why_not
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.ranker_list import RANKERS
 from inspector.search.rules import SearchRules
 from inspector.search.semantics import Semantics
+from inspector.search.standing import Standing
+from inspector.search.tool_edit import AROUND, draft, edit_effect
 from inspector.search.vocabulary import STOP_WORDS, split_words, stem
+from inspector.search.why_not import why_not
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
 

@@ -12,11 +12,11 @@ from hypothesis import given, strategies as st
 from inspector.core.error import StoreError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search import vector_table
+from inspector.search import document
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.metric import side_by_side
 from inspector.search.ports import VectorStore
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.semantics import Semantics
 from inspector.search.sqlite import SqliteVectors
 from inspector.search.vector_table import similarities
@@ -168,7 +168,7 @@ def test_a_table_compared_by_several_threads_has_the_same_cosines(monkeypatch: p
     matrices = [source.standard_normal((rows, 16), np.float32) for rows in (5, 1, 7, 3)]
     vectors = source.standard_normal((2, 16), np.float32)
     alone = similarities(matrices, vectors)
-    monkeypatch.setattr(vector_table, "_WORTH_SHARING", 0)
+    monkeypatch.setattr(document, "_WORTH_SHARING", 0)
     assert similarities(matrices, vectors).tolist() == alone.tolist()
     assert alone == pytest.approx(vectors @ np.concatenate(matrices).T, abs=1e-5)
 

@@ -10,14 +10,13 @@ from rank_bm25 import BM25Okapi
 from inspector.core.ranking import Signal
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
-from inspector.search import vocabulary
+from inspector.search import keyword as weight, vocabulary
+from inspector.search.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
+from inspector.search.client_ranker import ClaudeCodeRanker, CodexRanker
 from inspector.search.document import FIELDS
 from inspector.search.index import ToolIndex
-from inspector.search.rankers import keyword as weight
-from inspector.search.rankers.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.rankers.client import ClaudeCodeRanker, CodexRanker
-from inspector.search.rankers.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
-from inspector.search.rankers.ranker import Ranker, Ranking
+from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
+from inspector.search.ranker import Ranker, Ranking
 from inspector.search.vocabulary import VOCABULARY, is_domain_term, query_words, terms
 
 some_words = st.sampled_from(

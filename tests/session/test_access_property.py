@@ -19,11 +19,11 @@ from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.embedding import embed_missing
 from inspector.registry.library import RegistryLibrary
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.ports import ToolRegistry
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker import Ranking
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.ranker import Ranking
+from inspector.search.ranker_list import RANKERS
 from inspector.search.semantics import Semantics
 from inspector.session.synchronise import synchronise
 from inspector.session.timeline import Timeline

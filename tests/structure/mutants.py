@@ -274,7 +274,7 @@ MUTANTS = (
     ),
     Mutant(
         "a name weighs more than a description",
-        "inspector/search/rankers/bm25.py",
+        "inspector/search/bm25.py",
         "Signal.NAME: 3.0,",
         "Signal.NAME: 1.0,",
         ("tests/search/test_word_rankers.py", "tests/search/test_ranker_contract.py"),

@@ -9,8 +9,8 @@ from pathlib import Path
 from inspector.core.ports import Clock
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
 from inspector.search.sqlite import SqliteVectors

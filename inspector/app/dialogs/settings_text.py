@@ -25,7 +25,7 @@ from inspector.config.setting import (
 from inspector.core.error import ToolsightError
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.ranker_list import RANKERS
 from widgets import Column, Record, middle, visible
 
 SECTIONS: Mapping[str, str] = {

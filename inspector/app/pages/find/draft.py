@@ -12,15 +12,8 @@ from textual.content import Content
 from inspector.app.draw.line import MUTED
 from inspector.core.number import count
 from inspector.core.tool import Tool, definition
-from inspector.search.explanation.standing import Standing
-from inspector.search.explanation.tool_edit import (
-    CaseChange,
-    CaseEffect,
-    Neighbor,
-    QueryEffect,
-    ToolText,
-    wording_of,
-)
+from inspector.search.standing import Standing
+from inspector.search.tool_edit import CaseChange, CaseEffect, Neighbor, QueryEffect, ToolText, wording_of
 from widgets import Column, Record, Tone, middle, plain, visible
 
 

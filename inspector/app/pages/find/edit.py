@@ -24,8 +24,8 @@ from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.text_editor import ToolTextEditor
 from inspector.core.error import ToolsightError
 from inspector.core.tool import Tool
-from inspector.search.explanation.tool_edit import EditTrial, ToolText, reworded, wording_of
-from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.tool_edit import EditTrial, ToolText, reworded, wording_of
 from widgets import RecordList, visible
 
 # Seconds without a keypress before an edit is measured.

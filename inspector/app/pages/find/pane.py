@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.app.context import InContext
 from inspector.core.ranking import Hit, Outcome, SearchReport, SearchRequest
-from inspector.search.rankers.ranker_list import INFO
+from inspector.search.ranker_list import INFO
 from inspector.search.retrieval import Retrieval
 from widgets import visible
 

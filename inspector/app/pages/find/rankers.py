@@ -18,9 +18,9 @@ from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.job import Job
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic, score
 from inspector.core.number import count
-from inspector.search.explanation.standing import Standings, standings_under
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker_list import INFO, RANKERS
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.ranker_list import INFO, RANKERS
+from inspector.search.standing import Standings, standings_under
 from widgets import Column, Record, RecordList, middle, plain
 
 COLUMNS = (

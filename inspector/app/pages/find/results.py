@@ -18,8 +18,8 @@ from inspector.app.place import MarketplacePage
 from inspector.core.marketplace import Suggestion, brief, why_further
 from inspector.core.number import percent
 from inspector.core.ranking import Gap, Hit, Outcome, SearchReport, with_gaps
-from inspector.search.explanation.standing import hit_of
-from inspector.search.rankers.ranker_list import INFO
+from inspector.search.ranker_list import INFO
+from inspector.search.standing import hit_of
 from widgets import Column, Record, RecordList, Tone, middle, plain, visible
 
 COLUMNS = (

@@ -17,8 +17,8 @@ from inspector.app.pages.find.pane import stands_for
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Answer, IndexPhase, IndexState, Outcome, SearchReport, SearchRequest
 from inspector.core.tool import Tool
+from inspector.search.addition import as_written
 from inspector.search.answer_text import confidence_text
-from inspector.search.explanation.addition import as_written
 from inspector.search.index import ToolIndex
 from inspector.session.view import SessionView
 from widgets import PlainInput, middle, plain, visible

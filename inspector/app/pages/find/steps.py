@@ -11,7 +11,7 @@ from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic, stands_for
 from inspector.core.ranking import Answer
 from inspector.search.answer_text import confidence_beside
-from inspector.search.explanation.standing import Steps, StepSearch, by_step
+from inspector.search.standing import Steps, StepSearch, by_step
 from widgets import Column, Record, RecordList, middle, plain
 
 _TEXT = 40

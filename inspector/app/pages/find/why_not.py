@@ -18,9 +18,9 @@ from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
 from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
 from inspector.core.ranking import SearchRequest
 from inspector.measure.evalset import added_cases
-from inspector.search.explanation.addition import Addition, AdditionTrial
-from inspector.search.explanation.why_not import WhyNot, why_not
+from inspector.search.addition import Addition, AdditionTrial
 from inspector.search.rules import SearchRules
+from inspector.search.why_not import WhyNot, why_not
 from widgets import RecordList
 
 _JOB = "why-not"

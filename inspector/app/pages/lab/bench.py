@@ -21,7 +21,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.measure.calibrate import SETTINGS
 from inspector.measure.evalset import LiveBench
 from inspector.measure.ranker_bench import Measured, Row
-from inspector.search.rankers.ranker_list import RANKERS
+from inspector.search.ranker_list import RANKERS
 from inspector.search.retrieval import Retrieval
 from widgets import KeyBar, RecordList
 

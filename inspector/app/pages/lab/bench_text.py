@@ -15,7 +15,7 @@ from inspector.measure.bootstrap import Estimate
 from inspector.measure.ranker_bench import NOTHING, Measured, Row, csv_text, json_text, markdown
 from inspector.measure.run import KINDS, Kind, Share, Summary
 from inspector.measure.standing import standings
-from inspector.search.rankers.ranker_list import INFO, RANKERS
+from inspector.search.ranker_list import INFO, RANKERS
 from widgets import Column, Record, visible
 
 DEFAULT_RANKERS = frozenset({"hybrid", "bm25", "dense", "rrf", "fuzzy", "prd-bm25"})

@@ -19,7 +19,7 @@ from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.schema.schema import SchemaField, fields
-from inspector.search.explanation.confusable import ALIKE, CLOSE, Confusable, Reason, confusables, own_words
+from inspector.search.confusable import ALIKE, CLOSE, Confusable, Reason, confusables, own_words
 from inspector.search.index import ToolIndex
 from inspector.search.vocabulary import split_words, stem
 from widgets import Column, KeyBar, Record, RecordList, middle, plain, visible

@@ -27,7 +27,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.search.document import FIELDS, WORDS, TermCounts
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.ranker import Explanation, Ranking, Scores, scored
+from inspector.search.ranker import Explanation, Ranking, Scores, scored
 from inspector.search.vocabulary import MAX_QUERY_LENGTH, terms, written_words
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
+from inspector.search.bm25 import Bm25Ranker
 from inspector.search.document import SUMMARY
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.bm25 import Bm25Ranker
-from inspector.search.rankers.query_fusion import ServerPrior
-from inspector.search.rankers.ranker import Ranker, Ranking, Scores
-from inspector.search.rankers.ranker_list import DENSE, ISO
+from inspector.search.query_fusion import ServerPrior
+from inspector.search.ranker import Ranker, Ranking, Scores
+from inspector.search.ranker_list import DENSE, ISO
 
 # From appendix A.1 of the paper. It does not transfer to other catalogs: calibrate it.
 THRESHOLD = 0.28

@@ -5,26 +5,20 @@ from functools import cached_property
 
 from inspector.core.ranking import Signal
 from inspector.core.settings import DiscoverySettings
+from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
+from inspector.search.client_ranker import ClaudeCodeRanker, CodexRanker
+from inspector.search.dense import DenseRanker, RrfRanker, Stages, TwoStageProductRanker, TwoStageRanker
+from inspector.search.fusion import FusionRanker, FusionWeights
+from inspector.search.fuzzy import FuzzyRanker
+from inspector.search.hybrid import HybridRanker
 from inspector.search.index import NameIndex, ToolIndex
+from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
+from inspector.search.past_request import NOTHING_ASKED, Affinity, AffinityRanker, AskedBefore, PastRequests
 from inspector.search.past_use import NOTHING_USED, PastUse
-from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.rankers.client import ClaudeCodeRanker, CodexRanker
-from inspector.search.rankers.dense import (
-    DenseRanker,
-    RrfRanker,
-    Stages,
-    TwoStageProductRanker,
-    TwoStageRanker,
-)
-from inspector.search.rankers.fusion import FusionRanker, FusionWeights
-from inspector.search.rankers.fuzzy import FuzzyRanker
-from inspector.search.rankers.hybrid import HybridRanker
-from inspector.search.rankers.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
-from inspector.search.rankers.past import NOTHING_ASKED, Affinity, AffinityRanker, AskedBefore, PastRequests
-from inspector.search.rankers.pattern import PatternRanker
-from inspector.search.rankers.query_fusion import QueryFusion, ServerPrior
-from inspector.search.rankers.ranker import Ranker
-from inspector.search.rankers.ranker_list import require_ranker
+from inspector.search.pattern import PatternRanker
+from inspector.search.query_fusion import QueryFusion, ServerPrior
+from inspector.search.ranker import Ranker
+from inspector.search.ranker_list import require_ranker
 
 # The reference against which the fusion is measured: one field, two signals.
 _Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}

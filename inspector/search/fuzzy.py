@@ -17,7 +17,7 @@ import numpy as np
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.rankers.ranker import Ranking
+from inspector.search.ranker import Ranking
 from inspector.search.vocabulary import words
 
 # `difflib.SequenceMatcher.ratio`, computed by substring searches: the same result, many times faster.

@@ -19,11 +19,11 @@ from inspector.core.ranking import (
 )
 from inspector.core.tool import Tool
 from inspector.search.answer_text import told_apart
-from inspector.search.explanation.standing import Standing, Standings, Verdict, position_of
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.fusion import STATIC
-from inspector.search.rankers.ranker import ranking_for
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.fusion import STATIC
+from inspector.search.ranker import ranking_for
 from inspector.search.rules import NEAR, SearchRules
+from inspector.search.standing import Standing, Standings, Verdict, position_of
 
 BEST_PASSAGE = "best passage"
 BEST_STEP = "best step"

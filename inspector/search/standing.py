@@ -15,10 +15,10 @@ from inspector.core.ranking import (
     SearchRequest,
 )
 from inspector.core.tool import Tool
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.query import parse
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker import Mask, Ranking, ranking_for
+from inspector.search.ranker import Mask, Ranking, ranking_for
 from inspector.search.rules import Places, SearchRules
 
 

@@ -19,7 +19,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
 from inspector.search.document import MAX_INDEXED
-from inspector.search.rankers.ranker import Ranking, Scores
+from inspector.search.ranker import Ranking, Scores
 from inspector.search.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, split_words, stem
 
 CLAUDE_CODE = "claude-code"

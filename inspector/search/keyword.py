@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
+from inspector.search.bm25 import Bm25Ranker
+from inspector.search.dense import DenseRanker
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.bm25 import Bm25Ranker
-from inspector.search.rankers.dense import DenseRanker
-from inspector.search.rankers.ranker import TIER_STEP, Mask, Ranker, Ranking
+from inspector.search.ranker import TIER_STEP, Mask, Ranker, Ranking
 from inspector.search.vocabulary import MAX_QUERY_LENGTH, MINIMUM_LENGTH, is_domain_term, query_words, words
 
 EXACT_NAME = 100.0

@@ -10,13 +10,13 @@ from itertools import combinations, groupby
 from inspector.access.reach import EvalCase
 from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.tool import Tool
+from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import MAX_EMBEDDED
-from inspector.search.explanation.standing import Standing, Standings, Verdict, position_of
-from inspector.search.explanation.tool_edit import edited_rankers
 from inspector.search.query import typed
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker import ranking_for
+from inspector.search.ranker import ranking_for
 from inspector.search.rules import SearchRules
+from inspector.search.standing import Standing, Standings, Verdict, position_of
+from inspector.search.tool_edit import edited_rankers
 from inspector.search.vocabulary import STOP_WORDS, split_words, terms
 
 # Requests that a tool would take from the right one if its description were another.

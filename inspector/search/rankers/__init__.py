@@ -1,1 +1,0 @@
-"""The rankers, one per file, and the list of them."""
