@@ -21,8 +21,7 @@ from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.message import Recorder
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
-from inspector.mcp.frame import FrameLog
-from inspector.mcp.log import StderrLog
+from inspector.mcp.frame import FrameLog, StderrLog
 from inspector.mcp.process.registry import ProcessRegistry
 from tests.support import light_server
 

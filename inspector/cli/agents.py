@@ -21,7 +21,7 @@ from inspector.core.number import count, money, tokens
 from inspector.core.ports import EventStore
 from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Column, Table, selected
 from inspector.measure.evalset import added_cases, append_cases, is_there, read_cases
-from inspector.tokens.prices import LitellmPrices
+from inspector.tokens.accounting import LitellmPrices
 
 AGENT_FOLDERS = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
 """Where agents keep their transcripts, by the agent's name."""

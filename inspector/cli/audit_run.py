@@ -47,9 +47,8 @@ from inspector.measure.audit.result import (
     unreadable,
 )
 from inspector.session.setup import first_call
-from inspector.tokens.accounting import Accounting
+from inspector.tokens.accounting import Accounting, LitellmPrices
 from inspector.tokens.plan import Assumptions
-from inspector.tokens.prices import LitellmPrices
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
 from inspector.store.store import SqliteStore
+from inspector.tokens.accounting import LitellmPrices
 from inspector.tokens.counter import AnthropicCounter, RememberedLengths, TiktokenCounter, is_claude
-from inspector.tokens.prices import LitellmPrices
 
 if TYPE_CHECKING:
     from inspector.access.reach import EvalCase

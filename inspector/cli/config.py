@@ -28,9 +28,9 @@ from inspector.config.setting import (
     render_value,
     value_of,
 )
+from inspector.core.error import SettingProblem
 from inspector.core.number import count
 from inspector.core.report import NAME, Column, Table, selected
-from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings
 from inspector.session.workbench import Workbench
 

@@ -34,6 +34,7 @@ from inspector.schema.schema import ModelFeatures
 from inspector.session.setup import Planner, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session, verdict
 from inspector.session.workbench import Workbench
+from inspector.tokens.accounting import LitellmPrices
 from inspector.tokens.break_even import MOST, BreakEven, ranges
 from inspector.tokens.cost import (
     PRESETS,
@@ -44,7 +45,6 @@ from inspector.tokens.cost import (
     session_cost,
 )
 from inspector.tokens.plan import Assumptions, Plan, plan_of
-from inspector.tokens.prices import LitellmPrices
 
 F = TypeVar("F", bound=Callable[..., Any])
 HEADERS = ("assumption", "value", "break-even over", "meaning")

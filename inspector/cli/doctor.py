@@ -39,7 +39,7 @@ from inspector.core.text import closest
 from inspector.loop.model.local import LocalModelServers
 from inspector.reliability.breaker import Breaker, BreakerKey, reset as reset_breaker
 from inspector.reliability.breaking import BreakerStore
-from inspector.tokens.prices import LitellmPrices
+from inspector.tokens.accounting import LitellmPrices
 
 
 @click.command()

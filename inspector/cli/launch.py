@@ -11,11 +11,10 @@ from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.cli.table import say
-from inspector.core.error import ConfigError, ModelError
+from inspector.core.error import ConfigError, ModelError, SettingProblem, Severity
 from inspector.core.events import Failed
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
-from inspector.core.setting_problem import SettingProblem, Severity
 from inspector.session.workbench import Workbench
 
 

@@ -32,8 +32,7 @@ from inspector.cli.options import (
 from inspector.cli.run import interruptible, run
 from inspector.cli.table import is_json, say, show
 from inspector.config.configuration import Configuration
-from inspector.config.installation import ServerChange
-from inspector.config.plugin import Plugin, Variable, missing_values
+from inspector.config.plugin import Plugin, ServerChange, Variable, missing_values
 from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved

@@ -34,7 +34,7 @@ from inspector.scenario.recorded_batch import Batch, SetupSummary, play_batch, s
 from inspector.scenario.recorded_run import LOOP, SECONDS_A_CALL, Allowed
 from inspector.scenario.recording import Recordings, read_runs
 from inspector.session.assembly import Ports
-from inspector.tokens.prices import LitellmPrices
+from inspector.tokens.accounting import LitellmPrices
 
 NOTHING = "–"
 _NAMED = 12

@@ -33,8 +33,8 @@ from inspector.core.settings import AccessSettings, DiscoverySettings
 from inspector.mcp.tool_file import read_definitions
 from inspector.registry.acceptance import NAME_HINT, name_problem
 from inspector.registry.embedding import embed_missing, forget_other_dimensions
-from inspector.registry.export import export_lines, is_export, read_export, write_export
 from inspector.registry.library import FILL
+from inspector.registry.peer import export_lines, is_export, read_export, write_export
 from inspector.search.ports import Embedder, SyncReport, ToolRegistry
 from inspector.session.synchronise import Synchronised, synchronise
 

@@ -22,7 +22,7 @@ from inspector.config.file import (
     without_comments,
 )
 from inspector.config.format import SECTIONS
-from inspector.config.installation import FileChange, ServerChange
+from inspector.config.plugin import FileChange, ServerChange
 from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS

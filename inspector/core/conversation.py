@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import singledispatch
 
-from inspector.core.error import BreakerState
+from inspector.core.error import BreakerState, Severity
 from inspector.core.events import (
     AnswerStreamed,
     BreakerChanged,
@@ -39,7 +39,6 @@ from inspector.core.marketplace import Suggestion
 from inspector.core.message import arguments_text
 from inspector.core.number import count
 from inspector.core.ranking import SearchReport, SearchRequest
-from inspector.core.setting_problem import Severity
 from inspector.schema.json_value import JsonObject
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.core.budget import Budget, TokenParts
 from inspector.core.conversation import Conversation
-from inspector.core.error import BreakerStatus
+from inspector.core.error import BreakerStatus, SettingProblem
 from inspector.core.events import (
     ApprovalDecided,
     CallCounted,
@@ -20,7 +20,6 @@ from inspector.core.marketplace import MarketplaceReport
 from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charge
 from inspector.core.ranking import IndexState, SearchOffer
 from inspector.core.server import ChangedFile, ServerInfo, ServerPhase, SkippedTool
-from inspector.core.setting_problem import SettingProblem
 from inspector.core.tool import Tool
 
 

@@ -11,12 +11,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.core.definition import definition_hash
-from inspector.core.error import CircuitOpen, ToolsightError
+from inspector.core.error import CircuitOpen, ToolsightError, refusal
 from inspector.core.events import ToolSubstituted
 from inspector.core.message import ToolCall, ToolResult
 from inspector.core.ports import Approver, Clock
 from inspector.core.session import Binding
-from inspector.core.setting_problem import refusal
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.binder import Binder

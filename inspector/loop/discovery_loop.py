@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Protocol
 
-from inspector.core.error import ModelError
+from inspector.core.error import ModelError, refusal
 from inspector.core.events import (
     AnswerStreamed,
     BudgetMeasured,
@@ -32,7 +32,6 @@ from inspector.core.message import (
 from inspector.core.number import count
 from inspector.core.ports import Approver, Clock
 from inspector.core.session import SessionState
-from inspector.core.setting_problem import refusal
 from inspector.core.stream import LiveSettings, Session
 from inspector.loop.binder import Binder
 from inspector.loop.chain import Around, Dispatcher, chain
@@ -40,9 +39,8 @@ from inspector.loop.headroom import Headroom
 from inspector.loop.inertia import Inertia
 from inspector.loop.iteration_guard import IterationGuard, LoopWatch
 from inspector.loop.redundancy import RedundancyDetector
-from inspector.loop.rejection import Rejections
+from inspector.loop.rejection import Rejections, written_calls
 from inspector.loop.search_tools import Further, SearchTools, nowhere
-from inspector.loop.written_call import written_calls
 from inspector.reliability.breaking import Breakers
 from inspector.reliability.tool_call import Servers
 from inspector.search.retrieval import Live

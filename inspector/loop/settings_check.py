@@ -17,10 +17,9 @@ from inspector.config.setting import (
     value_of,
     with_values,
 )
-from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.error import ConfigError, SettingProblem, ToolsightError, worst_first
 from inspector.core.events import SettingsChecked
 from inspector.core.ranking import IndexPhase
-from inspector.core.setting_problem import SettingProblem, worst_first
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool

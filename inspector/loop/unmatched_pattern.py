@@ -13,11 +13,10 @@ from typing import Literal
 from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
 from inspector.core.access import EVERYTHING, Sight, Toolset, matches_any
-from inspector.core.error import ConfigError
+from inspector.core.error import ConfigError, SettingProblem, Severity
 from inspector.core.ranking import IndexState
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
-from inspector.core.setting_problem import SettingProblem, Severity
 from inspector.core.settings import Settings
 from inspector.core.text import closest
 from inspector.schema.schema import PLAIN, ModelFeatures

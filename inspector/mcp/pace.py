@@ -1,7 +1,122 @@
-"""How fast servers are started, listed again and reported: none keeps another, or the keys, waiting."""
+"""How fast servers are started, listed again and reported, and how much of what they send is read."""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+LONGEST_LINE = 20_000_000
+"""Bytes of a message that is read. Reading one takes some seven times as much memory for a moment."""
+HEAD, TAIL = 190_000, 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class CutLine:
+    """Both ends of a line that was too long, and how many bytes it had."""
+
+    head: bytes
+    tail: bytes
+    size: int
+
+
+class Lines:
+    """Takes the output in pieces, and gives each line once it is whole."""
+
+    def __init__(self, longest: int = LONGEST_LINE) -> None:
+        self._longest = longest
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._tail = b""
+        self._is_cut = False
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the line that comes now is too long already."""
+        return self._is_cut
+
+    @property
+    def rest(self) -> bytes:
+        """The beginning of the line that is not whole yet."""
+        return b"".join(self._parts)
+
+    def feed(self, data: bytes) -> Iterator[bytes | CutLine]:
+        """The lines that a piece completes."""
+        first, *others = data.split(b"\n")
+        self._add(first)
+        for part in others:
+            yield self._taken()
+            self._add(part)
+
+    def _add(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._is_cut:
+            self._tail = (self._tail + part)[-TAIL:]
+            return
+        self._parts.append(part)
+        if self._size > self._longest:
+            whole = b"".join(self._parts)
+            self._parts, self._tail, self._is_cut = [whole[:HEAD]], whole[-TAIL:], True
+
+    def _taken(self) -> bytes | CutLine:
+        """The line so far, which is whole now."""
+        line = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        whole = CutLine(line, self._tail, self._size) if self._is_cut else line
+        self._parts, self._tail, self._size, self._is_cut = [], b"", 0, False
+        return whole
+
+
+def size_text(count: float) -> str:
+    """A number of bytes for people: `12 KB`."""
+    for unit in ("B", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.0f} GB"
+
+
+MESSAGES, MESSAGES_A_SECOND = 1_000, 200
+REQUEST = 20
+"""As how many messages a request counts: each is answered, over HTTP by a POST that our own wait for."""
+BYTES, BYTES_A_SECOND = 8_000_000, 1_000_000
+# A flood gets a fifth of the thread that reads: other servers share the thread, and the screen its processor.
+_REST = 4.0
+_LONGEST_PAUSE = 0.2
+
+
+class Allowance:
+    """So many messages and bytes at once, and so many more each second."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._at = clock()
+        self._messages, self._bytes = float(MESSAGES), float(BYTES)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether a short message would be let through."""
+        self._refill()
+        return self._messages >= 1 and self._bytes > 0
+
+    def take(self, size: int, count: int = 1) -> bool:
+        """Let a message of this size through, or not; it may count as several."""
+        self._refill()
+        if self._messages < count or self._bytes < size:
+            return False
+        self._messages -= count
+        self._bytes -= size
+        return True
+
+    def _refill(self) -> None:
+        now = self._clock()
+        passed, self._at = now - self._at, now
+        self._messages = min(self._messages + passed * MESSAGES_A_SECOND, MESSAGES)
+        self._bytes = min(self._bytes + passed * BYTES_A_SECOND, BYTES)
+
+
+def pause_after(seconds: float) -> float:
+    """How long to read nothing after a part of a flood took these seconds to read."""
+    return min(seconds * _REST, _LONGEST_PAUSE)
+
 
 _AT_ONCE = 3
 # Seconds after which a start no longer keeps others waiting: it may be downloading something.

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import Sight
 from inspector.registry.postgres_database import CHANGED, LOCK, TIMEOUT_S, PostgresDatabase, address_of
-from inspector.registry.postgres_text import original, seen, stored
 from inspector.registry.postgres_vector import (
     ITERATING,
     READER,
     NearestTools,
     build_index,
     keep,
+    original,
+    seen_by,
+    stored,
     tables_of,
 )
 from inspector.registry.sql_registry import Condition, Dialect, SqlRegistry
@@ -38,7 +40,7 @@ _DIALECT = Dialect(
     stored=stored,
     loaded=original,
     part=stored,
-    seen=seen,
+    seen=seen_by,
 )
 
 

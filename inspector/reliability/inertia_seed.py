@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from inspector.access.yaml_tree import load_yaml
+from inspector.access.policy_file import load_yaml
 from inspector.config.file import load_value
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.ports import OWN_PERSONA

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
 
-from inspector.access.yaml_tree import load_yaml
+from inspector.access.policy_file import load_yaml
 from inspector.config.problem import NullAsAbsent, not_empty, refusal, validated
 from inspector.config.reader import read_profile, read_settings
 from inspector.core.error import (

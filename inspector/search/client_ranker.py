@@ -1,12 +1,4 @@
-"""How real clients search; sources, and which weights are assumed, are in `clients/known/`.
-
-Claude Code's ToolSearch takes keywords in names and descriptions:
-
-    score = sum over the query's words of  3 [a word of the name] or 2 [within the name],
-                                         + 1 [a word of the description]
-
-A query that is a tool's name, and a name in `select:A,B`, scores 100. Of `+word` the name must have the word.
-"""
+"""How real clients search; sources, and which weights are assumed, are in `clients/known/`."""
 
 import re
 from collections import Counter
@@ -16,11 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
+from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
 from inspector.search.document import MAX_INDEXED
 from inspector.search.ranker import Ranking, Scores
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, split_words, stem
+from inspector.search.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, split_words, stem, words
+
+# Claude Code's ToolSearch takes keywords in names and descriptions:
+#
+#     score = sum over the query's words of  3 [a word of the name] or 2 [within the name],
+#                                          + 1 [a word of the description]
+#
+# A query that is a tool's name, and a name in `select:A,B`, scores 100. Of `+word` the name must have it.
 
 CLAUDE_CODE = "claude-code"
 EXACT, PART, WITHIN, DESCRIBED = 100.0, 3.0, 2.0, 1.0
@@ -195,3 +195,150 @@ def _indexed_texts(tool: Tool, instructions: str) -> Texts:
 def _stems(text: str) -> list[str]:
     lowered = (word.lower() for word in _WORD.findall(text))
     return [stem(word) for word in lowered if word not in STOP_WORDS]
+
+
+# Fuzzy matching with a tool's whole text (the ToolSearchTool document, “Scoring algorithm”):
+#
+#     score = SequenceMatcher(None, query, haystack).ratio() + token bonus x token_hits
+#
+# The haystack is the lower-case name, description and prompt instructions; MCP has no prompt instructions, so
+# the tool's title replaces them. At most 400 characters of the query and 2,000 of the haystack are compared.
+#
+# The published flaws are kept unless `repaired`: in a haystack of 200 characters or more, `autojunk` ignores
+# every character that makes up more than 1 % of it, and “a” or “do” match inside other words.
+
+# `difflib.SequenceMatcher.ratio`, computed by substring searches: the same result, many times faster.
+
+POPULAR_LENGTH = 200
+
+
+def ratio(a: str, b: str, autojunk: bool = True) -> float:
+    """Twice the matching characters divided by all characters, in [0, 1]; 1 for two empty texts.
+
+    Not symmetric: with `autojunk` and a `b` of 200 characters or more, characters that make up more than 1 %
+    of `b` cannot start a match.
+    """
+    length = len(a) + len(b)
+    if not length:
+        return 1.0
+    return 2.0 * _matching(a, _without_popular(a, b) if autojunk else a, b) / length
+
+
+def _without_popular(a: str, b: str) -> str:
+    """`a` with every character that `autojunk` ignores replaced by one that does not occur in `b`."""
+    if len(b) < POPULAR_LENGTH:
+        return a
+    counts = Counter(b)
+    absent = next(chr(code) for code in range(len(counts) + 1) if chr(code) not in counts)
+    most = len(b) // 100 + 1
+    return "".join(absent if counts[character] > most else character for character in a)
+
+
+def _matching(a: str, searched: str, b: str) -> int:
+    """The number of characters in matching blocks: the longest match, then the same on both sides of it."""
+    total = 0
+    known: dict[str, bool] = {}
+    queue = [(0, len(a), 0, len(b))]
+    while queue:
+        a_low, a_high, b_low, b_high = queue.pop()
+        i, j, size = _longest(a, searched, b, (a_low, a_high, b_low, b_high), known)
+        if not size:
+            continue
+        total += size
+        if a_low < i and b_low < j:
+            queue.append((a_low, i, b_low, j))
+        if i + size < a_high and j + size < b_high:
+            queue.append((i + size, a_high, j + size, b_high))
+    return total
+
+
+def _longest(
+    a: str, searched: str, b: str, bounds: tuple[int, int, int, int], known: dict[str, bool]
+) -> tuple[int, int, int]:
+    """The longest match as (start in a, start in b, size): the first one in `a`, then in `b`.
+
+    A match is found in `searched`, then extended over the characters of `a` that `autojunk` ignores; without
+    a match, difflib extends from the lower bounds. `known` caches which pieces occur in `b`, since repetitive
+    texts look up the same few pieces again and again.
+    """
+    a_low, a_high, b_low, b_high = bounds
+    best_i, best_j, size = a_low, b_low, 0
+    for start in range(a_low, a_high):
+        if start + size >= a_high:
+            break
+        while start + size < a_high:
+            piece = searched[start : start + size + 1]
+            if piece not in known:
+                known[piece] = piece in b
+            at = b.find(piece, b_low, b_high) if known[piece] else -1
+            if at < 0:
+                break
+            best_i, best_j, size = start, at, size + 1
+    while best_i > a_low and best_j > b_low and a[best_i - 1] == b[best_j - 1]:
+        best_i, best_j, size = best_i - 1, best_j - 1, size + 1
+    while best_i + size < a_high and best_j + size < b_high and a[best_i + size] == b[best_j + size]:
+        size += 1
+    return best_i, best_j, size
+
+
+MAX_QUERY = 400
+MAX_HAYSTACK = 2_000
+BONUS = DiscoverySettings().token_bonus
+FLOOR = DiscoverySettings().fuzzy_floor
+
+
+class FuzzyRanker:
+    """Scores from 0 up; scores of at least `floor` are kept. Each word of the query adds `bonus`.
+
+    `repaired` compares without `autojunk` and counts only whole words, with names split and stop words left
+    out.
+    """
+
+    def __init__(
+        self, tools: Sequence[Tool], *, repaired: bool = False, bonus: float = BONUS, floor: float = FLOOR
+    ) -> None:
+        self.name = "fuzzy-repaired" if repaired else "fuzzy"
+        self._ids = tuple(tool.id for tool in tools)
+        self._haystacks = tuple(map(_haystack, tools))
+        self._words = tuple(frozenset(words(_text(tool))) for tool in tools) if repaired else ()
+        self._repaired = repaired
+        self._bonus = bonus
+        self._floor = floor
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._query_words(query)))
+
+    def rank(self, query: str) -> Ranking:
+        text = query.lower()[:MAX_QUERY]
+        query_words = self._query_words(query)
+        ratios = [ratio(text, haystack[:MAX_HAYSTACK], not self._repaired) for haystack in self._haystacks]
+        hits = [sum(self._hits(position, word) for word in query_words) for position in range(len(self._ids))]
+        values = np.array(ratios, dtype=np.float64) + self._bonus * np.array(hits, dtype=np.float64)
+
+        def explain(position: int) -> Score:
+            length = float(len(self._haystacks[position][:MAX_HAYSTACK]))
+            inputs = {"ratio": ratios[position], "haystack length": length}
+            parts = [Part(Signal.FUZZY, "ratio", ratios[position], inputs)]
+            for word in dict.fromkeys(query_words):
+                if self._hits(position, word):
+                    count = query_words.count(word)
+                    inputs = {"token bonus": self._bonus, "times in query": float(count)}
+                    parts.append(Part(Signal.FUZZY, word, self._bonus * count, inputs))
+            return Score(self._ids[position], float(values[position]), tuple(parts))
+
+        return Ranking(values, values >= self._floor, explain)
+
+    def _query_words(self, query: str) -> list[str]:
+        """The words of the query, including repetitions."""
+        return words(query[:MAX_QUERY]) if self._repaired else query.lower()[:MAX_QUERY].split()
+
+    def _hits(self, position: int, word: str) -> bool:
+        return word in (self._words if self._repaired else self._haystacks)[position]
+
+
+def _text(tool: Tool) -> str:
+    return " ".join(filter(None, (tool.name, tool.description, tool.title)))
+
+
+def _haystack(tool: Tool) -> str:
+    return _text(tool).lower()

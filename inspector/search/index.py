@@ -15,6 +15,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.search.document import (
+    ABSENT,
     FIELDS,
     PASSAGES,
     SUMMARY,
@@ -22,17 +23,19 @@ from inspector.search.document import (
     Document,
     Key,
     Postings,
+    Vector,
+    VectorTable,
     Vocabulary,
     key_of,
     line_text,
     opening_text,
     read,
     server_texts,
+    similarities,
     texts_by_key,
 )
 from inspector.search.ports import StaticEmbedder
 from inspector.search.semantics import Semantics
-from inspector.search.vector_table import ABSENT, Vector, VectorTable, similarities
 from inspector.search.vocabulary import split_words
 
 

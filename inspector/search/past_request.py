@@ -10,13 +10,12 @@ import numpy as np
 
 from inspector.core.number import count
 from inspector.core.ranking import ASKED_BEFORE, Part, Score, SearchRequest, Signal
-from inspector.search.document import key_of
+from inspector.search.document import ABSENT, VectorTable, key_of
 from inspector.search.fusion import Standardised
 from inspector.search.index import ToolIndex
 from inspector.search.past_use import PastUse, Use
 from inspector.search.query import parse
 from inspector.search.ranker import TIER_STEP, Ranker, Ranking, Scores, ranking_for
-from inspector.search.vector_table import ABSENT, VectorTable
 
 Requests = Mapping[str, Sequence[str]]
 """By tool id, what was asked for before it was called, newest first."""

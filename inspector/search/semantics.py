@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from inspector.search.document import MAX_EMBEDDED, Key, key_of
+from inspector.search.document import MAX_EMBEDDED, Key, Vector, VectorTable, key_of
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.vector_table import Vector, VectorTable
 
 
 def _examples(name: str) -> tuple[str, ...]:

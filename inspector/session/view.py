@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from inspector.config.configuration import Configuration
-    from inspector.config.installation import Installation, Removal
+    from inspector.config.plugin import Installation, Removal
     from inspector.core.access import AccessPolicy, Sight
     from inspector.core.budget import Prices, ToolCost
     from inspector.core.events import Record, TurnEnded

@@ -6,7 +6,7 @@ from typing import Any
 from inspector.access.reach import unreadable
 from inspector.access.restriction import refuse_access, require_whole
 from inspector.config.configuration import setting_values
-from inspector.config.installation import Installation, Removal
+from inspector.config.plugin import Installation, Removal
 from inspector.core.error import ToolsightError
 from inspector.core.events import (
     AccessChanged,

@@ -18,8 +18,8 @@ from inspector.core.budget import Tokenizer
 from inspector.core.error import ModelError, StoreError
 from inspector.core.ports import TokenCounter
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.tokens.accounting import tokenizer_folder
 from inspector.tokens.manifest import sendable
-from inspector.tokens.prices import tokenizer_folder
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

@@ -9,9 +9,9 @@ from inspector.app.draw.line import problem_line
 from inspector.app.pages.chat.session import welcome
 from inspector.config.configuration import Configuration
 from inspector.config.setting import find_knob, with_values
+from inspector.core.error import SettingProblem, Severity
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
-from inspector.core.setting_problem import SettingProblem, Severity
 from inspector.core.settings import Settings
 from tests.support.app import app_rig
 from tests.support.hostile import with_hostile_text

@@ -16,8 +16,8 @@ from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.measure.evalset import is_there, read_cases
-from inspector.registry.export import is_export, read_export
 from inspector.registry.marketplace.reader import read_catalog
+from inspector.registry.peer import is_export, read_export
 from inspector.scenario.scenario import load_scenario
 
 READERS: dict[str, Callable[[Path], object]] = {

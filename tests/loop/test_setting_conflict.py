@@ -6,9 +6,9 @@ import pytest
 
 from inspector.config.configuration import Configuration
 from inspector.config.setting import PROFILES, profile_settings, with_values
+from inspector.core.error import Severity
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.server import ServerSpec
-from inspector.core.setting_problem import Severity
 from inspector.core.settings import Settings
 from inspector.loop.settings_check import setting_conflicts
 from inspector.loop.unmatched_pattern import Checked

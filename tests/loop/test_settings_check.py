@@ -6,10 +6,9 @@ from typing import Any
 from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.conversation import ItemKind
-from inspector.core.error import ConnectError
+from inspector.core.error import ConnectError, Severity
 from inspector.core.events import Record
 from inspector.core.server import ServerSpec
-from inspector.core.setting_problem import Severity
 from inspector.core.tool import Annotations, Tool
 from tests.support.fakes import calls, says
 from tests.support.memory_servers import MemoryServer

@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values
 from inspector.core.access import ServerRule, Toolset
+from inspector.core.error import SettingProblem, Severity
 from inspector.core.server import ServerPhase, ServerSpec
 from inspector.core.session import ServerState
-from inspector.core.setting_problem import SettingProblem, Severity
 from inspector.core.settings import Settings
 from inspector.loop.unmatched_pattern import Checked, _Entry, unmatched_patterns
 

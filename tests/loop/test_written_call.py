@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.loop.written_call import written_calls
+from inspector.loop.rejection import written_calls
 from tests.core.test_event import texts
 
 NAMES = ("shop__list_orders", "search_tools")

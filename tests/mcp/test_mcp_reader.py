@@ -11,11 +11,11 @@ from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
 from inspector.mcp.client.http import read_stream
-from inspector.mcp.client.limit import HEAD, MESSAGES, REQUEST, TAIL, CutLine, Lines
 from inspector.mcp.client.message import TOO_LARGE, UNREADABLE, RawMessage, Recorder, cut_frame
 from inspector.mcp.client.reader import FLOOD, MARK, SEVERAL_LINES, STRAY, TOO_LONG, Reader
 from inspector.mcp.client.translate import NOT_UTF8, OTHER_TEXT, TOO_DEEP, shallow
 from inspector.mcp.frame import FrameLog
+from inspector.mcp.pace import HEAD, MESSAGES, REQUEST, TAIL, CutLine, Lines
 from tests.support.fakes import ManualClock
 
 LONG = HEAD + TAIL

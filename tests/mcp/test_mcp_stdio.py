@@ -14,7 +14,7 @@ from inspector.core.error import ConnectError, ProtocolError, ServerExited
 from inspector.core.redaction import SECRETS
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.log import LOG, MAX_BYTES, StderrLog, quiet_sdk
+from inspector.mcp.frame import LOG, MAX_BYTES, StderrLog, quiet_sdk
 from inspector.mcp.process.registry import ProcessRegistry, Registration
 from tests.support.mcp_case import PATIENCE, faulty, growing, is_alive, odd, opened
 

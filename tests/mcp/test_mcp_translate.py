@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.mcp.client.limit import size_text
 from inspector.mcp.client.process import exit_text
 from inspector.mcp.client.translate import (
     MAX_DEFINITION,
@@ -17,6 +16,7 @@ from inspector.mcp.client.translate import (
     tool_result,
     with_valid_tools,
 )
+from inspector.mcp.pace import size_text
 
 
 def block(kind: str, **fields: Any) -> dict[str, Any]:

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from inspector.config.consent import check_consent
-from inspector.config.installation import FileChange, ServerChange
-from inspector.config.plugin import Plugin, Variable
+from inspector.config.plugin import FileChange, Plugin, ServerChange, Variable
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.marketplace import why_further
 from inspector.core.package_run import PackageKind

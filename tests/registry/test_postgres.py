@@ -15,7 +15,7 @@ from inspector.registry import postgres_vector
 from inspector.registry.embedding import embed_missing, embedded_text
 from inspector.registry.postgres import PostgresRegistry, scratch_registry
 from inspector.registry.postgres_database import STEPS, PostgresDatabase, migrate
-from inspector.registry.postgres_text import original, stored
+from inspector.registry.postgres_vector import original, stored
 from inspector.search.document import key_of
 from tests.support.examples import examples
 from tests.support.memory_vectors import MemoryEmbedder

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
 from inspector.core.tool import Annotations, Tool
-from inspector.registry.export import is_export, read_export, write_export
+from inspector.registry.peer import is_export, read_export, write_export
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.ports import SyncReport
 from tests.support.hostile import with_hostile_text

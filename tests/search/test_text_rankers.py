@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.core.ranking import Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.fuzzy import FuzzyRanker, ratio
+from inspector.search.client_ranker import FuzzyRanker, ratio
 from inspector.search.pattern import MAX_TEXT, PatternRanker, safe_length
 from inspector.search.ranker import Ranking
 from tests.support.retrieval import rankers_of

@@ -14,12 +14,12 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search import document
 from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.document import similarities
 from inspector.search.index import ToolIndex
 from inspector.search.metric import side_by_side
 from inspector.search.ports import VectorStore
 from inspector.search.semantics import Semantics
 from inspector.search.sqlite import SqliteVectors
-from inspector.search.vector_table import similarities
 from tests.support.memory_vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import CountingEmbedder, embedded, memory_semantics, semantic_index
 

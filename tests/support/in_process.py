@@ -20,7 +20,7 @@ from inspector.core.server import ServerSpec
 from inspector.mcp.client.host import Channel, Streams
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
-from inspector.mcp.log import StderrLog
+from inspector.mcp.frame import StderrLog
 from inspector.mcp.process.registry import ProcessRegistry
 from tests.support.mcp_case import SERVERS
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.config.configuration import Configuration
 from inspector.config.editor import with_member, without_member
-from inspector.config.installation import FileChange, ServerChange
+from inspector.config.plugin import FileChange, ServerChange
 from inspector.core.error import (
     CallTimeout,
     ConfigError,

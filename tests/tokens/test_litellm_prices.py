@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from inspector.core.ports import PriceList
 from inspector.core.prompt_cache import UNCACHED
 from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
-from inspector.tokens.prices import LitellmPrices, model_entry, shipped_models
+from inspector.tokens.accounting import LitellmPrices, model_entry, shipped_models
 
 PLAIN = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06, "litellm_provider": "maker"}
 CACHED = {
@@ -123,7 +123,7 @@ def test_neither_prices_nor_windows_wait_for_litellm() -> None:
     code = """
 import sys
 from inspector.loop.model.litellm import LitellmModel
-from inspector.tokens.prices import LitellmPrices
+from inspector.tokens.accounting import LitellmPrices
 assert LitellmPrices().prices("openai/gpt-5")
 assert LitellmModel("anthropic/claude-sonnet-4-5").window >= 200_000
 print("litellm" in sys.modules)

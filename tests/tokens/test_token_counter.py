@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 from inspector.cli.composition import counter_for
 from inspector.core.budget import Tokenizer
 from inspector.core.ports import TokenCounter
+from inspector.tokens.accounting import tokenizer_folder
 from inspector.tokens.counter import (
     CLAUDE_2,
     AnthropicCounter,
@@ -21,7 +22,6 @@ from inspector.tokens.counter import (
     TiktokenCounter,
     tokenizer_for,
 )
-from inspector.tokens.prices import tokenizer_folder
 from tests.support.examples import examples
 from tests.support.fakes import CharacterCounter
 from tests.support.hostile import with_hostile_text

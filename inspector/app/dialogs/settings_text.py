@@ -22,8 +22,7 @@ from inspector.config.setting import (
     render_value,
     value_of,
 )
-from inspector.core.error import ToolsightError
-from inspector.core.setting_problem import SettingProblem
+from inspector.core.error import SettingProblem, ToolsightError
 from inspector.core.settings import Settings
 from inspector.search.ranker_list import RANKERS
 from widgets import Column, Record, middle, visible

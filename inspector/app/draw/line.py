@@ -8,11 +8,10 @@ from typing import Generic, TypeVar
 from textual.content import Content
 
 from inspector.core.definition import DefinitionChange
-from inspector.core.error import ToolsightError
+from inspector.core.error import SettingProblem, Severity, ToolsightError
 from inspector.core.events import Record as EventRecord
 from inspector.core.marketplace import Suggestion, price_text
 from inspector.core.number import count, percent, shown_moment
-from inspector.core.setting_problem import SettingProblem, Severity
 from widgets import Column, Record, middle, plain, visible
 
 # Not `$text-muted`: in content (unlike in CSS) Textual draws automatic colors as plain white.

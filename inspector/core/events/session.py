@@ -5,11 +5,11 @@ from typing import Literal
 
 from inspector.core.access import viewer
 from inspector.core.budget import Budget, TokenParts
+from inspector.core.error import SettingProblem
 from inspector.core.events.base import Actor, Event, Group
 from inspector.core.message import ToolCall, Usage
 from inspector.core.number import count, plural
 from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charge
-from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import SentDelivery
 from inspector.schema.json_value import JsonObject
 

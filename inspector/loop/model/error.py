@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from inspector.core.error import ModelError
 from inspector.loop.model.failure import Failure, read_failure
-from inspector.tokens.prices import model_entry, shipped_models
+from inspector.tokens.accounting import model_entry, shipped_models
 
 
 @dataclass(frozen=True, slots=True)

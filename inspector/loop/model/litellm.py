@@ -23,8 +23,8 @@ from inspector.loop.model.responses import (
 )
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import PLAIN, ModelFeatures
+from inspector.tokens.accounting import model_entry, shipped_models
 from inspector.tokens.manifest import text_with, wire_message, wire_system
-from inspector.tokens.prices import model_entry, shipped_models
 
 # Anthropic's documentation, Tool search tool: not Claude Opus 4.1 and earlier models.
 _WITHOUT_REFERENCES = re.compile(r"claude-(instant|[23]|(opus|sonnet)-4(-[01])?(-20\d{6})?$)")

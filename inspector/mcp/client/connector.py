@@ -18,8 +18,7 @@ from inspector.core.error import ServerExited
 from inspector.core.message import ToolResult
 from inspector.core.ports import Clock, SystemClock, ToolListing
 from inspector.core.server import Era, ServerSpec
-from inspector.mcp.frame import FrameLog
-from inspector.mcp.log import StderrLog, quiet_sdk
+from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
 from inspector.mcp.port import ClientSide, ServerLink, ignored
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.schema.json_value import JsonObject

@@ -39,7 +39,7 @@ from inspector.mcp.client.message import RawMessage, stray_hint
 from inspector.mcp.client.reader import Reader, is_reply
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.translate import LIST, MAX_DEFINITION, flaw_text, with_valid_tools
-from inspector.mcp.log import LOG
+from inspector.mcp.frame import LOG
 
 Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
 

@@ -18,10 +18,10 @@ from inspector.core.error import AuthRequired, ConnectError, RateLimited
 from inspector.core.number import duration
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.host import Streams
-from inspector.mcp.client.limit import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
 from inspector.mcp.client.message import TOO_LARGE, RawMessage
 from inspector.mcp.client.reader import BYTE_ORDER_MARK, Reader
-from inspector.mcp.log import LOG
+from inspector.mcp.frame import LOG
+from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
 
 # The bodies of HTTP answers, read before the SDK reads them: it gets a stand-in for each message.
 

@@ -28,7 +28,7 @@ from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import SESSION_GONE, Reader, is_reply
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.translate import MAX_INSTRUCTIONS, SKIPPED, summary, tool_result
-from inspector.mcp.log import StderrLog
+from inspector.mcp.frame import StderrLog
 from inspector.mcp.port import ignored
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.schema.json_value import JsonObject

@@ -18,8 +18,8 @@ from mcp_types import (
 )
 
 from inspector.core.ports import Clock
-from inspector.mcp.client.limit import LONGEST_LINE, CutLine, size_text
 from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, Outcome, beginning
+from inspector.mcp.pace import LONGEST_LINE, CutLine, size_text
 
 Message = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
 

@@ -21,10 +21,10 @@ from inspector.config.program import child_environment, file_to_start
 from inspector.core.error import ConnectError, ServerExited
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.host import Stream, Streams
-from inspector.mcp.client.limit import Lines
 from inspector.mcp.client.message import stray_hint
 from inspector.mcp.client.reader import Reader
-from inspector.mcp.log import LOG, StderrLog
+from inspector.mcp.frame import LOG, StderrLog
+from inspector.mcp.pace import Lines
 from inspector.mcp.process.registry import ProcessRegistry, Registration
 
 # The shutdown order follows the specification; waits are in seconds.

@@ -20,10 +20,10 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from inspector.mcp.client.limit import LONGEST_LINE, REQUEST, Allowance, CutLine, pause_after, size_text
 from inspector.mcp.client.message import Message, RawMessage, Recorder, StandIns, cut_frame
 from inspector.mcp.client.translate import repaired
-from inspector.mcp.log import LOG
+from inspector.mcp.frame import LOG
+from inspector.mcp.pace import LONGEST_LINE, REQUEST, Allowance, CutLine, pause_after, size_text
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEVERAL_LINES, MARK = "message split over several lines", "byte order mark"

@@ -13,8 +13,8 @@ from mcp_types.methods import validate_server_result
 from pydantic import BaseModel, ValidationError
 
 from inspector.core.message import ToolResult
-from inspector.mcp.client.limit import size_text
 from inspector.mcp.client.message import UNREADABLE, Message
+from inspector.mcp.pace import size_text
 from inspector.schema.check import result_flaw
 from inspector.schema.json_value import JsonObject, compact
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from inspector.config.configuration import Configuration, target
 from inspector.config.consent import approve, check_consent
-from inspector.config.installation import Installation, Removal, ServerChange
+from inspector.config.plugin import Installation, Removal, ServerChange
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.events import InstallFailed, PluginInstalled, ServerRemoved
 from inspector.core.events.base import Actor

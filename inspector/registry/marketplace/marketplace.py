@@ -11,8 +11,16 @@ from typing import Protocol
 
 from inspector.access.restriction import require_whole
 from inspector.config.configuration import Configuration
-from inspector.config.installation import FileChange, Installation, Removal, ServerChange
-from inspector.config.plugin import Plugin, concealed_values, server_entry, server_name
+from inspector.config.plugin import (
+    FileChange,
+    Installation,
+    Plugin,
+    Removal,
+    ServerChange,
+    concealed_values,
+    server_entry,
+    server_name,
+)
 from inspector.core.error import ConfigError
 from inspector.core.events import MarketplaceSearched
 from inspector.core.events.base import Actor

@@ -23,12 +23,12 @@ from inspector.app.pages.chat.conversation_panel import ConversationPanel, ItemB
 from inspector.app.place import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.stream import View
 from inspector.core.conversation import Item, ItemKind
+from inspector.core.error import refusal
 from inspector.core.events import SearchPerformed, TurnEnded
 from inspector.core.number import count, plural
 from inspector.core.ranking import SearchReport
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
-from inspector.core.setting_problem import refusal
 from widgets import KeyBar, Prompt, RecordList, plain
 
 # The text of an empty conversation.

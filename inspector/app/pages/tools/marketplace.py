@@ -17,8 +17,7 @@ from inspector.app.list_page import ReadingPage
 from inspector.app.pages.tools import plugin as content
 from inspector.app.place import Destination, MarketplacePage
 from inspector.app.stream import View
-from inspector.config.installation import Installation, Removal, ServerChange
-from inspector.config.plugin import Plugin, Variable
+from inspector.config.plugin import Installation, Plugin, Removal, ServerChange, Variable
 from inspector.core.error import ToolsightError
 from inspector.core.marketplace import MarketplaceReport
 from inspector.core.redaction import clean

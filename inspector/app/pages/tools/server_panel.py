@@ -16,11 +16,11 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
 from inspector.app.job import Job
+from inspector.core.error import SettingProblem
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
-from inspector.core.setting_problem import SettingProblem
 from inspector.mcp.frame import Flaw, Frame, FrameKind
 from widgets import Column, Record, RecordList, TextView, Tone, ViewStrip, middle, plain, visible
 
