@@ -1,19 +1,21 @@
 """The base of every page: its lines on top, drawing the newest view, going back, and the keys of tools."""
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from textual import events
 from textual.actions import SkipAction
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import Input, Static, TextArea
 
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
-from inspector.app.job import Activity
+from inspector.app.job import Activity, Done, Failed, Job, Work
 from inspector.app.place import Destination, EditPage, Page, WhyNotPage, other_view
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
@@ -21,8 +23,11 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding as Bound
 from inspector.session.verdict import Answer, Verdict
-from widgets import FilterBar, RecordRows, StillText, visible
+from widgets import FilterBar, KeyBar, RecordRows, StillText, visible
 
+T = TypeVar("T")
+# Seconds between two drawings of a job's progress.
+_DRAWN_EVERY = 0.1
 _ANSWERS = {
     Answer.PAYS: ("✓", "$text-success"),
     Answer.DEPENDS: ("◐", "$text-warning"),
@@ -97,9 +102,26 @@ class BaseScreen(InContext, Screen[None]):
         (170, "-wide"),
     ]
 
+    when_idle: ClassVar[frozenset[str]] = frozenset()
+    """The actions that are offered only while no job is `running`."""
+    when_not_typing: ClassVar[frozenset[str]] = frozenset()
+    """The actions whose keys are an input's own while something is typed into one."""
+    running: Job | None = None
+    """The job that the header shows and that esc stops."""
+
     def __init__(self) -> None:
         super().__init__()
         self._due: list[Callable[[], None]] | None = []
+        self._ticks: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        yield from self.body()
+        yield KeyBar()
+
+    def body(self) -> ComposeResult:
+        """Yield what is between the header and the keys."""
+        yield from ()
 
     def fit(self, size: Size) -> None:
         """Take the classes of a size before anything is styled; Textual does it later and styles again."""
@@ -117,7 +139,58 @@ class BaseScreen(InContext, Screen[None]):
     @property
     def activity(self) -> Activity | None:
         """What this page measures now, for the header of every page."""
-        return None
+        job = self.running
+        return None if job is None else Activity(job.title, self.stop_running, *job.progress)
+
+    def run_stoppable(self, title: str, work: Work[T], done: Done[T], *, failed: Failed | None = None) -> Job:
+        """Run a job like `run_job`, in place of the one before; it is `running` until it has ended."""
+
+        def ended(result: T) -> None:
+            self._job_ended()
+            done(result)
+
+        def has_failed(error: Exception) -> None:
+            self._job_ended()
+            (failed or self.fail)(error)
+
+        self.drop_running()
+        self.running = self.run_job(title, work, ended, failed=has_failed)
+        self._ticks = self.set_interval(_DRAWN_EVERY, self.show_progress)
+        self._look_at_running()
+        return self.running
+
+    def show_progress(self) -> None:
+        """Draw how far the running job is; the default draws nothing."""
+
+    def stop_running(self) -> None:
+        """Stop the job; what it has done so far stays."""
+        if self.running is not None:
+            self.running.is_stopped = True
+            self.show_progress()
+
+    def drop_running(self) -> None:
+        """Stop the job, and drop what it comes to."""
+        if self.running is not None:
+            self.drop_job(self.running.name)
+            self._job_ended()
+
+    def _job_ended(self) -> None:
+        self.running = None
+        if self._ticks is not None:
+            self._ticks.stop()
+        self._look_at_running()
+
+    def _look_at_running(self) -> None:
+        self.refresh_bindings()
+        self.context.measuring()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only the keys that work now."""
+        if action in self.when_idle:
+            return self.running is None
+        if action in self.when_not_typing:
+            return not isinstance(self.focused, Input)
+        return super().check_action(action, parameters)
 
     def on_mount(self) -> None:
         self.watch(self.app, "view", self._on_view, init=False)
@@ -163,8 +236,11 @@ class BaseScreen(InContext, Screen[None]):
         return focused is not None and any(isinstance(node, FilterBar) for node in focused.ancestors)
 
     async def action_leave(self) -> None:
-        """Go back to where one came from."""
-        await self.app.run_action("app.back")
+        """Stop the job, or go back to where one came from."""
+        if self.running is not None and not self.running.is_stopped:
+            self.stop_running()
+        else:
+            await self.app.run_action("app.back")
 
     def action_other_view(self) -> None:
         """Show the other view of this page; pages with one bind the key v to this."""

@@ -4,15 +4,19 @@ Pages import this module, never the app or one another, so that each can be read
 """
 
 from collections.abc import Callable, Coroutine
+from functools import partial
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.line import failure_text
-from inspector.app.job import Job, run
+from inspector.app.job import Done, Failed, Job, Work, run, run_here
 from inspector.app.place import Destination, ToolPage
 from inspector.session.view import Commands, SessionView
 from widgets import RecordList, SchemaTree, TextView, visible
@@ -90,9 +94,9 @@ class InContext(Widget):
 
         bubble = False
 
-        def __init__(self, name: str, job: Job, act: Callable[[], None]) -> None:
+        def __init__(self, job: Job, act: Callable[[], None]) -> None:
             super().__init__()
-            self.job_name, self.job, self.act = name, job, act
+            self.job, self.act = job, act
 
     @property
     def context(self) -> Context:
@@ -105,6 +109,10 @@ class InContext(Widget):
     @property
     def commands(self) -> Commands:
         return self.context.commands
+
+    def write(self, text: str | Content, part: str = "#facts") -> None:
+        """Write a text into a part."""
+        self.query_one(part, Static).update(text)
 
     def run_command(
         self, command: Callable[[Commands], Coroutine[Any, Any, T]], *, group: str = "default"
@@ -181,44 +189,21 @@ class InContext(Widget):
     def _jobs(self) -> dict[str, Job]:
         return cast("dict[str, Job]", self.__dict__.setdefault("_jobs_by_name", {}))
 
-    def run_job(
-        self,
-        name: str,
-        work: Callable[[Job], T],
-        done: Callable[[T], None],
-        *,
-        failed: Callable[[Exception], None] | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Job:
-        """Run `work` in a thread, then `done` with its result on the event loop.
+    def run_job(self, name: str, work: Work[T], done: Done[T], *, failed: Failed | None = None) -> Job:
+        """Run `work` in a thread, or a coroutine right here, then `done` with its result on the event loop.
 
         A newer job of the same name replaces this one, whose result is then dropped. An exception goes to
-        `failed`, by default a toast. `progress` gets every report, also on the event loop.
+        `failed`, by default a toast.
         """
-        self.stop_job(name)
-        job = self._jobs[name] = Job(lambda job, act: self._told(name, job, act))
-        if progress is not None:
-            job.listen(progress)
-        self.run_worker(
-            lambda: run(job, work, self._then_look(done), self._then_look(failed or self.fail)),
-            group=name,
-            thread=True,
-            exit_on_error=False,
-        )
-        self.context.measuring()
+        self.drop_job(name)
+        job = self._jobs[name] = Job(name, lambda job, act: self.post_message(self.Told(job, act)))
+        told = failed or self.fail
+        if iscoroutinefunction(work):
+            job.cancel = self.run_worker(run_here(job, work, done, told), exit_on_error=False).cancel
+        else:
+            thread = partial(run, job, cast("Callable[[Job], T]", work), done, told)
+            self.run_worker(thread, group=name, thread=True, exit_on_error=False)
         return job
-
-    def _then_look(self, end: Callable[[T], None]) -> Callable[[T], None]:
-        """Let the header look what is measured still, once a job has ended."""
-
-        def ended(result: T) -> None:
-            end(result)
-            self.context.measuring()
-
-        return ended
-
-    def _told(self, name: str, job: Job, act: Callable[[], None]) -> None:
-        self.post_message(self.Told(name, job, act))
 
     def stop_job(self, name: str) -> None:
         """Ask a job to end; its result so far is still delivered."""
@@ -228,7 +213,8 @@ class InContext(Widget):
     def drop_job(self, name: str) -> None:
         """Ask a job to end, and drop its result."""
         self.stop_job(name)
-        self._jobs.pop(name, None)
+        if name in self._jobs:
+            self._jobs.pop(name).cancel()
 
     def on_unmount(self) -> None:
         for name in tuple(self._jobs):
@@ -242,5 +228,5 @@ class InContext(Widget):
 
     def on_in_context_told(self, event: Told) -> None:
         event.stop()
-        if self._jobs.get(event.job_name) is event.job:
+        if self._jobs.get(event.job.name) is event.job:
             event.act()

@@ -1,9 +1,9 @@
-"""One long task of a page, in a thread of its own, and what the header says of it."""
+"""One long task of a page, in a thread or as a coroutine, and what the header says of it."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,15 @@ T = TypeVar("T")
 
 
 class Job:
-    """One long task in a thread. `progress` is (done, total)."""
+    """One long task. `progress` is (done, total); `title` is what the header calls it, at first its name."""
 
-    def __init__(self, deliver: Callable[["Job", Callable[[], None]], None]) -> None:
+    def __init__(self, name: str, deliver: Callable[["Job", Callable[[], None]], object]) -> None:
+        self.name = self.title = name
         self.progress = (0, 0)
         self.is_stopped = False
+        self.cancel: Callable[[], object] = lambda: None
+        """Ends a coroutine at once; a thread has to look whether it is `stopped`."""
         self._deliver = deliver
-        self._on_progress: Callable[[int, int], None] | None = None
-
-    def listen(self, on_progress: Callable[[int, int], None]) -> None:
-        """Call `on_progress` with every report, on the event loop."""
-        self._on_progress = on_progress
 
     def tell(self, act: Callable[[], None]) -> None:
         """Run `act` on the event loop, unless a newer job has started; callable from any thread."""
@@ -44,21 +42,32 @@ class Job:
     def report(self, done: int, total: int) -> None:
         """Report progress; callable from any thread."""
         self.progress = (done, total)
-        if self._on_progress is not None:
-            self.tell(partial(self._on_progress, done, total))
 
     def stopped(self) -> bool:
         """Whether the job should end as soon as it can."""
         return self.is_stopped
 
 
-def run(
-    job: Job, work: Callable[[Job], T], done: Callable[[T], None], failed: Callable[[Exception], None]
-) -> None:
+Work = Callable[[Job], Coroutine[Any, Any, T]] | Callable[[Job], T]
+Done = Callable[[T], None]
+Failed = Callable[[Exception], None]
+
+
+def run(job: Job, work: Callable[[Job], T], done: Done[T], failed: Failed) -> None:
     """Run the work of a job in its thread."""
     try:
         result = work(job)
     # Whatever it is: a page that waits for its job has to hear that it ended.
+    except Exception as error:
+        job.tell(partial(failed, error))
+    else:
+        job.tell(partial(done, result))
+
+
+async def run_here(job: Job, work: Callable[[Job], Awaitable[T]], done: Done[T], failed: Failed) -> None:
+    """Run the work of a job on the event loop."""
+    try:
+        result = await work(job)
     except Exception as error:
         job.tell(partial(failed, error))
     else:

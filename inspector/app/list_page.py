@@ -1,8 +1,8 @@
 """The base of the pages that list something: facts, one or two lists, and the current row in full."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import ClassVar, TypeVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,13 +11,11 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static, Tab, Tabs
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.base_screen import BaseScreen
 from inspector.app.draw.line import failure_line
-from inspector.app.job import Activity, Job
 from inspector.app.stream import View
-from widgets import KeyBar, RecordList
+from widgets import RecordList
 
-T = TypeVar("T")
 # The columns that padding and a scroll bar take.
 _BESIDE = 4
 _READING = "-reading"
@@ -32,8 +30,6 @@ class ListPage(BaseScreen):
 
     titles: ClassVar[Mapping[str, str]] = {}
     """The titles of the parts, by their ids."""
-    job_title: ClassVar[str] = ""
-    """What the header calls the job of `run_stoppable`."""
     DEFAULT_CSS = """
     ListPage {
         & #facts { height: auto; padding: 0 1; }
@@ -43,17 +39,7 @@ class ListPage(BaseScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.running: Job | None = None
         self._drawn_from: object = None
-
-    @abstractmethod
-    def body(self) -> ComposeResult:
-        """Yield what is between the header and the keys."""
-
-    def compose(self) -> ComposeResult:
-        yield HeaderLine(markup=False)
-        yield from self.body()
-        yield KeyBar()
 
     def on_mount(self) -> None:
         for id_, title in self.titles.items():
@@ -115,10 +101,6 @@ class ListPage(BaseScreen):
         if event.control is self.list:
             self.opened(event.key)
 
-    def write(self, text: str | Content, part: str = "#facts") -> None:
-        """Write a text into a part."""
-        self.query_one(part, Static).update(text)
-
     def say(self, text: str | Content) -> None:
         """Write a text into the facts and into the empty list."""
         self.write(text)
@@ -127,53 +109,6 @@ class ListPage(BaseScreen):
     def say_failure(self, error: Exception) -> None:
         """Write into both why there is nothing to list."""
         self.say(failure_line(error))
-
-    # A job that the header shows and that esc stops.
-
-    def run_stoppable(
-        self,
-        name: str,
-        work: Callable[[Job], T],
-        done: Callable[[T], None],
-        *,
-        failed: Callable[[Exception], None] | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        """Run a job like `run_job`; it is `running` until it has ended."""
-
-        def end() -> None:
-            self.running = None
-            self.refresh_bindings()
-
-        def ended(result: T) -> None:
-            end()
-            done(result)
-
-        def has_failed(error: Exception) -> None:
-            end()
-            (failed or self.fail)(error)
-
-        self.running = self.run_job(name, work, ended, failed=has_failed, progress=progress)
-        self.refresh_bindings()
-        self.context.measuring()
-
-    @property
-    def activity(self) -> Activity | None:
-        if self.running is None:
-            return None
-        return Activity(self.job_title, self.action_stop, *self.running.progress)
-
-    def action_stop(self) -> None:
-        """Stop the job; what it has done so far stays."""
-        if self.running is not None:
-            self.running.is_stopped = True
-
-    async def action_leave(self) -> None:
-        """Stop the job, or go back."""
-        if self.running is not None and not self.running.is_stopped:
-            self.action_stop()
-        else:
-            await super().action_leave()
 
 
 class ReadingPage(ListPage):

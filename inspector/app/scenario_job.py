@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,14 +20,10 @@ from inspector.scenario.scenario import Scenario
 from inspector.session.view import SessionView
 
 if TYPE_CHECKING:
-    from inspector.scenario.comparison import ScenarioResult
-    from inspector.scenario.ground import Ground
-from functools import cached_property
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from inspector.core.report import Section
     from inspector.research.source import Source
+    from inspector.scenario.comparison import ScenarioResult
+    from inspector.scenario.ground import Ground
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,51 +113,6 @@ class Progress:
         if isinstance(event, UserSaid):
             return replace(self, turns=self.turns + 1)
         return replace(self, calls=event.call) if isinstance(event, ModelRequested) else self
-
-
-class LabJob:
-    """A page's runs: the current one, and the results of those that ended.
-
-    Runs are numbered, so that late records of an earlier run are ignored. Results are stored under a key of
-    the page's choice.
-    """
-
-    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
-        """`changed` is called whenever a run has begun or ended."""
-        self._changed = changed
-        self.number = 0
-        self.progress: Progress | None = None
-        self.results: dict[str, ScenarioResult] = {}
-
-    def begin(self, file: ScenarioFile, profile: str) -> int:
-        """Start a run; return its number."""
-        self.number += 1
-        self.progress = Progress(file, profile)
-        self._changed()
-        return self.number
-
-    def note(self, number: int, record: Record) -> None:
-        """Take one record of a run."""
-        if number == self.number and self.progress is not None:
-            self.progress = self.progress.after(record)
-
-    def finish(self, number: int, key: str, result: "ScenarioResult") -> bool:
-        """Store the result of a run that ended; return whether it was the current one."""
-        if number != self.number or self.progress is None:
-            return False
-        self.progress = None
-        self.results[key] = result
-        self._changed()
-        return True
-
-    def drop(self, number: int = 0) -> bool:
-        """Drop the run of that number, or the current one; return whether it was the current one."""
-        if number not in (0, self.number) or self.progress is None:
-            return False
-        self.number += 1
-        self.progress = None
-        self._changed()
-        return True
 
 
 class Reproduction:

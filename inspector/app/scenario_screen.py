@@ -1,24 +1,30 @@
 """The base of the pages that run scenarios: one run at a time, its progress and its outcome."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
 from textual.content import Content
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.draw.line import failure_text
-from inspector.app.job import Activity
-from inspector.app.scenario_job import Lab, LabJob
-
-# Seconds between redraws of a run's progress.
-_DRAWN_EVERY = 0.1
-RUN = "run"
+from inspector.app.job import Job
+from inspector.app.scenario_job import Choice, Lab, Progress, ScenarioFile
+from inspector.core.events import Record
+from inspector.scenario.comparison import ScenarioResult
 
 
 class LabScreen(BaseScreen):
-    """A page whose runs are workers of the group `RUN`; they go on while other pages are shown."""
+    """A page whose runs go on while other pages are shown."""
+
+    again: ClassVar[str] = ""
+    """How to start another run."""
 
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__()
         self._given = lab
-        self.job = LabJob(lambda: self.context.measuring())
+        self.progress: Progress | None = None
+        self.results: dict[str, ScenarioResult] = {}
         self.said = Content()
 
     @property
@@ -26,15 +32,32 @@ class LabScreen(BaseScreen):
         """The lab given to this page, else the app's."""
         return self._given if self._given is not None else self.context.parts.lab
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.set_interval(_DRAWN_EVERY, self._show_progress)
+    def play(
+        self,
+        lab: Lab,
+        file: ScenarioFile,
+        run: Choice,
+        ended: Callable[[ScenarioResult], None],
+        failed: Callable[[Exception], None] | None = None,
+    ) -> None:
+        """Run a scenario, dropping any current run."""
+        self.progress = Progress(file, run.profile)
+
+        async def work(job: Job) -> ScenarioResult:
+            def tell(record: Record) -> None:
+                job.tell(partial(self._note, record))
+
+            return await lab.run(file, run.profile, run.values, tell)
+
+        self.run_stoppable(file.title, work, ended, failed=failed)
+        self.show()
+
+    def _note(self, record: Record) -> None:
+        if self.progress is not None:
+            self.progress = self.progress.after(record)
 
     def show(self) -> None:
         """Draw the page; the default draws nothing."""
-
-    def show_status(self) -> None:
-        """Draw the progress line, or the last message; the default draws nothing."""
 
     def fail(self, error: BaseException, name: str = "") -> None:
         """Show the error that ended a run; `name` says which."""
@@ -46,20 +69,7 @@ class LabScreen(BaseScreen):
         self.said = text
         self.show()
 
-    @property
-    def activity(self) -> Activity | None:
-        progress = self.job.progress
-        return None if progress is None else Activity(progress.file.title, self.stop)
-
-    def stop(self, again: str = "") -> bool:
-        """Stop the run, and return whether there was one. `again` says how to start another."""
-        if self.job.progress is None:
-            return False
-        self.job.drop()
-        self.workers.cancel_group(self, RUN)
-        self.say(Content.styled(f"Stopped. {again}".strip(), "$text-warning"))
-        return True
-
-    def _show_progress(self) -> None:
-        if self.job.progress is not None:
-            self.show_status()
+    def stop_running(self) -> None:
+        """Stop the run, and say how to start another."""
+        self.drop_running()
+        self.say(Content.styled(f"Stopped. {self.again}", "$text-warning"))

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from inspector.app.pages.chat.conversation_panel import ConversationPanel
+from inspector.app.pages.chat.conversation import ConversationPanel
 from inspector.core.conversation import Conversation, Item, ItemKind
 
 

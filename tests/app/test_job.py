@@ -1,5 +1,6 @@
 """Jobs of a page: in a thread, reported on the event loop, and only the newest of a name counts."""
 
+import asyncio
 from threading import Event
 
 from textual.app import App
@@ -18,7 +19,9 @@ class Page(InContext):
         super().__init__()
         self.results: list[str] = []
         self.problems: list[str] = []
-        self.reports: list[tuple[int, int]] = []
+
+    def keep(self, result: str) -> None:
+        self.results.append(result)
 
     def start(self, text: str, wait: Event | None = None) -> Job:
         def work(job: Job) -> str:
@@ -32,16 +35,12 @@ class Page(InContext):
         return self.run_job(
             "work",
             work,
-            self.results.append,
+            self.keep,
             failed=lambda error: self.problems.append(str(error)),
-            progress=lambda done, total: self.reports.append((done, total)),
         )
 
 
 class Host(App[None]):
-    def measuring(self) -> None:
-        """Nothing shows what is measured."""
-
     def compose(self) -> list[Page]:
         return [Page()]
 
@@ -52,9 +51,9 @@ def page(pilot: Pilot[None]) -> Page:
 
 async def test_a_job_tells_its_progress_and_its_result() -> None:
     async with Host().run_test() as pilot:
-        page(pilot).start("one")
+        job = page(pilot).start("one")
         await until(pilot, lambda: page(pilot).results == ["one"])
-        assert page(pilot).reports == [(1, 2)]
+        assert job.progress == (1, 2)
 
 
 async def test_a_newer_job_drops_what_the_older_one_still_says() -> None:
@@ -86,3 +85,23 @@ async def test_an_expected_error_goes_to_the_page() -> None:
     async with Host().run_test() as pilot:
         page(pilot).start("bad")
         await until(pilot, lambda: page(pilot).problems == ["it broke"])
+
+
+async def test_a_dropped_coroutine_ends_at_once_and_says_nothing_more() -> None:
+    ends: list[str] = []
+
+    async def work(job: Job) -> str:
+        job.tell(lambda: ends.append("told"))
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ends.append("cancelled")
+            raise
+        return "done"
+
+    async with Host().run_test() as pilot:
+        page(pilot).run_job("work", work, page(pilot).keep)
+        await until(pilot, lambda: ends == ["told"])
+        page(pilot).drop_job("work")
+        await until(pilot, lambda: ends == ["told", "cancelled"])
+        assert page(pilot).results == []

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from inspector.app.draw.table import table_lines
 from inspector.app.pages.chat.session import SessionScreen
-from inspector.app.pages.lab.published import ReproduceJob, ReproduceScreen, section_lines
+from inspector.app.pages.lab.published import ReproduceScreen, section_lines
 from inspector.app.scenario_job import Reproduction
 from inspector.core.report import Origin, Section, Table
 from inspector.research.run import CHAPTERS
@@ -151,15 +151,3 @@ def test_the_page_says_what_was_built_in_and_where_recorded_runs_answer() -> Non
 def test_a_table_that_does_not_fit_becomes_a_block_a_row() -> None:
     table = Table("", ("name", "first", "second"), (("one", "1,000", "2,000"),), frozenset({1, 2}))
     assert [str(line) for line in table_lines(table, 12)] == ["one", "  first 1,000   second 2,000"]
-
-
-def test_a_late_word_of_an_earlier_run_is_passed_over() -> None:
-    job = ReproduceJob()
-    first = job.begin(["latency"])
-    second = job.begin(["poison", "latency"])
-    job.report(first, "old", 1, 2)
-    job.arrive(first, "poison")
-    job.finish(first, has_failed=True)
-    assert (job.step, job.waiting, job.failed) == (None, ("poison", "latency"), frozenset())
-    job.finish(second)
-    assert job.stopped == {"poison", "latency"}

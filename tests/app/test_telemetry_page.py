@@ -85,7 +85,7 @@ async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_m
 
 
 def test_a_count_that_is_stopped_reads_no_further() -> None:
-    job, read = Job(lambda _job, _act: None), 0
+    job, read = Job("", lambda _job, _act: None), 0
 
     def records(_kinds: object) -> Iterator[Record]:
         nonlocal read

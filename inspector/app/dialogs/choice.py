@@ -248,7 +248,6 @@ class ModelDialog(NamedDialog):
         yield Static(id="choice-local", markup=False)
 
     def on_mount(self) -> None:
-        super().on_mount()
         if self._local.servers:
             self.run_worker(self._look(), exit_on_error=False)
 

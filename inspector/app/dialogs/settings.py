@@ -181,7 +181,6 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
             yield Static(id="profile-detail")
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one("#profiles").border_title = "Profiles"
         self.query_one("#knobs").border_title = f"Settings   {content.LEGEND}"
         self.query_one("#profile-detail").border_title = content.WHEN
@@ -193,7 +192,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         self.query_one("#profiles", RecordList).records = content.profile_rows(self.session.profile)
         self._show_knobs()
         text = content.facts(self._setup, self._listed)
-        self.query_one("#profile-facts", Static).update(text)
+        self.write(text, "#profile-facts")
         self._show_detail()
 
     @property
@@ -223,7 +222,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
             detail = session_detail(self._key)
         elif self._on_profiles and profile is not None:
             detail = content.profile_detail(profile.key, self.view.state.problems)
-        self.query_one("#profile-detail", Static).update(detail)
+        self.write(detail, "#profile-detail")
 
     def on_descendant_focus(self) -> None:
         """Show the detail of the focused list."""

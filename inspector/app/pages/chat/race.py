@@ -1,10 +1,10 @@
 """The race: a question with every tool bound, beside the same question with discovery, call by call."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -14,8 +14,8 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog, profile_rows
+from inspector.app.job import Job
 from inspector.app.pages.chat.race_picture import ENDINGS, exported
 from inspector.app.pages.chat.race_playback import Playback, read_scenarios
 from inspector.app.pages.chat.race_selection import Selection
@@ -33,62 +33,18 @@ from inspector.app.pages.chat.race_text import (
 )
 from inspector.app.place import Destination, RacePage
 from inspector.app.scenario_job import Lab, Progress, ScenarioFile
-from inspector.app.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_screen import LabScreen
 from inspector.app.stream import View
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record
 from inspector.core.number import count
 from inspector.scenario.comparison import STATIC, ScenarioResult
-from inspector.scenario.ground import Ground, ground_of
-from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Side, Verdict, run_race
-from widgets import BigNumber, Choice as Answer, GuardedConfirm, KeyBar
-
-# A page that plays a race back: the clock, the pace, pauses and steps.
+from inspector.scenario.ground import ground_of
+from inspector.scenario.race import SECONDS_A_CALL, RaceFrame, Side, Verdict, run_race
+from widgets import BigNumber, Choice as Answer, GuardedConfirm
 
 # Seconds between redraws of a race without pauses.
 _DRAWN_EVERY = 0.1
-
-
-class PlaybackScreen(LabScreen):
-    """The actions behind the keys of a player; `show` draws the current frame."""
-
-    def __init__(self, lab: Lab | None, pace: float) -> None:
-        super().__init__(lab)
-        self.playback = Playback(pace)
-        self._timer: Timer | None = None
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        if self.app.animation_level == "none":
-            self.playback.pace = 0.0
-
-    def restart(self) -> None:
-        """Show the current frame, and continue at the chosen pace."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_interval(self.playback.pace or _DRAWN_EVERY, self._advance)
-        self.show()
-
-    def _advance(self) -> None:
-        if self.playback.advance():
-            self.show()
-
-    def action_pause(self) -> None:
-        """Pause or resume."""
-        self.playback.pause()
-        self.restart()
-
-    def action_pace(self, by: int) -> None:
-        """Show the race slower or faster."""
-        self.playback.slower(by)
-        self.restart()
-
-    def action_step(self, by: int) -> None:
-        """Pause, and move by that many model calls."""
-        self.playback.step(by)
-        self.show()
-
-
 # Both racers: their bars on one scale, and the model calls of each.
 
 # From this height of the terminal a bar is two rows high.
@@ -159,7 +115,8 @@ class RaceResult(Vertical):
 _ASK = (Answer("", "race"), Answer("", "no"))
 
 
-class RaceScreen(PlaybackScreen):
+# Long because what a race is run on, how it is played back and what is made of it meet here.
+class RaceScreen(LabScreen):
     """Runs both sides for real and shows them call by call. A race goes on while another page is shown."""
 
     page = "race"
@@ -188,27 +145,56 @@ class RaceScreen(PlaybackScreen):
         "x exports a slide, a page or a recording. esc stops the runs, then goes back.",
     )
 
+    again = "r starts another race."
+
     def __init__(self, lab: Lab | None = None, pace: float = SECONDS_A_CALL) -> None:
-        super().__init__(lab, pace)
+        super().__init__(lab)
+        self.playback = Playback(pace)
         self.selection = Selection()
         self._raced: ScenarioFile | None = None
+        self._timer: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine()
+    def body(self) -> ComposeResult:
         yield Static(id="race-status", markup=False)
         yield RacePanel(id="race")
         yield RaceResult(id="race-result")
-        yield KeyBar()
 
     def on_mount(self) -> None:
-        super().on_mount()
+        if self.app.animation_level == "none":
+            self.playback.pace = 0.0
         self._read()
 
     def arrive(self, destination: Destination) -> None:
         """Race the last question, after asking if that costs money; a race that is on goes on."""
-        if isinstance(destination, RacePage) and self.job.progress is None:
+        if isinstance(destination, RacePage) and self.running is None:
             self.selection.chosen = None
             self.action_run()
+
+    def restart(self) -> None:
+        """Show the current frame, and continue at the chosen pace."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_interval(self.playback.pace or _DRAWN_EVERY, self._advance)
+        self.show()
+
+    def _advance(self) -> None:
+        if self.playback.advance():
+            self.show()
+
+    def action_pause(self) -> None:
+        """Pause or resume."""
+        self.playback.pause()
+        self.restart()
+
+    def action_pace(self, by: int) -> None:
+        """Show the race slower or faster."""
+        self.playback.slower(by)
+        self.restart()
+
+    def action_step(self, by: int) -> None:
+        """Pause, and move by that many model calls."""
+        self.playback.step(by)
+        self.show()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.show)
@@ -250,30 +236,27 @@ class RaceScreen(PlaybackScreen):
 
     def _start(self, lab: Lab, file: ScenarioFile) -> None:
         race, values = self.selection.race(file, self.session)
-        self._raced = file
+        ground, note = ground_of(self.session), self.playback.note
+        self._raced, self.said = file, Content()
         self.playback.begin(race, file)
-        self.said = Content()
-        self._run(lab, file, values, race, self.job.begin(file, race.profiles[1]))
+
+        async def work(job: Job) -> None:
+            async def play(side: Side) -> ScenarioResult:
+                def on_record(record: Record) -> None:
+                    side.listen(record)
+                    job.tell(partial(note, side.number, record))
+
+                on = replace(ground, model=side.model) if side.model else ground
+                return await lab.race(side.scenario, on, side.profile, side.values, on_record)
+
+            await run_race(race, values, file.path, play)
+
+        self.run_stoppable(file.title, work, self._ended)
         self.restart()
 
-    @work(exclusive=True, exit_on_error=False, group=RUN)
-    async def _run(
-        self, lab: Lab, file: ScenarioFile, values: Mapping[str, Any], race: Race, number: int
-    ) -> None:
-        play = partial(_play, lab, ground_of(self.session), partial(self._note, number))
-        try:
-            await run_race(race, values, file.path, play)
-        except ToolsightError as error:
-            if self.job.drop(number):
-                self.fail(error)
-            return
-        if self.job.drop(number):
-            self.playback.finish()
-            self.show()
-
-    def _note(self, number: int, side: int, record: Record) -> None:
-        if number == self.job.number:
-            self.playback.note(side, record)
+    def _ended(self, _: None) -> None:
+        self.playback.finish()
+        self.show()
 
     def show(self) -> None:
         if not self.is_attached:
@@ -282,11 +265,11 @@ class RaceScreen(PlaybackScreen):
         over = playback.is_finished
         self.set_class(over, "-over")
         self.set_class(playback.race is None, "-before")
-        progress = playback.progress if self.job.progress is not None else (None, None)
+        progress = playback.progress if self.running is not None else (None, None)
         frame = playback.frame(self.selection.other(self.session))
         self.query_one(RacePanel).show(playback.shown, frame, playback.most, progress, over=over)
         self.query_one(RaceResult).show(self._text, playback.verdict if over else None)
-        self.show_status()
+        self.show_progress()
 
     @property
     def _text(self) -> Content:
@@ -298,7 +281,7 @@ class RaceScreen(PlaybackScreen):
             return so_far(playback.frame(self.selection.other(self.session)))
         return self.selection.before(self.session, has_lab=self.lab is not None)
 
-    def show_status(self) -> None:
+    def show_progress(self) -> None:
         state = self.session.state
         file = self._raced or self.selection.file(self.session)
         title = file.title if file is not None else "Race"
@@ -308,7 +291,7 @@ class RaceScreen(PlaybackScreen):
             f"{count(ready, 'server')}, {count(len(state.tools), 'tool')}" if ready else "no server is ready"
         )
         line = status(title, ground, self.playback, model, self.size.width - 2)
-        self.query_one("#race-status", Static).update(line)
+        self.write(line, "#race-status")
 
     def action_scroll_text(self, by: int) -> None:
         """Scroll notes that do not fit."""
@@ -335,8 +318,7 @@ class RaceScreen(PlaybackScreen):
 
     def _reset(self) -> None:
         """Clear the race after another choice."""
-        self.job.drop()
-        self.workers.cancel_group(self, RUN)
+        self.drop_running()
         self.playback.clear()
         self._raced = None
         self.said = Content()
@@ -349,19 +331,3 @@ class RaceScreen(PlaybackScreen):
             self.notify("Nothing to export yet. Press r to start a race.", markup=False, timeout=4)
             return
         self.export(Path.cwd() / f"race-{self._raced.path.stem}.svg", partial(exported, race), ENDINGS)
-
-    async def action_leave(self) -> None:
-        """Stop the runs and keep what is shown, or go back."""
-        if not self.stop("r starts another race."):
-            await super().action_leave()
-
-
-async def _play(lab: Lab, ground: Ground, tell: Callable[[int, Record], None], side: Side) -> ScenarioResult:
-    """Run one side on the ground; `tell` gets every record with its side."""
-
-    def on_record(record: Record) -> None:
-        side.listen(record)
-        tell(side.number, record)
-
-    on = replace(ground, model=side.model) if side.model else ground
-    return await lab.race(side.scenario, on, side.profile, side.values, on_record)

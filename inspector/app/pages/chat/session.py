@@ -12,14 +12,13 @@ from textual.content import Content
 from textual.style import Style
 from textual.worker import Worker
 
-from inspector.app.base_screen import HeaderLine, ToolKeys
+from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.draw.line import COLUMNS, MUTED, feed_rows, problem_lines
 from inspector.app.example_request import example_requests
 from inspector.app.pages.chat.budget_panel import BudgetPanel, ToolsPanel
-from inspector.app.pages.chat.conversation import detail_title
-from inspector.app.pages.chat.conversation_panel import ConversationPanel, ItemBlock
+from inspector.app.pages.chat.conversation import ConversationPanel, ItemBlock, detail_title
 from inspector.app.place import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.stream import View
 from inspector.core.conversation import Item, ItemKind
@@ -29,7 +28,7 @@ from inspector.core.number import count, plural
 from inspector.core.ranking import SearchReport
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
-from widgets import KeyBar, Prompt, RecordList, plain
+from widgets import Prompt, RecordList, plain
 
 # The text of an empty conversation.
 
@@ -146,8 +145,7 @@ class SessionScreen(ToolKeys):
         super().__init__()
         self._turns: list[_Turn] = []
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine(markup=False)
+    def body(self) -> ComposeResult:
         with Horizontal(id="session"):
             with Vertical(id="chat"):
                 yield ConversationPanel(id="conversation")
@@ -158,7 +156,6 @@ class SessionScreen(ToolKeys):
                 feed = RecordList(COLUMNS, empty="No events yet.", follow=True, id="feed", classes="pane")
                 feed.border_title = "Events"
                 yield feed
-        yield KeyBar()
 
     def show_view(self, view: View) -> None:
         session = view.state

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import ContentSwitcher
 
-from inspector.app.base_screen import HeaderLine, ToolKeys
+from inspector.app.base_screen import ToolKeys
 from inspector.app.context import REPLAYED
 from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog, model_rows, toolset_rows
 from inspector.app.draw.line import failure_text
@@ -23,7 +23,7 @@ from inspector.app.stream import View
 from inspector.core.budget import Prices, ToolCost
 from inspector.core.error import ToolsightError
 from inspector.tokens.accounting import OtherModel, count_definitions
-from widgets import KeyBar, RecordList, visible
+from widgets import RecordList, visible
 
 
 class OtherModelDialog(NamedDialog):
@@ -35,12 +35,21 @@ class OtherModelDialog(NamedDialog):
         super().__init__("What if: another model", model_rows(current), choose, current)
 
 
-_COUNTING = "budget-model"
+_NOW, _WAYS = "budget", "ways"
+_VIEW_OF = {
+    **dict.fromkeys(("defer", "pin", "other_model", "other_toolset", "reset", "apply", "open_all"), _NOW),
+    **dict.fromkeys(("why", "edit_tool", "load"), _NOW),
+    **dict.fromkeys(("other_cache", "other_plan"), _WAYS),
+}
 
 
-class TrialScreen(ToolKeys):
-    """A page with a `NowView`; a change affects the session only once it is applied."""
+# Long because what is tried on the first view has many keys.
+class BudgetScreen(ToolKeys):
+    """Three views: the next request, the model calls so far, and the ways to deliver tools."""
 
+    page = "budget"
+    CSS_PATH = "budget.tcss"
+    AUTO_FOCUS = "#budget-table RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "defer", "defer/bind", id="budget.defer"),
         Binding("P", "pin", "pin", id="budget.pin"),
@@ -48,13 +57,88 @@ class TrialScreen(ToolKeys):
         Binding("u", "other_toolset", "use toolset", id="budget.toolset"),
         Binding("a", "apply", "apply", id="budget.apply"),
         Binding("0", "reset", "reset", id="budget.reset"),
+        Binding("v", "other_view", "usage/budget", id="page.view"),
+        Binding("o", "open_all", "open all", id="budget.open"),
+        Binding("c", "other_cache", "other cache", id="budget.cache"),
+        Binding("b", "other_plan", "session/assumed", id="budget.plan"),
     ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Budget: how much of the window the next request fills, tight beyond ┊. Static binds every tool.",
+        "ρ: the share of the request that is the task itself (history), not system prompt or tools.",
+        "Tool tokens so far: the tokens spent on tools in all calls, next to those of static binding.",
+        "The table lists servers and tools by cost. enter opens a server or a tool, o opens all servers.",
+        "chars/4 is the usual estimate; error is how far it is from the real count.",
+        "What if: d defers or binds a server, P pins a tool, m changes the model, u the toolset. The line",
+        "shows the first call and a session, before → after. Nothing changes until you press a; 0 resets.",
+        "v shows usage: tokens, cache and cost per call; enter opens a call. ✂: why the cache was lost.",
+        "Strategies: the same calls under all five. c changes the cache, b toggles an assumed session.",
+        "Dollar amounts include searches and use prompt cache prices.",
+    )
 
     def __init__(self) -> None:
         super().__init__()
         self.prices: Prices | None = None
         self._trial: Trial | None = None
-        self._counting: Job | None = None
+        self._model = ""
+        self._counted: tuple[object, ...] = ()
+        self._cache = 0
+        self._assumed = False
+
+    def body(self) -> ComposeResult:
+        with ContentSwitcher(initial=_view(_NOW), id="budget-views"):
+            yield NowView(id=_view(_NOW))
+            yield CallsView(id=_view("calls"))
+            yield WaysView(id=_view(_WAYS))
+
+    def show_view(self, view: View) -> None:
+        self.query_one(NowView).show(view.state, self.prices)
+        self.query_one(CallsView).show(view.state, self.prices)
+        self._count_again()
+        self.show_effect()
+        self._compare()
+
+    def _count_again(self) -> None:
+        """Count every tool's parts again if catalog, tokenizer or model changed."""
+        key = (self.session.accounting.meter, self.session.catalog, self.session.state.model)
+        if key != self._counted:
+            self._counted = key
+            self.run_job("budget", self._count, self.query_one(NowView).show_costs)
+
+    def _count(self, job: Job) -> Mapping[str, ToolCost]:
+        """Runs in a thread; prices come first, because they are known at once."""
+        accounting, tools = self.session.accounting, self.session.catalog.tools
+        prices = accounting.prices()
+
+        def show() -> None:
+            if prices != self.prices:
+                self.prices = prices
+                self.show_view(self.view)
+
+        job.tell(show)
+        costs: dict[str, ToolCost] = {}
+        for tool in tools:
+            if job.stopped():
+                break
+            costs[tool.id] = accounting.cost(tool)
+        return costs
+
+    def _compare(self) -> None:
+        """Compare the ways, if their view is open."""
+        if self.page != _WAYS:
+            return
+        accounting = self.session.accounting
+        has_calls = bool(self.session.state.costs) and not self._assumed
+        question = Question(
+            self.session.setup,
+            accounting.meter,
+            self.prices,
+            accounting.terms,
+            tuple(self.session.records()) if has_calls else (),
+            CACHES[self._cache],
+        )
+        self.query_one(WaysView).ask(question)
+
+    # What if: a change affects the session only once it is applied.
 
     @property
     def is_trying(self) -> bool:
@@ -63,7 +147,7 @@ class TrialScreen(ToolKeys):
     def show_effect(self) -> None:
         """Show the effect of the change, or what can be tried; while counting, the progress."""
         self.refresh_bindings()
-        if self._counting is not None:
+        if self.running is not None:
             return
         tried = self._trial
         if tried is None or tried.is_empty:
@@ -134,36 +218,30 @@ class TrialScreen(ToolKeys):
         tools, models = tried.setup.connected, self.session.other_models
 
         def count(job: Job) -> OtherModel | None:
+            job.report(0, len(tools))
             other = models.named(name)
             return other if count_definitions(other.meter, tools, job.report, job.stopped) else None
 
-        def show(done: int, total: int) -> None:
-            if self._counting is not None:
-                self.query_one(NowView).show_effect(lambda _: trial.counting(name, done, total), None)
+        self._model = name
+        self.run_stoppable("tokens", count, self._use_model, failed=self._not_counted)
 
-        self._counting = self.run_job(
-            _COUNTING, count, self._use_model, failed=self._not_counted, progress=show
-        )
-        show(0, len(tools))
+    def show_progress(self) -> None:
+        if self.running is not None:
+            told = trial.counting(self._model, *self.running.progress)
+            self.query_one(NowView).show_effect(lambda _: told, None)
+
+    def stop_running(self) -> None:
+        """Count no further, at once."""
+        self.drop_running()
+        self.show_effect()
 
     def _use_model(self, other: OtherModel | None) -> None:
-        self._counting = None
         if other is not None:
             self._try(lambda tried: tried.use_model(other))
         self.show_effect()
 
     def _not_counted(self, error: Exception) -> None:
-        self._counting = None
         self.notify(failure_text(error)[1], title="Counting failed", severity="error", markup=False)
-        self.show_effect()
-
-    async def action_leave(self) -> None:
-        """Stop counting, or go back."""
-        if self._counting is None:
-            await super().action_leave()
-            return
-        self.drop_job(_COUNTING)
-        self._counting = None
         self.show_effect()
 
     def action_reset(self) -> None:
@@ -186,101 +264,7 @@ class TrialScreen(ToolKeys):
         else:
             self.notify("Takes effect with the next model call.", title="Applied", markup=False)
 
-
-_NOW, _WAYS = "budget", "ways"
-_VIEW_OF = {
-    **dict.fromkeys(("defer", "pin", "other_model", "other_toolset", "reset", "apply", "open_all"), _NOW),
-    **dict.fromkeys(("why", "edit_tool", "load"), _NOW),
-    **dict.fromkeys(("other_cache", "other_plan"), _WAYS),
-}
-
-
-class BudgetScreen(TrialScreen):
-    """Three views: the next request, the model calls so far, and the ways to deliver tools."""
-
-    page = "budget"
-    CSS_PATH = "budget.tcss"
-    AUTO_FOCUS = "#budget-table RecordRows"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "other_view", "usage/budget", id="page.view"),
-        Binding("o", "open_all", "open all", id="budget.open"),
-        Binding("c", "other_cache", "other cache", id="budget.cache"),
-        Binding("b", "other_plan", "session/assumed", id="budget.plan"),
-    ]
-    help_lines: ClassVar[tuple[str, ...]] = (
-        "Budget: how much of the window the next request fills, tight beyond ┊. Static binds every tool.",
-        "ρ: the share of the request that is the task itself (history), not system prompt or tools.",
-        "Tool tokens so far: the tokens spent on tools in all calls, next to those of static binding.",
-        "The table lists servers and tools by cost. enter opens a server or a tool, o opens all servers.",
-        "chars/4 is the usual estimate; error is how far it is from the real count.",
-        "What if: d defers or binds a server, P pins a tool, m changes the model, u the toolset. The line",
-        "shows the first call and a session, before → after. Nothing changes until you press a; 0 resets.",
-        "v shows usage: tokens, cache and cost per call; enter opens a call. ✂: why the cache was lost.",
-        "Strategies: the same calls under all five. c changes the cache, b toggles an assumed session.",
-        "Dollar amounts include searches and use prompt cache prices.",
-    )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._counted: tuple[object, ...] = ()
-        self._cache = 0
-        self._assumed = False
-
-    def compose(self) -> ComposeResult:
-        yield HeaderLine(markup=False)
-        with ContentSwitcher(initial=_view(_NOW), id="budget-views"):
-            yield NowView(id=_view(_NOW))
-            yield CallsView(id=_view("calls"))
-            yield WaysView(id=_view(_WAYS))
-        yield KeyBar()
-
-    def show_view(self, view: View) -> None:
-        self.query_one(NowView).show(view.state, self.prices)
-        self.query_one(CallsView).show(view.state, self.prices)
-        self._count_again()
-        self.show_effect()
-        self._compare()
-
-    def _count_again(self) -> None:
-        """Count every tool's parts again if catalog, tokenizer or model changed."""
-        key = (self.session.accounting.meter, self.session.catalog, self.session.state.model)
-        if key != self._counted:
-            self._counted = key
-            self.run_job("budget", self._count, self.query_one(NowView).show_costs)
-
-    def _count(self, job: Job) -> Mapping[str, ToolCost]:
-        """Runs in a thread; prices come first, because they are known at once."""
-        accounting, tools = self.session.accounting, self.session.catalog.tools
-        prices = accounting.prices()
-
-        def show() -> None:
-            if prices != self.prices:
-                self.prices = prices
-                self.show_view(self.view)
-
-        job.tell(show)
-        costs: dict[str, ToolCost] = {}
-        for tool in tools:
-            if job.stopped():
-                break
-            costs[tool.id] = accounting.cost(tool)
-        return costs
-
-    def _compare(self) -> None:
-        """Compare the ways, if their view is open."""
-        if self.page != _WAYS:
-            return
-        accounting = self.session.accounting
-        has_calls = bool(self.session.state.costs) and not self._assumed
-        question = Question(
-            self.session.setup,
-            accounting.meter,
-            self.prices,
-            accounting.terms,
-            tuple(self.session.records()) if has_calls else (),
-            CACHES[self._cache],
-        )
-        self.query_one(WaysView).ask(question)
+    # The ways.
 
     def action_other_cache(self) -> None:
         """Compare under the terms of another prompt cache."""

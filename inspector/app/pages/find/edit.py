@@ -140,7 +140,7 @@ class EditPane(Pane):
         searched = topic.tool_id in self.retrieval.index.position
         self.set_class(tool is None or not searched, "-gone")
         if tool is None or not searched:
-            self.query_one("#gone", Static).update(_GONE if topic.tool_id else _NO_TOOL)
+            self.write(_GONE if topic.tool_id else _NO_TOOL, "#gone")
             self.drop_job("edit")
             return
         is_other = topic.request.query != self._query or self.retrieval.rankers is not self._rankers
@@ -194,7 +194,7 @@ class EditPane(Pane):
     def _show_title(self) -> None:
         if self._tool is None:
             return
-        self.query_one("#edit-title", Static).update(draft.title(self._tool.id, self.size.width - 16))
+        self.write(draft.title(self._tool.id, self.size.width - 16), "#edit-title")
         shown, told = self._draft(self._tool), "The server's text"
         if shown.wording != wording_of(self._tool):
             told = "Your draft"
@@ -213,7 +213,7 @@ class EditPane(Pane):
         wording = self._editor.wording
         is_edited = wording != wording_of(self._tool)
         self._keep(self._tool, wording, None if is_edited else self._draft(self._tool).aside)
-        self.query_one("#mark", Static).update(draft.COMPUTING)
+        self.write(draft.COMPUTING, "#mark")
         self.drop_job("edit")
         if self._pause is not None:
             self._pause.stop()
@@ -227,7 +227,7 @@ class EditPane(Pane):
         rankers, ranker = self.retrieval.rankers, self.retrieval.ranker_name
         count = self.session.accounting.meter.tool
         self._rankers = rankers
-        self.query_one("#mark", Static).update(draft.COMPUTING)
+        self.write(draft.COMPUTING, "#mark")
 
         def measure(job: Job) -> None:
             edited = reworded(tool, wording)
@@ -265,7 +265,7 @@ class EditPane(Pane):
         return evalset
 
     def _measured(self, reading: Reading) -> None:
-        self.query_one("#mark", Static).update(reading.mark)
+        self.write(reading.mark, "#mark")
         tools = len(self._rankers.index.tools) if self._rankers else 0
         self.query_one(EffectPanel).show(reading, tools, self._editor.wording.description)
 

@@ -165,7 +165,7 @@ class RankersPane(Pane):
                 job.tell(partial(self._ranked, name, ranked))
 
         def failed(error: Exception) -> None:
-            self.query_one("#rankers-facts", Static).update(failure_line(error))
+            self.write(failure_line(error), "#rankers-facts")
 
         self.run_job("rankers", rank, lambda _: None, failed=failed)
 
@@ -178,11 +178,11 @@ class RankersPane(Pane):
         listed = self.query_one("#rankers-list", RecordList)
         if not query.strip():
             listed.records = ()
-            self.query_one("#rankers-facts", Static).update("")
+            self.write("", "#rankers-facts")
             return
         listed.records = rows(self._names, self._found, self.tool_id, self.retrieval.ranker_name)
-        self.query_one("#rankers-facts", Static).update(facts(query, self.tool_id, self._names, self._found))
-        self.query_one("#rankers-notes", Static).update(notes(self._found))
+        self.write(facts(query, self.tool_id, self._names, self._found), "#rankers-facts")
+        self.write(notes(self._found), "#rankers-notes")
 
     @on(RecordList.Selected, "#rankers-list")
     def _detail(self, event: RecordList.Selected) -> None:
@@ -210,7 +210,6 @@ class RankerDialog(ChoiceDialog):
         )
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one("#choice").border_subtitle = "enter chooses, f shows the formula, esc closes"
 
     def action_formula(self) -> None:

@@ -302,4 +302,4 @@ class ScorePane(Pane):
             text = Content.styled("Choose a tool to see how its score adds up.", MUTED)
         else:
             text = Content.styled("A tool's score appears here.", MUTED)
-        self.query_one("#bill-text", Static).update(text)
+        self.write(text, "#bill-text")

@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import ContentSwitcher, Static
 
-from inspector.app.base_screen import HeaderLine, ToolKeys
+from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
@@ -26,7 +26,6 @@ from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, 
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
-from widgets import KeyBar
 
 SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
 _LIST = "list"
@@ -85,8 +84,7 @@ class FindScreen(ToolKeys):
         self._made = Search()
         self._intro = _INTRO
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine()
+    def body(self) -> ComposeResult:
         yield AskBar(id="ask")
         yield Static(_INTRO, id="facts")
         with Horizontal(id="strip"):
@@ -100,10 +98,8 @@ class FindScreen(ToolKeys):
                 yield EditPane()
                 yield RankersPane()
                 yield StepsPane()
-        yield KeyBar()
 
     def on_mount(self) -> None:
-        super().on_mount()
         self._show_strip()
         self._results.show(None, NO_RANKS, "")
 
@@ -186,7 +182,7 @@ class FindScreen(ToolKeys):
     def _show_facts(self) -> None:
         index, report = self.session.state.index, self._report
         text = facts(report, index, self.size.width - 2) if report else introduction(self._intro, index)
-        self.query_one("#facts", Static).update(text)
+        self.write(text, "#facts")
 
     def _show_results(self) -> None:
         self._show_facts()
@@ -216,7 +212,7 @@ class FindScreen(ToolKeys):
         on = self.pane_name if self._pane_is_in_sight else _LIST
         for name, (key, label) in _TABS.items():
             text = Content.assemble(" ", (key, "" if name == on else "$text-warning"), f" {label} ")
-            self.query_one(f"#to-{name}", Static).update(text.stylize("reverse bold") if name == on else text)
+            self.write(text.stylize("reverse bold") if name == on else text, f"#to-{name}")
 
     def _open_pane(self, name: str) -> None:
         """Show a part of the right half; on a narrow terminal it takes the place of the list."""

@@ -100,7 +100,7 @@ class WhyNotPane(Pane):
             self.query_one(name).display = shown
 
     def _say(self, told: Content) -> None:
-        self.query_one("#verdict", Static).update(told)
+        self.write(told, "#verdict")
 
     def _look(self, tool_id: str, request: SearchRequest) -> None:
         """Explain the tool under the ranker in use, then try additions to its description."""
@@ -126,7 +126,7 @@ class WhyNotPane(Pane):
 
     def _found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
         self._say(text.verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
-        self.query_one("#reasons", Static).update(text.reasons(found))
+        self.write(text.reasons(found), "#reasons")
         ledger = self.query_one("#ledger", RecordList)
         ledger.border_title = text.ledger_title(found)
         ledger.empty = text.no_ledger(found)
@@ -150,7 +150,7 @@ class WhyNotPane(Pane):
     def _tell_overtaken(self) -> None:
         current = self.query_one("#proposals", RecordList).current
         chosen = (one for one in self._additions if current is not None and one.description == current.key)
-        self.query_one("#overtaken", Static).update(text.overtaken(next(chosen, None)))
+        self.write(text.overtaken(next(chosen, None)), "#overtaken")
 
     @on(RecordList.Selected, "#proposals")
     def _take(self, event: RecordList.Selected) -> None:

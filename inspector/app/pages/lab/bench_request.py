@@ -41,9 +41,9 @@ class Page:
     cases: dict[str, EvalCase]
     runs: dict[str, dict[str, CaseRun]]
 
-    def detail(self, case_id: str | None) -> Content:
+    def detail(self, case_id: str) -> Content:
         """Return a request, the tools it needs, and the first results of each ranker."""
-        case = self.cases.get(case_id or "")
+        case = self.cases.get(case_id)
         if case is None:
             return Content.styled("Choose a request to see its results.", MUTED)
         lines = [_wanted(case)]

@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.draw.plot import Axis, Curve, plot
-from inspector.app.job import Activity, Job
+from inspector.app.job import Job
+from inspector.app.list_page import ListPage
 from inspector.app.place import Destination, ThresholdPage
 from inspector.core.error import ToolsightError
 from inspector.core.number import bar, count, percent
@@ -21,7 +20,7 @@ from inspector.measure.calibrate import HYBRID, SETTINGS, Calibration, Point, th
 from inspector.measure.evalset import LiveBench
 from inspector.measure.ranker_bench import NOTHING
 from inspector.measure.run import Share
-from widgets import Column, KeyBar, Record, RecordList
+from widgets import Column, Record, RecordList
 
 BEST, NOW, CAUTIOUS = ("★", "$success"), ("●", "$primary"), ("◆", "$secondary")
 KINDS: Mapping[str, str] = {"hybrid": "confidence", "dense": "cosine", "iso": "cosine"}
@@ -153,11 +152,10 @@ def _share(value: Share | None) -> str:
     return NOTHING if value is None else percent(value.value)
 
 
-_DRAWN_EVERY = 0.1
 _STOPPED = "Stopped before ranking every request. Press r to start again."
 
 
-class CalibrationScreen(BaseScreen):
+class CalibrationScreen(ListPage):
     """Ranks every request once in a thread, then draws the curve; a `ThresholdPage` may bring requests."""
 
     page = "threshold"
@@ -180,24 +178,19 @@ class CalibrationScreen(BaseScreen):
         "n switches to the other ranker, r measures, esc stops, v goes back to the benchmark.",
     )
 
+    when_idle = frozenset({"apply", "again"})
+
     def __init__(self) -> None:
         super().__init__()
         self._ranker = next(iter(SETTINGS))
         self._live: LiveBench | None = None
         self._found: Calibration | None = None
-        self._job: Job | None = None
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine()
+    def body(self) -> ComposeResult:
         yield Static(invitation(), id="calibration-facts")
         with Container(id="calibration-body"):
             yield Static(id="curve")
             yield RecordList(COLUMNS, header=True, empty="Thresholds appear here.", id="points")
-        yield KeyBar()
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.set_interval(_DRAWN_EVERY, self._show_progress)
 
     def arrive(self, destination: Destination) -> None:
         """Measure the threshold of the ranker that was asked for."""
@@ -205,36 +198,22 @@ class CalibrationScreen(BaseScreen):
             self._ranker, self._live = destination.ranker, destination.live
             self.action_again()
 
-    @property
-    def activity(self) -> Activity | None:
-        return Activity("threshold", self.action_stop, *self._job.progress) if self._job is not None else None
-
-    async def action_leave(self) -> None:
-        """Stop measuring, or go back."""
-        if self._job is not None and not self._job.is_stopped:
-            self.action_stop()
-        else:
-            await super().action_leave()
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._show_curve)
-
     def action_again(self) -> None:
         """Measure, or measure again."""
         self._found = None
-        self.query_one("#points", RecordList).records = ()
-        self.query_one("#curve", Static).update("")
+        self.list.records = ()
+        self.write("", "#curve")
         ranker, before, view = self._ranker, self._live, self.session.retrieval
 
         def measure(job: Job) -> tuple[LiveBench, Calibration | None]:
             live = LiveBench.of(view, before)
             return live, live.calibrate(ranker, job.report, job.stopped)
 
-        self._job = self.run_job(
-            "calibration", measure, lambda measured: self._calibrated(*measured), failed=self._failed
-        )
-        self.refresh_bindings()
-        self._show_progress()
+        def failed(error: Exception) -> None:
+            self._say(failure_text(error)[1])
+
+        self.run_stoppable("threshold", measure, self._calibrated, failed=failed)
+        self.show_progress()
 
     def action_next_ranker(self) -> None:
         """Show the curve of the other ranker."""
@@ -242,34 +221,17 @@ class CalibrationScreen(BaseScreen):
         self._ranker = names[(names.index(self._ranker) + 1) % len(names)]
         self.action_again()
 
-    def action_stop(self) -> None:
-        """Stop after the current request."""
-        self.stop_job("calibration")
-
-    def _calibrated(self, live: LiveBench, found: Calibration | None) -> None:
-        self._live, self._found = live, found
-        if found is None:
-            self._end(_STOPPED)
+    def _calibrated(self, measured: tuple[LiveBench, Calibration | None]) -> None:
+        self._live, self._found = measured
+        if self._found is None:
+            self._say(_STOPPED)
             return
-        self._end()
-        self._show()
-        self.query_one("#points", RecordList).move_to(f"{found.best.threshold:g}")
-        self._show_curve()
+        self.draw()
+        self.list.move_to(f"{self._found.best.threshold:g}")
+        self.draw_detail()
 
-    def _failed(self, error: Exception) -> None:
-        self._end(failure_text(error)[1])
-
-    def _end(self, problem: str = "") -> None:
-        self._job = None
-        self.refresh_bindings()
-        if problem:
-            self.query_one("#calibration-facts", Static).update(Content.styled(problem, "$text-warning"))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only the keys that work now."""
-        if action in ("apply", "again"):
-            return self._job is None
-        return super().check_action(action, parameters)
+    def _say(self, problem: str) -> None:
+        self.write(Content.styled(problem, "$text-warning"), "#calibration-facts")
 
     @property
     def _now(self) -> float | None:
@@ -277,28 +239,23 @@ class CalibrationScreen(BaseScreen):
 
     @property
     def _point(self) -> Point | None:
-        current = self.query_one("#points", RecordList).current
         points = self._found.points if self._found else ()
-        return next((p for p in points if current is not None and f"{p.threshold:g}" == current.key), None)
+        return next((point for point in points if f"{point.threshold:g}" == self.key), None)
 
-    def _show_progress(self) -> None:
-        if self._job is not None:
-            line = progress(self._ranker, *self._job.progress)
-            self.query_one("#calibration-facts", Static).update(line)
+    def show_progress(self) -> None:
+        if self.running is not None:
+            self.write(progress(self._ranker, *self.running.progress), "#calibration-facts")
 
-    def _show(self) -> None:
+    def draw(self) -> None:
         if self._found is not None:
-            self.query_one("#calibration-facts", Static).update(facts(self._found, self._now))
-            self.query_one("#points", RecordList).records = rows(self._found, self._now)
+            self.write(facts(self._found, self._now), "#calibration-facts")
+            self.list.records = rows(self._found, self._now)
 
-    @on(RecordList.Highlighted, "#points")
-    def _show_curve(self) -> None:
-        curve = self.query_one("#curve", Static)
-        if self._found is None:
-            return
-        cursor = (self._point or self._found.best).threshold
-        width, height = curve.content_size
-        curve.update(curve_text(self._found, self._now, cursor, width, height))
+    def draw_detail(self) -> None:
+        if self._found is not None:
+            cursor = (self._point or self._found.best).threshold
+            size = self.query_one("#curve").content_size
+            self.write(curve_text(self._found, self._now, cursor, *size), "#curve")
 
     def action_apply(self) -> None:
         """Apply the threshold under the cursor to this session."""
@@ -311,7 +268,7 @@ class CalibrationScreen(BaseScreen):
         except ToolsightError as error:
             self.fail(error)
             return
-        self._show()
-        self._show_curve()
+        self.draw()
+        self.draw_detail()
         text = f"{self._ranker} uses {point.threshold:.2f} in this session. y copies its configuration."
         self.notify(text, title="Applied", markup=False)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import ClassVar
 
 from textual import on, work
@@ -10,15 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
-from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog, scenario_choices
-from inspector.app.draw.line import MUTED
+from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.pages.lab.scenario_text import running
 from inspector.app.place import Destination, ProfilesPage
 from inspector.app.scenario_job import Lab, ScenarioFile, choice
-from inspector.app.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_screen import LabScreen
 from inspector.app.stream import View
 from inspector.config.setting import DEFAULT_PROFILE, PROFILES
 from inspector.core.error import ToolsightError
@@ -31,7 +29,7 @@ from inspector.scenario.comparison import (
     Totals,
     compare_profiles,
 )
-from widgets import Column, KeyBar, Record, RecordList, Tone, visible
+from widgets import Column, Record, RecordList, Tone, visible
 
 # Long because a scenario under several profiles, its choice, totals and bars, is one page.
 CHOICE_COLUMNS = (
@@ -246,6 +244,9 @@ class ProfileCompareScreen(LabScreen):
         "← → show more profiles. tab goes to the next pane, esc stops.",
     )
 
+    when_not_typing = frozenset({"shift"})
+    again = "r reruns all of them."
+
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__(lab)
         self._files: tuple[ScenarioFile, ...] = ()
@@ -255,18 +256,15 @@ class ProfileCompareScreen(LabScreen):
         self._failed: dict[str, str] = {}
         self._offset = 0
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine()
+    def body(self) -> ComposeResult:
         yield Static(id="compare-status")
         with Horizontal(id="compare-page"):
             yield RecordList(CHOICE_COLUMNS, filterable=False, id="compared", classes="pane")
             yield RecordList((), header=True, empty=_NO_TABLE, id="measures", classes="pane")
         yield Static(id="compare-notes")
         yield RecordList(BAR_COLUMNS, header=True, empty=_NO_BARS, id="bars", classes="pane")
-        yield KeyBar()
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one("#compared").border_title = "Profiles"
         self.query_one("#measures").border_title = "Totals"
         self.query_one("#bars").border_title = "Tool tokens per call"
@@ -305,8 +303,8 @@ class ProfileCompareScreen(LabScreen):
     def _use(self, file: ScenarioFile) -> None:
         """Compare another scenario; the results of the one before go."""
         if self.file is None or file.path != self.file.path:
-            self.stop()
-            self.job.results.clear()
+            self.drop_running()
+            self.results.clear()
             self._failed.clear()
             self._ran, self.said = (), Content()
         self.file = file
@@ -316,7 +314,7 @@ class ProfileCompareScreen(LabScreen):
         self.call_after_refresh(self.show)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - a run has a session of its own
-        self.show_status()
+        self.show_progress()
 
     def on_descendant_focus(self) -> None:
         """In little room, give it to the focused pane."""
@@ -333,36 +331,35 @@ class ProfileCompareScreen(LabScreen):
     def action_run(self) -> None:
         """Run the scenario under each chosen profile."""
         names, file, lab = order(tuple(self._chosen)), self.file, self.lab
-        if self.job.progress is None and names and file is not None and lab is not None:
-            self.job.results.clear()
+        if self.running is None and names and file is not None and lab is not None:
+            self.results.clear()
             self._failed.clear()
             self._ran, self._offset, self.said = names, 0, Content()
             self._run(lab, file, names)
 
-    @work(exclusive=True, exit_on_error=False, group=RUN)
-    async def _run(self, lab: Lab, file: ScenarioFile, names: tuple[str, ...]) -> None:
-        scenario = file.scenario
-        assert scenario is not None
-        for name in names:
-            run = choice(scenario, self.session, name)
-            number = self.job.begin(file, name)
+    def _run(self, lab: Lab, file: ScenarioFile, names: Sequence[str]) -> None:
+        """Run the scenario under the first of these profiles, then under the others."""
+        if not names or file.scenario is None:
             self.show()
-            try:
-                note = partial(self.job.note, number)
-                result = await lab.run(file, name, run.values, note)
-            except ToolsightError as error:
-                self._failed[name] = error.message
-                if self.job.drop(number):
-                    self.fail(error, name)
-            else:
-                self.job.finish(number, name, result)
-            self.show()
+            return
+        name, *others = names
+
+        def ended(result: ScenarioResult) -> None:
+            self.results[name] = result
+            self._run(lab, file, others)
+
+        def failed(error: Exception) -> None:
+            self._failed[name] = failure_text(error)[1]
+            self.fail(error, name)
+            self._run(lab, file, others)
+
+        self.play(lab, file, choice(file.scenario, self.session, name), ended, failed)
 
     def show(self) -> None:
         if not self.is_attached:
             return
-        progress, results = self.job.progress, self.job.results
-        name = progress.profile if progress is not None else ""
+        results = self.results
+        name = self.progress.profile if self.running is not None and self.progress is not None else ""
         rows = choice_rows(self._chosen, results, name, self._failed)
         self.query_one("#compared", RecordList).records = rows
         measures, bars = self.query_one("#measures", RecordList), self.query_one("#bars", RecordList)
@@ -374,33 +371,24 @@ class ProfileCompareScreen(LabScreen):
         notes = self.query_one("#compare-notes", Static)
         notes.display = bool(found.notes)
         notes.update(note_lines(found, 2 if self.has_class("-narrow") else 4))
-        self.show_status()
+        self.show_progress()
 
     @property
     def _window(self) -> tuple[str, ...]:
         width = self.query_one("#measures").content_size.width
         return window(self._ran, self._offset, room(width))
 
-    def show_status(self) -> None:
+    def show_progress(self) -> None:
         line = self.said
-        if self.job.progress is not None:
-            line = running(self.job.progress)
+        if self.running is not None and self.progress is not None:
+            line = running(self.progress)
         elif not line:
             title = self.file.title if self.file is not None else _NO_SCENARIO
-            line = status(tuple(self._chosen), self.job.results, self._window, title)
-        self.query_one("#compare-status", Static).update(line)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Leave the arrow keys to the filter while it has the focus."""
-        return action != "shift" or not isinstance(self.focused, Input)
+            line = status(tuple(self._chosen), self.results, self._window, title)
+        self.write(line, "#compare-status")
 
     def action_shift(self, step: int) -> None:
         """Show other profiles."""
         count = room(self.query_one("#measures").content_size.width)
         self._offset = min(max(self._offset + step, 0), furthest(self._ran, count))
         self.show()
-
-    async def action_leave(self) -> None:
-        """Stop the runs and keep the finished ones, or go back."""
-        if not self.stop("r reruns all of them."):
-            await super().action_leave()

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,21 +10,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
-from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab import scenario_step as step, scenario_text as content
 from inspector.app.pages.lab.scenario_text import SCENARIO_COLUMNS, scenario_rows, windows
 from inspector.app.pages.lab.walkthrough import Walkthrough, walkthrough
 from inspector.app.place import Destination, ProfilesPage, ScenarioPage
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
-from inspector.app.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_screen import LabScreen
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.scenario.comparison import ScenarioResult
 from inspector.session.view import SessionView
-from widgets import KeyBar, RecordList
+from widgets import RecordList
 
 # The list of scenarios with the outcome of each.
 
@@ -180,6 +178,9 @@ class GuardLabScreen(LabScreen):
         "tab goes to the next pane, esc stops a run or goes back. / filters, y copies, r runs again.",
     )
 
+    when_not_typing = frozenset({"step"})
+    again = "enter runs it again."
+
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__(lab)
         self._walkthroughs = Walkthroughs()
@@ -202,18 +203,15 @@ class GuardLabScreen(LabScreen):
             self._scenarios.move_to(found)
             self.action_run()
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine()
+    def body(self) -> ComposeResult:
         yield Static(id="lab-status")
         with Container(id="lab-page"):
             with Vertical(id="lab-left"):
                 yield ScenarioList(id="scenarios")
                 yield RecordList(step.STEP_COLUMNS, id="steps", classes="pane")
             yield StepDetail(id="lab-detail")
-        yield KeyBar()
 
     def on_mount(self) -> None:
-        super().on_mount()
         self._read()
 
     def on_resize(self) -> None:
@@ -254,29 +252,22 @@ class GuardLabScreen(LabScreen):
         file, lab, run = self._scenarios.file, self.lab, self._choice
         if file is None or run is None or lab is None:
             return
-        self.said = Content()
-        self._run(lab, file, run, self.job.begin(file, run.profile))
-        self.show()
+        key, self.said = str(file.path), Content()
 
-    @work(exclusive=True, exit_on_error=False, group=RUN)
-    async def _run(self, lab: Lab, file: ScenarioFile, run: Choice, number: int) -> None:
-        try:
-            result = await lab.run(file, run.profile, run.values, partial(self.job.note, number))
-        except ToolsightError as error:
-            if self.job.drop(number):
-                self.fail(error)
-            return
-        if self.job.finish(number, str(file.path), result):
-            self._walkthroughs.add(str(file.path), result)
+        def ended(result: ScenarioResult) -> None:
+            self.results[key] = result
+            self._walkthroughs.add(key, result)
             self.show()
-            if str(file.path) == self._scenarios.key and self._scenarios.has_focus_within:
+            if key == self._scenarios.key and self._scenarios.has_focus_within:
                 self.query_one("#steps", RecordList).focus()
+
+        self.play(lab, file, run, ended)
 
     def show(self) -> None:
         """Draw the scenarios and the walkthrough of the one under the cursor."""
         if self.is_attached:
-            progress = self.job.progress
-            self._scenarios.show(self.job.results, str(progress.file.path) if progress is not None else "")
+            running = self.progress if self.running is not None else None
+            self._scenarios.show(self.results, str(running.file.path) if running is not None else "")
             self._show_scenario()
 
     @on(RecordList.Highlighted, "#scenarios")
@@ -308,29 +299,26 @@ class GuardLabScreen(LabScreen):
             self._show_step()
 
     def _show_step(self) -> None:
-        self.show_status()
+        self.show_progress()
         shown, detail, file = self._walkthrough, self.query_one(StepDetail), self._scenarios.file
         if shown is not None:
             detail.show_step(shown, self._number)
         elif file is not None:
             detail.show_about(content.about(file, self._choice))
 
-    def show_status(self) -> None:
-        line, result = self.said, self.job.results.get(self._scenarios.key)
-        if self.job.progress is not None:
-            line = content.running(self.job.progress)
+    def show_progress(self) -> None:
+        line, result = self.said, self.results.get(self._scenarios.key)
+        if self.running is not None and self.progress is not None:
+            line = content.running(self.progress)
         elif not line and self._scenarios.file is not None:
-            width = self.size.width - 2
-            line = content.status(
-                result, self._walkthrough or Walkthrough(), self._number, self._choice, width
-            )
-        self.query_one("#lab-status", Static).update(line)
+            shown, width = self._walkthrough or Walkthrough(), self.size.width - 2
+            line = content.status(result, shown, self._number, self._choice, width)
+        self.write(line, "#lab-status")
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Offer the walkthrough's keys only if there is a walkthrough and no filter has the focus."""
-        if action == "step":
-            return self.is_mounted and self._walkthrough is not None and not isinstance(self.focused, Input)
-        return True
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer the walkthrough's keys only if there is a walkthrough."""
+        offered = action != "step" or (self.is_mounted and self._walkthrough is not None)
+        return offered and super().check_action(action, parameters)
 
     def action_step(self, by: int) -> None:
         """Move by that many steps, within the run."""
@@ -357,9 +345,7 @@ class GuardLabScreen(LabScreen):
 
     async def action_leave(self) -> None:
         """Stop the run, or go back: from the walkthrough to the scenarios, from there to the session."""
-        if self.stop("enter runs it again."):
-            return
-        if self._scenarios.has_focus_within or not self._scenarios.records:
+        if self.running or self._scenarios.has_focus_within or not self._scenarios.records:
             await super().action_leave()
             return
         # A hidden widget cannot take the focus.

@@ -10,10 +10,9 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content, Span
 from textual.widgets import Static
 
-from inspector.app.base_screen import HeaderLine, ToolKeys
+from inspector.app.base_screen import ToolKeys
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ListPage
-from inspector.app.place import Destination
 from inspector.app.stream import View
 from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
@@ -22,7 +21,7 @@ from inspector.schema.schema import SchemaField, fields
 from inspector.search.confusable import ALIKE, CLOSE, Confusable, Reason, confusables, own_words
 from inspector.search.index import ToolIndex
 from inspector.search.vocabulary import split_words, stem
-from widgets import Column, KeyBar, Record, RecordList, middle, plain, visible
+from widgets import Column, Record, RecordList, middle, plain, visible
 
 LIMIT = 500
 COLUMNS = (
@@ -217,9 +216,6 @@ class ConfusableScreen(ListPage, ToolKeys):
     def opened(self, key: str) -> None:
         self.app.push_screen(PairScreen(self._pairs[key]))
 
-    def arrive(self, destination: Destination) -> None:
-        """Show the page as it was left: nobody asks for one pair."""
-
     @property
     def tool_id(self) -> str:
         return self._pair.first.id if self._pair is not None else ""
@@ -251,14 +247,12 @@ class PairScreen(ToolKeys):
         super().__init__()
         self._pair = pair
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine()
+    def body(self) -> ComposeResult:
         yield Static(detail(self._pair), id="facts")
         with Container(id="tools"):
             for name, tool in self._sides:
                 with VerticalScroll(id=name, can_focus=True):
                     yield Static(side(tool, self._pair.confusable.shared))
-        yield KeyBar()
 
     def on_mount(self) -> None:
         self._name_both()

@@ -41,7 +41,6 @@ class RegistryScreen(ListPage, ToolKeys):
         Binding("r", "again", "reload", show=False, id="registry.again"),
     ]
     titles: ClassVar[Mapping[str, str]] = {"registry-right": "Versions"}
-    job_title = "embedding"
     help_lines: ClassVar[tuple[str, ...]] = (
         "The registry keeps every version of a tool, whether or not its server is connected.",
         "i imports the connected servers' tools; a changed definition becomes a new version.",
@@ -238,7 +237,7 @@ class RegistryScreen(ListPage, ToolKeys):
     def _include(self, *, peers: bool) -> None:
         self._with_peers = peers
         asked = f"find by meaning{', also in peers' if peers else ''}"
-        self.query_one("#registry-asked", Label).update(asked)
+        self.write(asked, "#registry-asked")
 
     def _find(self, library: RegistryLibrary, query: str) -> None:
         self._query = query
@@ -308,8 +307,7 @@ class RegistryScreen(ListPage, ToolKeys):
         if library is None or self.running is not None or not self.may(FILL):
             return
         self.run_stoppable(
-            "embed",
+            "embedding",
             lambda job: library.embed(job.report, job.stopped),
             lambda number: self._filled(f"{number:,} texts embedded"),
-            progress=lambda _done, _total: self.context.measuring(),
         )

@@ -298,7 +298,7 @@ class ServerPanel(InContext, Vertical):
         server, state = self.server, self.session.state
         if server is None:
             return
-        self.query_one("#server-title", Static).update(server_title(server, self._width))
+        self.write(server_title(server, self._width), "#server-title")
         if self.strip.current == "wire":
             self.query_one(WirePanel).show(server.name)
         elif self.strip.current == "stderr":
@@ -314,7 +314,7 @@ class ServerPanel(InContext, Vertical):
                 trusted=server.name in state.trusted_servers,
                 width=self._width,
             )
-            self.query_one("#server-facts", Static).update(facts)
+            self.write(facts, "#server-facts")
             self._show_told(server)
 
     def _show_told(self, server: ServerState) -> None:

@@ -211,8 +211,8 @@ class ToolPanel(InContext, Vertical):
         facts = tool_text.facts(tool, self._state, why, self._width, tags)
         versions, change = state.versions(self._tool_id), state.changes.get(self._tool_id)
         changed = tool_text.changed(self._state, versions, change)
-        self.query_one("#tool-facts", Static).update(facts)
-        self.query_one("#changed", Static).update(changed)
+        self.write(facts, "#tool-facts")
+        self.write(changed, "#changed")
         self.query_one("#changed-parts").display = bool(changed.plain)
         if self._is_new("about", tool.description):
             self.query_one("#description", TextView).text = tool.description
@@ -247,7 +247,7 @@ class ToolPanel(InContext, Vertical):
                 accounting.meter.tokenizer,
                 accounting.prices(),
             )
-            self.query_one("#cost", Static).update(bill_lines(bill, self._width))
+            self.write(bill_lines(bill, self._width), "#cost")
 
     def _draw_searches(self, tool: Tool) -> None:
         feed = self.context.shown.feed

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.line import MUTED
@@ -166,6 +166,8 @@ class FlowScreen(ListPage):
         "r rereads the sessions. `toolsight sessions next` prints the same and scores recorded runs.",
     )
 
+    when_not_typing = frozenset({"go"})
+
     def __init__(self) -> None:
         super().__init__()
         self._found: Sequence[Flow] = ()
@@ -273,9 +275,7 @@ class FlowScreen(ListPage):
             self.app.push_screen(ChoiceDialog("Persona", rows, choose, self._persona))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer a choice only where there is one, and leave enter to the filter while it has the focus."""
+        """Offer a choice only where there is one."""
         if action == "persona":
             return len(self._found) > 1
-        if action == "go":
-            return not isinstance(self.focused, Input)
         return super().check_action(action, parameters)

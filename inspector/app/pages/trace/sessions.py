@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from inspector.app.dialogs.export import PathDialog
 from inspector.app.draw.line import MUTED, failure_line
@@ -191,7 +191,8 @@ class SessionsScreen(ListPage):
         Binding("r", "again", "reload", id="sessions.again"),
     ]
     titles: ClassVar[Mapping[str, str]] = {"sessions": "Sessions", "session": "Findings in this session"}
-    job_title = "import"
+    when_idle = frozenset({"import"})
+    when_not_typing = frozenset({"replay"})
     help_lines: ClassVar[tuple[str, ...]] = (
         "Toolsight's sessions and those of real agents, imported from their transcripts.",
         "i imports a transcript or a folder of transcripts, new entries only; esc stops.",
@@ -316,32 +317,22 @@ class SessionsScreen(ListPage):
         self.app.push_screen(dialog, partial(self._import, library))
 
     def _import(self, library: AgentLibrary, path: str | None) -> None:
-        if path is None:
-            return
+        if path is not None:
+            self.run_stoppable(
+                "import",
+                lambda job: library.import_from([path], job.report, job.stopped),
+                self._imported,
+                failed=self._fail,
+            )
 
-        def show(done: int, total: int) -> None:
-            so_far = f"Importing: {byte_size(done)} of {byte_size(total)}"
-            self.write(f"{so_far}. esc stops; the next import continues.")
-
-        self.run_stoppable(
-            "import",
-            lambda job: library.import_from([path], job.report, job.stopped),
-            self._imported,
-            failed=self._fail,
-            progress=show,
-        )
+    def show_progress(self) -> None:
+        if self.running is not None and self.running.progress[1]:
+            done, total = map(byte_size, self.running.progress)
+            self.write(f"Importing: {done} of {total}. esc stops; the next import continues.")
 
     def _imported(self, report: ImportReport) -> None:
         self._tell(imported(report))
         self._list()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only the keys that work now, and leave enter to the filter while it has the focus."""
-        if action == "import":
-            return self.running is None
-        if action == "replay":
-            return not isinstance(self.focused, Input)
-        return super().check_action(action, parameters)
 
     def action_requests(self) -> None:
         """Ask for a file, and add the session's searches with the calls after them."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import takewhile
 from typing import ClassVar
 
@@ -181,7 +180,7 @@ class TelemetryScreen(GroupedPage):
         "r rereads all sessions, esc stops reading. `toolsight sessions metrics` prints the same.",
     )
     groups = GROUPS
-    job_title = "telemetry"
+    when_idle = frozenset({"again"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "scope", "this/all"),
         Binding("r", "again", "reload", id="telemetry.again"),
@@ -260,20 +259,21 @@ class TelemetryScreen(GroupedPage):
 
     def action_again(self) -> None:
         """Read all sessions, in a thread."""
+        replay = self.context.replay
         self.run_stoppable(
-            "all",
-            partial(_of_all, self.context.replay),
+            "telemetry",
+            lambda job: _of_all(replay, job),
             self._take,
             failed=lambda error: self.write(failure_line(error)),
-            progress=lambda _done, _total: self.draw(),
         )
+        self.draw()
+
+    def show_progress(self) -> None:
         self.draw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer to read again where there is something to read."""
-        if action == "again":
-            return self._is_all and self.running is None
-        return super().check_action(action, parameters)
+        return super().check_action(action, parameters) and (action != "again" or self._is_all)
 
 
 def _of_one(session: SessionView, job: Job) -> Shown:

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.choice import ChoiceDialog
@@ -36,7 +36,6 @@ _ACTIONS = {
 }
 # More new records than this are read in a thread.
 _SMALL = 500
-_CURSOR_KEYS = frozenset({"call", "first_call", "last_call", "show_moment"})
 
 
 def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
@@ -171,6 +170,8 @@ class TimelineScreen(ListPage, ToolKeys):
         "/ filters, y copies a tool's id, esc goes back. `toolsight sessions show` prints the same.",
     )
 
+    when_not_typing = frozenset({"call", "first_call", "last_call", "show_moment"})
+
     def __init__(self) -> None:
         super().__init__()
         self._stream = Stream("", lambda _after, _until: ())
@@ -212,10 +213,6 @@ class TimelineScreen(ListPage, ToolKeys):
             self.draw()
         else:
             self._follow()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Leave the cursor keys to the filter while it has the focus."""
-        return action not in _CURSOR_KEYS or not isinstance(self.focused, Input)
 
     def _follow(self) -> None:
         """Read the new records of the running session; many of them in a thread."""
