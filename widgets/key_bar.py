@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from textual import events, on
-from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Container, Horizontal
-from textual.events import Resize
+from textual.content import Content
 from textual.message import Message
+from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import AwaitMount, Widget
-from textual.widgets import Footer, Input, Static
-from textual.widgets._footer import FooterKey, FooterLabel
+from textual.widgets import Input, Static
 
 from widgets.prompt import PlainInput
 from widgets.record import Record
@@ -24,78 +22,125 @@ from widgets.view_strip import StillText
 
 HELP = "question_mark"
 _QUIT = "ctrl+q"
-_GAP = "  "
+_GAP = 2
 
 
-class KeyBar(Footer):
-    """Shows the page's keys, then those of every page, never cut in two; the help key always stays."""
+class FooterKey(NamedTuple):
+    """A key of the footer: how it is shown, what it does, and whether it does so now and on every page."""
 
-    DEFAULT_CSS = "KeyBar.-compact FooterKey { margin-right: 2; }"
+    key: str
+    display: str
+    description: str
+    is_enabled: bool
+    is_everywhere: bool
+
+    @property
+    def cells(self) -> int:
+        return cell_len(f"{self.display} {self.description}")
+
+    def label(self, *, is_hovered: bool) -> Content:
+        label = Content.assemble(
+            (self.display, "bold $footer-key-foreground"),
+            (f" {self.description}", "$footer-description-foreground"),
+        )
+        label = label if self.is_enabled else label.stylize("dim")
+        return label.stylize("on $block-hover-background") if is_hovered else label
+
+
+class KeyBar(Widget):
+    """Shows the page's keys, then those of every page, never cut in two; the help key always stays.
+
+    All of them are one line of text: with Textual's own footer, which has a widget for every key, opening a
+    page takes half as long again.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    KeyBar { dock: bottom; height: 1; color: $footer-foreground; background: $footer-background; }
+    """
+
+    hovered: reactive[str] = reactive("")
+    """The key under the mouse."""
 
     def __init__(self) -> None:
-        super().__init__(show_command_palette=False, compact=True)
-        self._width = 0
-        self._offered: list[tuple[Binding, bool]] = []
+        super().__init__()
+        self._offered: list[FooterKey] = []
         self._is_due = False
 
-    def compose(self) -> ComposeResult:
-        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
-        self._width = self.app.size.width
-        self._offered = _offered(self.screen) if self._bindings_ready else []
-        everywhere = {binding.key for binding in self._of_the_app()}
-        pages = [key for key in keys if key.key not in everywhere]
-        rest = sorted((key for key in keys if key.key in everywhere), key=lambda key: key.key == _QUIT)
-        shown = fitting([*pages, *rest], self._width - len(_GAP))
-        yield from (key for key in shown if key in pages)
-        if pages:
-            yield FooterLabel(_GAP)
-        yield from (key for key in shown if key in rest)
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
-    def _of_the_app(self) -> list[Binding]:
-        """The bindings that work on every page."""
-        return [active.binding for active in self.screen.active_bindings.values() if active.node is self.app]
-
-    def bindings_changed(self, screen: Screen[Any]) -> None:
+    def _bindings_changed(self, screen: Screen[Any]) -> None:
         """Look at the keys once before the next frame, however often the focus moves until then."""
-        self._bindings_ready = True
-        if self._is_due or not (screen.app.app_focus and self.is_attached and screen is self.screen):
-            return
-        self._is_due = self.call_after_refresh(self._renew)
+        if not self._is_due and screen.app.app_focus and screen is self.screen:
+            self._is_due = self.call_after_refresh(self._renew)
 
-    async def _renew(self) -> None:
+    def _renew(self) -> None:
         self._is_due = False
-        if self.is_attached and self._offered != _offered(self.screen):
-            await self.recompose()
+        offered: dict[str, FooterKey] = {}
+        for node, binding, is_enabled, _ in self.screen.active_bindings.values():
+            if binding.show and binding.action not in offered:
+                shown = binding.key, self.app.get_key_display(binding), binding.description
+                offered[binding.action] = FooterKey(*shown, is_enabled, is_everywhere=node is self.app)
+        if self._offered != list(offered.values()):
+            self._offered = list(offered.values())
+            self.refresh()
 
-    async def on_resize(self, _event: Resize) -> None:
-        if self._width not in (0, self.app.size.width):
-            await self.recompose()
+    def placed(self) -> list[tuple[int, FooterKey]]:
+        """The keys that fit, and where each begins."""
+        pages = [key for key in self._offered if not key.is_everywhere]
+        rest = sorted((key for key in self._offered if key.is_everywhere), key=lambda key: key.key == _QUIT)
+        shown = fitting([*pages, *rest], self.size.width - _GAP)
+        placed: list[tuple[int, FooterKey]] = []
+        at = 0
+        for group in ([key for key in shown if key in pages], [key for key in shown if key in rest]):
+            for key in group:
+                placed.append((at, key))
+                at += key.cells + _GAP
+            at += _GAP if pages else 0
+        return placed
 
+    def render(self) -> Content:
+        line = Content("")
+        for start, key in self.placed():
+            line = line.pad_right(start - line.cell_length) + key.label(is_hovered=key.key == self.hovered)
+        return line
 
-def _offered(screen: Screen[Any]) -> list[tuple[Binding, bool]]:
-    """The keys that the screen would show, and which of them are enabled."""
-    active = screen.active_bindings.values()
-    return [(binding, enabled) for _, binding, enabled, _ in active if binding.show]
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Do what the key under the mouse does."""
+        key = self._at(event.x)
+        if key is not None and key.is_enabled:
+            self.app.simulate_key(key.key)
+        elif key is not None:
+            self.app.bell()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Mark the key under the mouse."""
+        key = self._at(event.x)
+        self.hovered = key.key if key is not None else ""
+        self.styles.pointer = "pointer" if key is not None else "default"
+
+    def on_leave(self) -> None:
+        self.hovered = ""
+
+    def _at(self, x: int) -> FooterKey | None:
+        return next((key for start, key in self.placed() if start <= x < start + key.cells), None)
 
 
 def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
     """Return the keys that fit into the width, in order; the help key is always among them."""
-    room = width - sum(_cells(key) for key in keys if key.key == HELP)
+    room = width - sum(key.cells + _GAP for key in keys if key.key == HELP)
     shown: list[FooterKey] = []
     is_full = False
     for key in keys:
         if key.key == HELP:
             shown.append(key)
             continue
-        room -= _cells(key)
+        room -= key.cells + _GAP
         is_full = is_full or room < 0
         if not is_full:
             shown.append(key)
     return shown
-
-
-def _cells(key: FooterKey) -> int:
-    return cell_len(f"{key.key_display} {key.description}") + 2
 
 
 class FocusBorder(Widget):

@@ -212,7 +212,10 @@ def draw_when_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read_styles_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parse each style sheet once for all apps with the same theme; each app parses them all otherwise."""
+    """Parse each style sheet once for all apps with the same theme; each app parses them all otherwise.
+
+    Rules are looked for by their identity, which Textual's own `__hash__` does too, but in Python.
+    """
 
     def parse_rules(self: Stylesheet, *args: Any, **kwargs: Any) -> list[RuleSet]:
         key = (*args, *kwargs.items(), *self._variables.items())
@@ -221,3 +224,4 @@ def read_styles_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return _rules[key]
 
     monkeypatch.setattr(Stylesheet, "_parse_rules", parse_rules)
+    monkeypatch.setattr(RuleSet, "__hash__", object.__hash__)

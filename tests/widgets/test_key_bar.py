@@ -2,12 +2,11 @@
 
 from typing import ClassVar
 
-import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Static
-from textual.widgets._footer import FooterKey
 
 from widgets import KeyBar
+from widgets.key_bar import FooterKey
 
 OWN = tuple((letter, f"note('{letter}')", f"choice {letter}") for letter in "abcdefgh")
 
@@ -30,23 +29,42 @@ class Keys(App[None]):
         yield Box("x")
         yield KeyBar()
 
-    def action_note(self, _key: str) -> None:
-        """Nothing to do."""
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: list[str] = []
+
+    def action_note(self, key: str) -> None:
+        self.noted.append(key)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        return None if parameters == ("b",) else True
 
 
 def shown(app: App[None]) -> list[FooterKey]:
-    return list(app.query(FooterKey))
+    return [key for _, key in app.query_one(KeyBar).placed()]
 
 
-@pytest.mark.parametrize("width", [12, 40, 80, 81, 89, 90, 97, 98, 99, 200])
-async def test_every_key_shown_is_whole_and_help_is_among_them(width: int) -> None:
+async def test_every_key_shown_is_whole_and_help_is_among_them() -> None:
     app = Keys()
-    async with app.run_test(size=(width, 4)) as pilot:
+    async with app.run_test(size=(200, 4)) as pilot:
+        for width in (12, 40, 80, 81, 89, 90, 97, 98, 99, 200):
+            await pilot.resize_terminal(width, 4)
+            await pilot.pause()
+            assert "question_mark" in [key.key for key in shown(app)]
+            line = app.query_one(KeyBar).render().plain
+            assert len(line) <= width
+            assert line.split() == [
+                word for key in shown(app) for word in (key.display, *key.description.split())
+            ]
+
+
+async def test_a_key_that_is_clicked_is_pressed_and_a_disabled_one_is_not() -> None:
+    app = Keys()
+    async with app.run_test(size=(200, 4)) as pilot:
         await pilot.pause()
-        keys = shown(app)
-        assert "question_mark" in [key.key for key in keys]
-        assert all(key.region.right <= width for key in keys)
-        assert all(key.region.width >= len(f"{key.key_display} {key.description}") for key in keys)
+        for at, key in app.query_one(KeyBar).placed():
+            await pilot.click(KeyBar, offset=(at + key.cells - 1, 0))
+        assert app.noted == ["a", "c", "d", "e", "f", "g", "h", "?", "f2"]
 
 
 async def test_the_keys_of_the_page_come_first_and_all_of_them_come_where_there_is_room() -> None:
