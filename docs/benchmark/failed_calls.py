@@ -34,7 +34,7 @@ from inspector.cli.composition import counter_for
 from inspector.core.error import FailureKind
 from inspector.core.number import percent
 from inspector.core.settings import BreakerSettings, BudgetSettings, FallbackSettings
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, contradiction
 from inspector.loop.fallback import similar_tools
 from inspector.mcp.recorded_link import RecordedCall, RecordedRun
 from inspector.mcp.tool_file import read_definitions
@@ -44,7 +44,6 @@ from inspector.scenario.recording import read_runs
 from inspector.schema.check import schema_problem
 from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.search.index import ToolIndex
-from inspector.search.rules import contradiction
 from tests.support.retrieval import semantic_index
 
 Chosen = Callable[[Attempt], bool]

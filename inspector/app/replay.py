@@ -19,7 +19,7 @@ from inspector.core.ports import SessionSummary
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.mcp.frame import WireLog
 from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.search.retrieval import Retrieval
@@ -28,7 +28,6 @@ from inspector.session.view import Commands, SessionView, TokenView
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import OtherModels
 from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array
-from inspector.tokens.manifest import Catalog
 from inspector.tokens.measure import BudgetMeter
 
 _REFUSAL = "a replay is read-only"

@@ -22,10 +22,9 @@ from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Column, Tab
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.text import closest
-from inspector.core.tool import Tool, definition
+from inspector.core.tool import Tool, contradiction, definition
 from inspector.mcp.frame import Flaw, Frame
 from inspector.reliability.approval import why_ask
-from inspector.search.rules import contradiction
 from inspector.session.workbench import Workbench
 
 _STDERR_LINES, _CHANGED_LINES = 5, 12

@@ -33,7 +33,7 @@ from inspector.registry.library import registry_configuration, servers_for
 
 if TYPE_CHECKING:
     from inspector.core.access import AccessPolicy
-    from inspector.search.past_use import InertiaGraph
+    from inspector.core.inertia import InertiaGraph
     from inspector.search.ports import ToolRegistry
 
 DATABASE_URL = "TOOLSIGHT_DATABASE_URL"

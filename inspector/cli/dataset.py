@@ -24,6 +24,7 @@ from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.text import closest
+from inspector.core.tool import Catalog
 from inspector.measure.evalset import (
     append_cases,
     is_there,
@@ -35,7 +36,6 @@ from inspector.measure.evalset import (
 )
 from inspector.measure.ranker_bench import DataSet
 from inspector.search.generate import PER_TOOL, generate, numbered, query_key
-from inspector.tokens.manifest import Catalog
 from widgets import visible
 
 

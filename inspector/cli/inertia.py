@@ -13,6 +13,7 @@ from inspector.cli.location import database_path
 from inspector.cli.options import Options, as_json, database as database_option
 from inspector.cli.table import Progress, is_json, say, say_json, show
 from inspector.core.error import ConfigError
+from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table, selected
@@ -31,7 +32,6 @@ from inspector.measure.inertia_score import (
 )
 from inspector.reliability.flow import Flow, exported, flows, warmth
 from inspector.scenario.recording import read_runs
-from inspector.search.past_use import Aging, InertiaGraph
 from inspector.store.call_history import SqliteCallHistory
 
 

@@ -2,12 +2,10 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log
-
-from inspector.core.tool import Tool
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _CUTOFF = 0.2
@@ -119,54 +117,10 @@ def _trigrams(text: str) -> set[str]:
     return set(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
-# It tells the model about tools whose definitions are not loaded. It is part of the prefix that a provider
-# caches, so its text depends only on the catalog.
-
-_HEADER = "All tools, one a line: what each does. Full definitions of those that fit are loaded every turn."
 _BREAK = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s|(?<=[。！？])")
-_NAME_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
 _ELLIPSIS = "…"
-# Far more than a token of prose holds: longer text is cut without counting its tokens first.
-_CHARACTERS_A_TOKEN = 40
-
-
-def summary_pool(tools: Sequence[Tool], max_tokens: int, count: Callable[[str], int]) -> str:
-    """A header and one line per tool, in catalog order; empty without tools.
-
-    Adding a tool at the end leaves everything before it unchanged, byte for byte. `max_tokens` limits each
-    line, see `tool_summary`.
-    """
-    if not tools:
-        return ""
-    return "\n".join([_HEADER, *(tool_summary(tool, max_tokens, count) for tool in tools)])
-
-
-def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> str:
-    """`server:name: first sentence of the description` on one line of at most `max_tokens` tokens.
-
-    Without a description, the words of the tool's name replace it. A line that is too long ends with an
-    ellipsis.
-    """
-    line = summary_line(tool)
-    longest = max(0, max_tokens) * _CHARACTERS_A_TOKEN
-    if len(line) <= longest and count(line) <= max_tokens:
-        return line
-    fitting, limit = 0, min(len(line) - 1, longest)
-    while fitting < limit:
-        middle = (fitting + limit + 1) // 2
-        if count(shortened(line, middle)) <= max_tokens:
-            fitting = middle
-        else:
-            limit = middle - 1
-    return shortened(line, fitting)
-
-
-def summary_line(tool: Tool) -> str:
-    """The line of `tool_summary` before it is cut; the gate compares a turn with it."""
-    body = first_sentence(tool.description) or _pool_words(tool.name)
-    return one_line(f"{tool.id}: {body}" if body else tool.id)
 
 
 def first_sentence(text: str) -> str:
@@ -202,7 +156,3 @@ def shortened(line: str, limit: int) -> str:
         return ""
     boundary = line.rfind(" ", limit // 2, limit)
     return line[: boundary if boundary > 0 else limit - 1].rstrip(" ,;") + _ELLIPSIS
-
-
-def _pool_words(name: str) -> str:
-    return " ".join(_NAME_BOUNDARY.sub(" ", name).split()).lower()

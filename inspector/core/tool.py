@@ -1,12 +1,16 @@
-"""A tool as its server declares it, and its definition as sent to a model."""
+"""A tool as its server declares it: claims, definition, and the line that sums it up; all tools together."""
 
 import hashlib
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
+from inspector.core.error import ToolsightError
+from inspector.core.text import Names, first_sentence, one_line, shortened
 from inspector.schema.json_value import JsonObject
-from inspector.schema.schema import SchemaDialect, schema_for
+from inspector.schema.schema import SchemaDialect, SchemaField, fields, schema_for
 
 MAX_WIRE_NAME = 64
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
@@ -89,3 +93,202 @@ def function_definition(name: str, description: str, parameters: JsonObject) -> 
 def server_of(tool: str) -> str:
     """The server of a tool's id."""
     return tool.partition(":")[0]
+
+
+# The pool of summaries tells the model about tools whose definitions are not loaded. It is part of the prefix
+# that a provider caches, so its text depends only on the catalog.
+_HEADER = "All tools, one a line: what each does. Full definitions of those that fit are loaded every turn."
+_NAME_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
+# Far more than a token of prose holds: longer text is cut without counting its tokens first.
+_CHARACTERS_A_TOKEN = 40
+
+
+def summary_pool(tools: Sequence[Tool], max_tokens: int, count: Callable[[str], int]) -> str:
+    """A header and one line per tool, in catalog order; empty without tools.
+
+    Adding a tool at the end leaves everything before it unchanged, byte for byte. `max_tokens` limits each
+    line, see `tool_summary`.
+    """
+    if not tools:
+        return ""
+    return "\n".join([_HEADER, *(tool_summary(tool, max_tokens, count) for tool in tools)])
+
+
+def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> str:
+    """`server:name: first sentence of the description` on one line of at most `max_tokens` tokens.
+
+    Without a description, the words of the tool's name replace it. A line that is too long ends with an
+    ellipsis.
+    """
+    line = summary_line(tool)
+    longest = max(0, max_tokens) * _CHARACTERS_A_TOKEN
+    if len(line) <= longest and count(line) <= max_tokens:
+        return line
+    fitting, limit = 0, min(len(line) - 1, longest)
+    while fitting < limit:
+        middle = (fitting + limit + 1) // 2
+        if count(shortened(line, middle)) <= max_tokens:
+            fitting = middle
+        else:
+            limit = middle - 1
+    return shortened(line, fitting)
+
+
+def summary_line(tool: Tool) -> str:
+    """The line of `tool_summary` before it is cut; the gate compares a turn with it."""
+    body = first_sentence(tool.description) or _pool_words(tool.name)
+    return one_line(f"{tool.id}: {body}" if body else tool.id)
+
+
+def _pool_words(name: str) -> str:
+    return " ".join(_NAME_BOUNDARY.sub(" ", name).split()).lower()
+
+
+# What a tool's name and choices say that it does, whatever its server claims.
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_DESTROYING: Final = "delete remove drop purge erase wipe destroy uninstall revoke kill terminate"
+# No words that are nouns as often (post, order, book) or may name a mere computation (add, merge, replace).
+_CHANGING: Final = (
+    "write create update insert upsert modify edit rename overwrite send pay transfer refund buy purchase "
+    "publish upload cancel"
+)
+# Destroys less for sure, so that no claim is doubted for it.
+_ENDING: Final = "cancel void discard trash clear reset deactivate disable suspend unlock refund"
+# `get_delete_policy` only reads; in `find_and_delete` what comes after “and” is done as well.
+_READING: Final = (
+    "get list search find read check show describe count fetch query lookup view retrieve inspect preview "
+    "validate is has"
+)
+_DESTROYS: Final = frozenset(_DESTROYING.split())
+_CHANGES: Final = _DESTROYS.union(_CHANGING.split())
+_ENDS: Final = _DESTROYS.union(_ENDING.split())
+_READS: Final = frozenset(_READING.split())
+_JOINS: Final = frozenset({"and", "or", "then"})
+_ACTIONS: Final = frozenset({"action", "operation", "method"})
+_PATHS: Final = frozenset({"path", "file path", "file", "filename", "file name"})
+_CONTENTS: Final = frozenset({"content", "contents", "file content"})
+
+
+def contradiction(tool: Tool) -> str:
+    """What speaks against the server's claims that the tool only reads or destroys nothing; "" if nothing.
+
+    Only the name, its parameters and the other claims are looked at, so nothing found proves nothing. The
+    words that are quoted are Toolsight's own.
+    """
+    claims = tool.annotations
+    if claims.read_only:
+        against = _against_reading(tool)
+        return f"its server says it is read-only, but {against}" if against else ""
+    word = _said(tool.name, _DESTROYS) if claims.destructive is False else ""
+    return f"its server says it is not destructive, but its name says “{word}”" if word else ""
+
+
+def destroys(tool: Tool) -> bool:
+    """Whether a tool may destroy something, by its server's claim, its name or its choices of an action."""
+    claims = tool.annotations
+    if claims.destructive and not claims.read_only:
+        return True
+    return bool(destroying_word(tool))
+
+
+def destroying_word(tool: Tool) -> str:
+    """The word of a tool's name, or else of its choices, that says that it destroys or ends something."""
+    return _said(tool.name, _ENDS) or _chosen(fields(tool.input_schema), _DESTROYS)[1]
+
+
+def _against_reading(tool: Tool) -> str:
+    if word := _said(tool.name, _CHANGES):
+        return f"its name says “{word}”"
+    if tool.annotations.destructive:
+        return "also that it may destroy or overwrite data"
+    # A tool that is named for reading may filter by what was done, or look for a content in a file.
+    return "" if _READS.intersection(_words(tool.name)) else _taken(fields(tool.input_schema))
+
+
+def _said(name: str, wanted: frozenset[str]) -> str:
+    """The first wanted word that the name has as what the tool does; "" if there is none."""
+    words, reads = _words(name), False
+    for before, word in zip(("", *words), words, strict=False):
+        if word in wanted and (not reads or before in _JOINS):
+            return word
+        reads = reads or word in _READS
+    return ""
+
+
+def _taken(parameters: tuple[SchemaField, ...]) -> str:
+    """How the parameters say that something is changed: by a choice of action, or by a file's new content."""
+    names = {" ".join(_words(parameter.name)) for parameter in parameters}
+    if names & _PATHS and names & _CONTENTS:
+        return "it takes a file's path and content"
+    name, word = _chosen(parameters, _CHANGES)
+    return f"its parameter “{name}” can be “{word}”" if word else ""
+
+
+def _chosen(parameters: tuple[SchemaField, ...], wanted: frozenset[str]) -> tuple[str, str]:
+    """The parameter that lets the caller choose one of the wanted actions, and its word; "" for none."""
+    for parameter in parameters:
+        name = " ".join(_words(parameter.name))
+        done = (_said(choice, wanted) for choice in parameter.choices if isinstance(choice, str))
+        if name in _ACTIONS and (word := next(filter(None, done), "")):
+            return name, word
+    return "", ""
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """The words of a name, split at signs, digits and capitals."""
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Tools in server order, after the toolset filter. Other tools cannot be listed, found or called.
+
+    `deferred_ids` wait for a search or the gate. With `advises`, no tool is deferred and the model may
+    search.
+    """
+
+    tools: tuple[Tool, ...] = ()
+    deferred_ids: frozenset[str] = frozenset()
+    advises: bool = False
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Tool]:
+        return {tool.id: tool for tool in self.tools}
+
+    @cached_property
+    def by_wire_name(self) -> Mapping[str, Tool]:
+        return {tool.wire_name: tool for tool in self.tools}
+
+    @cached_property
+    def names(self) -> Names:
+        """The ids, for suggesting the closest one to a wrong name."""
+        return Names(self.by_id)
+
+    @cached_property
+    def servers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(tool.server for tool in self.tools))
+
+    @cached_property
+    def deferred(self) -> tuple[Tool, ...]:
+        """The tools that wait for a search, including those loaded since."""
+        return tuple(tool for tool in self.tools if tool.id in self.deferred_ids)
+
+    def get(self, tool_id: str) -> Tool | None:
+        return self.by_id.get(tool_id)
+
+    def require(self, name: str) -> Tool:
+        """Return the only tool called `name`. Raises ToolsightError with the closest ids."""
+        matches = self.named(name)
+        if len(matches) == 1:
+            return matches[0]
+        near = [tool.id for tool in matches] or self.names.closest(name)
+        hint = f"Closest: {', '.join(near)}." if near else "No connected server has such a tool."
+        problem = f"'{name}' matches several tools" if matches else f"there is no tool '{name}'"
+        raise ToolsightError(problem, hint=hint)
+
+    def named(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
+        """The tools that `name` can refer to as an id, a wire name or a plain name."""
+        exact = self.by_id.get(name) or self.by_wire_name.get(name)
+        matches: Sequence[Tool] = (exact,) if exact else [t for t in self.tools if t.name == name]
+        return tuple(tool for tool in matches if not server or tool.server == server)

@@ -16,7 +16,7 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import SentDelivery
 from inspector.core.stream import Session
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.loop.catalog import build_catalog
 from inspector.loop.gate import Gate, Preconditions
 from inspector.loop.tool_context import ToolContext
@@ -37,7 +37,6 @@ from inspector.tokens.delivery import (
     system_text,
     with_offer,
 )
-from inspector.tokens.manifest import Catalog
 
 # What becomes of bound tools when the catalog changes: held, evicted with the cause, or bound as before.
 

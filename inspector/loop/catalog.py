@@ -9,11 +9,10 @@ from inspector.core.events import CatalogBuilt, CatalogEntry
 from inspector.core.number import count, percent
 from inspector.core.ranking import SearchOffer
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.text import summary_pool
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool, summary_pool
 from inspector.search.ranker_list import matching
 from inspector.search.vocabulary import Tags
-from inspector.tokens.manifest import Catalog, Manifest, entries, fitted_manifest, search_tools_definition
+from inspector.tokens.manifest import Manifest, entries, fitted_manifest, search_tools_definition
 from inspector.tokens.measure import BudgetMeter
 
 # Below some size discovery costs more than it saves: the `search_tools` definition, its manifest and every

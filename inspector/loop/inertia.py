@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
+from inspector.core.inertia import Aging, InertiaGraph, Successor
 from inspector.core.number import percent
 from inspector.core.ports import Clock, TaskCalls
 from inspector.core.prompt_cache import CacheTerms
@@ -20,7 +21,6 @@ from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
 from inspector.reliability.breaking import Breakers
 from inspector.reliability.flow import is_likely
-from inspector.search.past_use import Aging, InertiaGraph, Successor
 from inspector.search.retrieval import Live
 from inspector.store.call_history import persona_of
 from inspector.tokens.accounting import Accounting

@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.ports import TaskCalls
 from inspector.core.tool import server_of
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate, ratio_estimate
-from inspector.search.past_use import Aging, InertiaGraph
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from inspector.core.events import ApprovalDecided, TrustChanged
 from inspector.core.ports import ApprovalRequest, Approver, Decision
 from inspector.core.session import SessionState
 from inspector.core.stream import Session
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, contradiction
 from inspector.schema.json_value import JsonObject
-from inspector.search.rules import contradiction
 
 CHANGED: Final = "its definition changed since you were asked"
 ASKED_BEFORE: Final = "you were asked about it before"

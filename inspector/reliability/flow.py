@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from inspector.core.inertia import Aging, InertiaGraph, Successor
 from inspector.core.number import shown_moment
 from inspector.core.settings import InertiaSettings
-from inspector.search.past_use import Aging, InertiaGraph, Successor
 
 
 class FlowLibrary(Protocol):

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Field
 from inspector.access.policy_file import load_yaml
 from inspector.config.file import load_value
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
+from inspector.core.inertia import InertiaGraph, Tally
 from inspector.core.ports import OWN_PERSONA
-from inspector.search.past_use import InertiaGraph, Tally
 
 _MOST = 10**9
 _HINT = 'Write { "transitions": [ { "after": "SERVER:TOOL", "tool": "SERVER:TOOL", "count": 1 } ] }.'

@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from inspector.core.ranking import Score, SearchRequest
 from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
+from inspector.core.tool import Catalog
 from inspector.loop.tool_context import Limits, evictions
 from inspector.research.method import TaskRun, TurnRun
 from inspector.research.task import Step, Task, Turn
@@ -27,7 +28,7 @@ from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.semantics import Semantics
 from inspector.tokens.delivery import DefinitionLoader, tools_array
-from inspector.tokens.manifest import SEARCH_TOOLS, Catalog, entries, fitted_manifest, search_tools_definition
+from inspector.tokens.manifest import SEARCH_TOOLS, entries, fitted_manifest, search_tools_definition
 
 Count = Callable[[str], int]
 

@@ -11,8 +11,7 @@ from inspector.core.ports import Clock
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Table
 from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSettings
-from inspector.core.text import summary_pool
-from inspector.core.tool import Tool, definition
+from inspector.core.tool import Tool, definition, summary_pool
 from inspector.loop.gate import Gate
 from inspector.measure.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
 from inspector.research.method import Quality

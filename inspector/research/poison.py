@@ -18,8 +18,7 @@ from inspector.core.number import percent, percent_down
 from inspector.core.ports import Clock, TokenCounter
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings, GateSettings
-from inspector.core.text import tool_summary
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, tool_summary
 from inspector.measure.bootstrap import Estimate, share_estimate
 from inspector.research.labelled import Bound, gate_bound, search_bound
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed

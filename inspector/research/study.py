@@ -7,8 +7,7 @@ from statistics import mean
 
 from inspector.core.budget import utilization
 from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySettings
-from inspector.core.text import summary_pool
-from inspector.core.tool import definition
+from inspector.core.tool import definition, summary_pool
 from inspector.measure.bootstrap import Estimate, clusters_of, estimate, p_value
 from inspector.research.caching import TURN_TOKENS
 from inspector.research.discovery import Discovery, Searcher

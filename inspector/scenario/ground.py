@@ -15,13 +15,13 @@ from inspector.core.ports import ApprovalRequest
 from inspector.core.redaction import clean
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.reliability.approval import CLAIMED_SINCE, why_ask
 from inspector.scenario.comparison import STATIC
 from inspector.scenario.expectation import Operator
 from inspector.scenario.scenario import Scenario, Step, Turn
 from inspector.session.view import SessionView
-from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS, Catalog
+from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
 
 _UNKNOWN = ("", "unknown tool")
 

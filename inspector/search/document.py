@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Signal
-from inspector.core.text import summary_line
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, summary_line
 from inspector.schema.schema import fields
 from inspector.search.metric import processors, side_by_side
 from inspector.search.vocabulary import spaced, split_words, terms, written_words

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import AccessPolicy
 from inspector.core.error import ConfigError
+from inspector.core.inertia import InertiaGraph
 from inspector.core.ports import (
     Approver,
     CallHistory,
@@ -23,7 +24,6 @@ from inspector.core.ports import (
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreakers
-from inspector.search.past_use import InertiaGraph
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.stream import Listener, Session
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.loop.settings_check import Policy
 from inspector.mcp.client_side import SessionClient
 from inspector.mcp.connections import Connections
@@ -33,7 +33,6 @@ from inspector.search.retrieval import Live, Retrieval
 from inspector.session.assembly import Background, Handover, Ports, SessionParts, redactor_of
 from inspector.session.setup import Setup
 from inspector.tokens.accounting import Accounting, OtherModels
-from inspector.tokens.manifest import Catalog
 
 
 # Long because it keeps what a session consists of together, and answers every question about it.

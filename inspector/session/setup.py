@@ -13,11 +13,10 @@ from inspector.core.fold import fold
 from inspector.core.message import ModelRequest
 from inspector.core.session import Binding
 from inspector.core.settings import BindingPolicy, Settings, ToolDelivery
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.loop.catalog import build_catalog
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import DefinitionLoader, effective_delivery, system_text, tools_array
-from inspector.tokens.manifest import Catalog
 from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 

@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from inspector.core.ranking import SearchReport, SearchRequest
     from inspector.core.session import SessionState
     from inspector.core.settings import ClientCapabilities, Settings
-    from inspector.core.tool import Tool
+    from inspector.core.tool import Catalog, Tool
     from inspector.mcp.frame import WireLog
     from inspector.registry.marketplace.marketplace import Marketplace
     from inspector.schema.json_value import JsonObject
     from inspector.search.retrieval import Retrieval
     from inspector.session.setup import Setup
     from inspector.tokens.accounting import OtherModels
-    from inspector.tokens.manifest import Catalog
     from inspector.tokens.measure import BudgetMeter
 
 

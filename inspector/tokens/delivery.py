@@ -16,15 +16,9 @@ from typing import Any, Final
 from inspector.core.message import Message, NoteMessage, ToolMessage, UserMessage
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, SentDelivery
-from inspector.core.tool import Tool, definition, function_definition
+from inspector.core.tool import Catalog, Tool, definition, function_definition
 from inspector.schema.schema import PLAIN, ModelFeatures, SchemaDialect
-from inspector.tokens.manifest import (
-    CALL_TOOL,
-    Catalog,
-    EntryTexts,
-    definition_lines,
-    search_tools_definition,
-)
+from inspector.tokens.manifest import CALL_TOOL, EntryTexts, definition_lines, search_tools_definition
 
 
 class DefinitionLoader:

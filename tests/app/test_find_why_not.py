@@ -17,12 +17,11 @@ from inspector.core.access import ServerRule, Toolset
 from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.server import ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.search.addition import Addition, Overtaken, Place
 from inspector.search.index import ToolIndex
 from inspector.search.standing import Standing
 from inspector.search.why_not import LOOKED_UP, Rival, WhyNot, ledger
-from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.fakes import calls, says, searches
 from tests.support.hostile import with_hostile_text

@@ -8,11 +8,11 @@ from textual.pilot import Pilot
 
 from inspector.app.pages.trace import flow as content
 from inspector.app.pages.trace.flow import FlowScreen
+from inspector.core.inertia import Aging, InertiaGraph, graphs_of
 from inspector.core.ports import TaskCalls
 from inspector.core.session import Hits, InertiaState, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, flow
-from inspector.search.past_use import Aging, InertiaGraph, graphs_of
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.canned import CannedFlows, task
 from tests.support.fakes import calls, says, searches

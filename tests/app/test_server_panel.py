@@ -22,9 +22,8 @@ from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
 from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.mcp.frame import Flaw, Frame, FrameKind
-from inspector.tokens.manifest import Catalog
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer

@@ -6,9 +6,8 @@ from inspector.app.pages.tools.catalog import CatalogRows, ToolsScreen, server_k
 from inspector.app.place import ServerPage, ToolPage
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.search.vocabulary import Tags
-from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.tools_page import FORECAST, IN_TURNS, names, opened, rows, says, shown, strip, tools_page
 

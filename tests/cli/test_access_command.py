@@ -9,9 +9,8 @@ from inspector.access.policy_file import load_policy
 from inspector.access.reach import EvalCase
 from inspector.cli.dataset import LiveCatalog, _read
 from inspector.core.settings import DiscoverySettings, GateSettings
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.measure.evalset import append_cases
-from inspector.tokens.manifest import Catalog
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

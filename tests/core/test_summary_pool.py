@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.text import first_sentence, summary_pool, tool_summary
-from inspector.core.tool import Tool
+from inspector.core.text import first_sentence
+from inspector.core.tool import Tool, summary_pool, tool_summary
 
 TEXTS = st.text(st.characters() | st.sampled_from(" \n\r\0.…\u2028\ud800"), max_size=120)
 TOOLS = st.builds(Tool, TEXTS, TEXTS, TEXTS)

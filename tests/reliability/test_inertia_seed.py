@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import ConfigError
+from inspector.core.inertia import Aging, graphs_of
 from inspector.core.ports import TaskCalls
 from inspector.reliability.flow import exported, flows
 from inspector.reliability.inertia_seed import load_seeds
-from inspector.search.past_use import Aging, graphs_of
 from tests.support.hostile import with_hostile_text
 
 NEVER = Aging(0.0)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
-from inspector.core.text import tool_summary
-from inspector.core.tool import definition
+from inspector.core.tool import definition, tool_summary
 from inspector.research import vocabulary
 from inspector.research.task import (
     LONG,

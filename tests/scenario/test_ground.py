@@ -14,7 +14,7 @@ from inspector.core.events import Decision
 from inspector.core.ports import ApprovalRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import Annotations, Catalog, Tool
 from inspector.scenario.expectation import expectation
 from inspector.scenario.ground import (
     AllowedBefore,
@@ -27,7 +27,6 @@ from inspector.scenario.ground import (
 )
 from inspector.scenario.run import LabClock, ScenarioRun
 from inspector.scenario.scenario import AddedTool, CatalogChange, Scenario, ScriptedCall, Step, Turn
-from inspector.tokens.manifest import Catalog
 from tests.support.fakes import calls, says
 from tests.support.lab import story
 from tests.support.workbench import configured, connected, happens, opened, shop_and_weather

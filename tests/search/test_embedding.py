@@ -10,8 +10,7 @@ import pytest
 from inspector.core.error import ModelError
 from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
-from inspector.core.text import summary_pool
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, summary_pool
 from inspector.search.index import ToolIndex
 from inspector.search.ports import Embedder
 from inspector.search.retrieval import Retrieval

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.core.inertia import Aging, InertiaGraph, Tally, graphs_of, merged
 from inspector.core.number import wilson
 from inspector.core.ports import TaskCalls
-from inspector.search.past_use import Aging, InertiaGraph, Tally, graphs_of, merged
 from inspector.store.call_history import persona_of
 
 DAY = 86_400.0

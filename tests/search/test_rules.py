@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.definition import definition_hash
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import Annotations, Tool, contradiction
 from inspector.schema.json_value import JsonObject
-from inspector.search.rules import contradiction
 from inspector.search.vocabulary import MOST_OFFERED, TagOrigin, Tags
 from tests.support.hostile import with_hostile_text
 

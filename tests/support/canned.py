@@ -10,6 +10,7 @@ from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.budget import Prices
 from inspector.core.error import StoreError
+from inspector.core.inertia import InertiaGraph, Tally, graphs_of
 from inspector.core.ports import TaskCalls
 from inspector.core.report import Origin, Section, Table
 from inspector.core.server import ServerInfo, ServerSpec
@@ -23,7 +24,6 @@ from inspector.registry.library import RegistryLibrary
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.catalog_size import CALIBRATED, HEADERS
 from inspector.research.source import recorded
-from inspector.search.past_use import InertiaGraph, Tally, graphs_of
 from inspector.search.ports import Neighbour
 from tests.support.fakes import character_meter
 from tests.support.memory_servers import MemoryServer

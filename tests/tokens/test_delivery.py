@@ -11,10 +11,9 @@ from inspector.core.message import ModelRequest
 from inspector.core.ports import Decision
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, Settings, ToolDelivery
-from inspector.core.tool import Tool, definition, function_definition
+from inspector.core.tool import Catalog, Tool, definition, function_definition
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import DefinitionLoader, SentTools, schema_text, system_text, tools_array
-from inspector.tokens.manifest import Catalog
 from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.fakes import Step, calls, find, says, searches
 

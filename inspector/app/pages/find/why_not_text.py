@@ -14,10 +14,10 @@ from inspector.core.ranking import TOLERANCE, Outcome, Signal
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.text import closest
+from inspector.core.tool import Catalog
 from inspector.search.addition import Addition, Place, as_written
 from inspector.search.answer_text import told_apart
 from inspector.search.why_not import LOOKED_UP, LedgerLine, WhyNot
-from inspector.tokens.manifest import Catalog
 from widgets import Column, Record, middle, plain, visible
 
 PROPOSALS = (

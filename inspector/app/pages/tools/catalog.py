@@ -30,9 +30,8 @@ from inspector.core.number import count, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState, ToolState
 from inspector.core.text import first_sentence
-from inspector.core.tool import Tool
+from inspector.core.tool import Catalog, Tool
 from inspector.search.vocabulary import Tags
-from inspector.tokens.manifest import Catalog
 from widgets import Choice, Column, FocusFrame, GuardedConfirm, Record, RecordList, plain, visible
 
 COLUMNS = (

@@ -13,9 +13,8 @@ from inspector.core.events import DefinitionChanged
 from inspector.core.message import ToolResult
 from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.session import Binding, ToolState
-from inspector.core.tool import Annotations, Tool, definition
+from inspector.core.tool import Annotations, Tool, contradiction, definition
 from inspector.schema.json_value import JsonObject
-from inspector.search.rules import contradiction
 from widgets import middle, plain, visible
 
 # Enough of a hash to tell definitions apart by eye.

@@ -15,11 +15,11 @@ from inspector.app.draw.line import MUTED
 from inspector.app.job import Job
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
+from inspector.core.inertia import Aging
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.session import Binding as Bound, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowTool, flows, is_likely, warmth
-from inspector.search.past_use import Aging
 from widgets import Column, Record, RecordList, visible
 
 TOOLS = (
