@@ -63,7 +63,7 @@ class RaceDrawing:
     def _draw(self, index: int, *, end: bool = False) -> None:
         size = shutil.get_terminal_size()
         width = min(size.columns - 1, _WIDEST)
-        most = max(racer.tokens for racer in self._race.racers)
+        most = max(racer.discovery_tokens for racer in self._race.racers)
         verdict = self._race.verdict if end else None
         lines = drawn(self._race.scenario.title, self._race.frames()[index], verdict, width, most)
         if not end:
@@ -132,14 +132,15 @@ def _ended(race: Race) -> Iterator[str | Table]:
 def _row(frame: RaceFrame) -> tuple[str, ...]:
     cells = [str(frame.call)]
     for racer in frame.racers:
-        present = f"{racer.present:,}" if racer.calls == frame.call else NOTHING
-        cells += [present, f"{racer.tokens:,}"]
+        present = f"{racer.present:,}" if racer.model_calls == frame.call else NOTHING
+        cells += [present, f"{racer.discovery_tokens:,}"]
     return tuple(cells)
 
 
 _LANE = (
-    "profile model tokenizer message calls searches bound present tool_tokens search_tokens input_tokens "
-    "billed dollars last outcome is_over refused failed solved:solved.count tokens dollars_per_step"
+    "profile model tokenizer message calls:model_calls searches bound present tool_tokens search_tokens "
+    "input_tokens billed dollars last outcome is_over refused failed solved:steps tokens:discovery_tokens "
+    "dollars_per_step"
 )
 _PRICES = "{model input output cache_read cache_write cache_write_hour cache_minimum source date}"
 
@@ -154,7 +155,7 @@ def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str
         "question": asked,
         "sessions": [one.session for one in played],
         **selected(verdict, keys),
-        "frames": selected(race.frames(), "call lanes:racers{tokens present}"),
+        "frames": selected(race.frames(), "call lanes:racers{tokens:discovery_tokens present}"),
     }
 
 

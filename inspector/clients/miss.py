@@ -73,6 +73,7 @@ def _unused_in(turn: Turn) -> Iterator[Miss]:
         if isinstance(act, ToolCall):
             called.pop(act.event.tool, None)
             called[act.event.tool] = None
+        if not isinstance(act, Search):
             continue
         if later is not None and act.call is not later.call:
             then = _query(later)

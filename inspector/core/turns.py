@@ -1,65 +1,119 @@
-"""A stream as turns: what the model was sent, answered, searched for and called, message by message."""
+"""A stream as turns: what the model was sent, answered, searched for and called, message by message.
+
+Every record of a session is in exactly one turn; what is worth a name of its own stands in the turn's model
+calls and acts, and the rest is asked for by its kind: `turn.of(ToolEvicted)`.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from inspector.core.events import (
     CallFinished,
+    CallRejected,
     CallStarted,
     CatalogBuilt,
     ContextReduced,
     Event,
+    Failed,
     GateApplied,
+    LoopDetected,
     ModelRequested,
     ModelResponded,
+    ModelSwitched,
     Record,
+    RedundantSearch,
     SearchPerformed,
+    SessionStarted,
+    SettingsChanged,
     ToolLoaded,
     TurnEnded,
     TurnOutcome,
     UserSaid,
 )
+from inspector.schema.json_value import JsonObject
+
+E = TypeVar("E", bound=Event)
 
 ACTS = tuple(each.kind for each in (UserSaid, TurnEnded, ModelRequested, SearchPerformed, CallStarted))
-"""The kinds of events that the acts of turns are made of: all that has to be read for those alone."""
+"""The kinds of events that searches and tool calls are made of: all that has to be read for those alone."""
 
 
 @dataclass(slots=True, eq=False)
-class Search:
-    """A search of the model, made by `call` if that is known; `found` are its results' ids, best first."""
+class Session:
+    """What holds from one turn to the next, as it is now: `settings` is the whole tree, `label` a name.
+
+    `agent` is whose transcript the session was imported from, "" for one of Toolsight's own.
+    """
+
+    id: str = ""
+    agent: str = ""
+    version: str = ""
+    model: str = ""
+    label: str = ""
+    profile: str = ""
+    toolset: str = ""
+    settings: JsonObject = field(default_factory=dict)
+    catalog: CatalogBuilt | None = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Act:
+    """What the model did, wanted by `call` if that is known; `loop` is what the iteration guard saw in it."""
 
     record: Record
+    call: "ModelCall | None"
+    loop: LoopDetected | None = None
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Search(Act):
+    """A search; `found` are its results' ids, best first, and `redundant` says that it brought little new."""
+
     event: SearchPerformed
-    call: "ModelCall | None"
     found: tuple[str, ...]
+    catalog: CatalogBuilt | None = None
+    redundant: RedundantSearch | None = None
 
 
-@dataclass(slots=True, eq=False)
-class ToolCall:
-    """A tool call of the model, wanted by `call` if that is known; `end` is None while it runs."""
+@dataclass(slots=True, eq=False, kw_only=True)
+class ToolCall(Act):
+    """A tool call; `end` is None while it runs."""
 
-    record: Record
     event: CallStarted
-    call: "ModelCall | None"
     end: CallFinished | None = None
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether it ended without an error."""
+        return self.end is not None and self.end.ok
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Rejection(Act):
+    """A call that never reached a server."""
+
+    event: CallRejected
 
 
 @dataclass(slots=True, eq=False)
 class ModelCall:
-    """A request to the model. `answer` is None until it comes, `catalog` the one in force.
+    """A request to the model. `answer` is None until it comes, `catalog` and `model` are those in force.
 
     `loaded`, `gate` and `reduced` are what happened since the request before it: the tools that were bound,
-    the last choice of the gate, and whether the conversation was cut down.
+    the last choice of the gate, and whether the conversation was cut down. `failed` is why no answer came.
     """
 
     record: Record
     request: ModelRequested
+    model: str = ""
     catalog: CatalogBuilt | None = None
     loaded: tuple[ToolLoaded, ...] = ()
     gate: GateApplied | None = None
     reduced: bool = False
     answer: ModelResponded | None = None
-    acts: list[Search | ToolCall] = field(default_factory=list)
+    failed: Failed | None = None
+    acts: list[Act] = field(default_factory=list)
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -71,14 +125,32 @@ class ModelCall:
 class Turn:
     """Everything that follows one message of the user, which is number `message` of its session.
 
-    Number 0 is what came before the first. `acts` are in order; an imported session may have some that no
-    model call is known of. `outcome` is "" for a turn that did not come to its end.
+    `said` is None for what came before the first message or after the end of a turn. `records` are all of
+    it, `acts` what the model did, in order; an imported session may have some that no model call is known
+    of. `outcome` is "" for a turn that did not come to its end.
     """
 
+    session: Session
     message: int = 0
+    said: UserSaid | None = None
+    records: list[Record] = field(default_factory=list)
     calls: list[ModelCall] = field(default_factory=list)
-    acts: list[Search | ToolCall] = field(default_factory=list)
+    acts: list[Act] = field(default_factory=list)
     outcome: TurnOutcome | str = ""
+
+    def of(self, *kinds: type[E]) -> list[E]:
+        """Its events of these kinds, in order."""
+        return [record.event for record in self.records if isinstance(record.event, kinds)]
+
+    @property
+    def searches(self) -> list[Search]:
+        """The model's searches."""
+        return [act for act in self.acts if isinstance(act, Search)]
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """The model's tool calls."""
+        return [act for act in self.acts if isinstance(act, ToolCall)]
 
 
 @dataclass(slots=True)
@@ -91,79 +163,119 @@ class _Since:
 
 
 class Turns:
-    """Follows one or more sessions in sequence, record by record. What a person does by hand is left out."""
+    """Follows one or more sessions in sequence, record by record; `turn` is the current one."""
 
     def __init__(self) -> None:
         self._begin("")
 
     def _begin(self, session: str) -> None:
-        self._session = session
-        self._turn = Turn()
+        self.session = Session(session)
+        self.turn = Turn(self.session)
         self._call: ModelCall | None = None
-        self._catalog: CatalogBuilt | None = None
+        self._search: Search | None = None
         self._since = _Since()
         self._running: dict[str, ToolCall] = {}
 
     def after(self, record: Record) -> tuple[Turn, ...]:
         """Add a record, and return the turns that ended before it, with its session, and with it."""
         ended: tuple[Turn, ...] = ()
-        if record.session != self._session:
+        if record.session != self.session.id:
             ended = self.end()
             self._begin(record.session)
-        match record.event:
-            case UserSaid():
-                ended += self._next(1)
-            case TurnEnded(outcome=outcome):
-                self._turn.outcome = outcome
-                ended += self._next(0)
-            case ModelRequested() as event:
-                self._requested(record, event)
-            case ModelResponded() as event if self._call is not None:
-                self._call.answer = event
-            case SearchPerformed(by="model") as event:
-                found = tuple(hit.tool_id for hit in event.report.results)
-                self._act(Search(record, event, self._call, found))
-            case CallStarted(by="model") as event:
-                self._running[event.call_id] = call = ToolCall(record, event, self._call)
-                self._act(call)
-            case _:
-                self._note(record.event)
+        event = record.event
+        if isinstance(event, UserSaid):
+            ended += self._next(1)
+            self.turn.said = event
+        self.turn.records.append(record)
+        self._take(record, event)
+        if isinstance(event, TurnEnded):
+            self.turn.outcome = event.outcome
+            ended += self._next(0)
         return ended
-
-    def _note(self, event: Event) -> None:
-        match event:
-            case CallFinished() if started := self._running.pop(event.call_id, None):
-                started.end = event
-            case CatalogBuilt():
-                self._catalog = event
-            case ToolLoaded():
-                self._since.loaded.append(event)
-            case GateApplied():
-                self._since.gate = event
-            case ContextReduced():
-                self._since.reduced = True
 
     def end(self) -> tuple[Turn, ...]:
         """End the current turn, and return it if it has anything."""
         return self._next(0)
 
     def _next(self, messages: int) -> tuple[Turn, ...]:
-        turn, self._turn = self._turn, Turn(self._turn.message + messages)
-        return (turn,) if turn.calls or turn.acts or turn.outcome else ()
+        turn, self.turn = self.turn, Turn(self.session, self.turn.message + messages)
+        self._search = None
+        return (turn,) if turn.records else ()
+
+    def _take(self, record: Record, event: Event) -> None:
+        match event:
+            case ModelRequested():
+                self._requested(record, event)
+            case ModelResponded() if self._call is not None:
+                self._call.answer = event
+            case Failed() if self.turn.calls:
+                self.turn.calls[-1].failed = event
+            case SearchPerformed(by="model"):
+                found = tuple(hit.tool_id for hit in event.report.results)
+                catalog = self.session.catalog
+                self._act(Search(record=record, event=event, call=self._call, found=found, catalog=catalog))
+            case CallStarted(by="model"):
+                self._running[event.call_id] = call = ToolCall(record=record, event=event, call=self._call)
+                self._act(call)
+            case CallRejected():
+                self._act(Rejection(record=record, event=event, call=self._call))
+            case _:
+                self._note(event)
+
+    def _note(self, event: Event) -> None:
+        """What belongs to an act, or to the request that comes next."""
+        match event:
+            case CallFinished():
+                if (started := self._running.pop(event.call_id, None)) is not None:
+                    started.end = event
+            case LoopDetected():
+                if self.turn.acts and self.turn.acts[-1].loop is None:
+                    self.turn.acts[-1].loop = event
+            case RedundantSearch():
+                if (search := self._search) is not None and search.redundant is None:
+                    search.redundant = event
+            case ToolLoaded():
+                self._since.loaded.append(event)
+            case GateApplied():
+                self._since.gate = event
+            case ContextReduced():
+                self._since.reduced = True
+            case _:
+                self._set(event)
+
+    def _set(self, event: Event) -> None:
+        """What holds in the session from now on."""
+        session = self.session
+        match event:
+            case CatalogBuilt():
+                session.catalog, session.toolset = event, event.toolset
+            case SessionStarted():
+                origin = event.origin
+                session.agent, session.version = (origin.agent, origin.version) if origin else ("", "")
+                session.model, session.label = event.model, event.model_label
+                session.profile, session.settings = event.profile, event.settings
+                session.toolset = event.toolset
+            case SettingsChanged():
+                session.profile, session.settings = event.profile, event.settings
+            case ModelSwitched():
+                session.model, session.label = event.model, event.label
 
     def _requested(self, record: Record, event: ModelRequested) -> None:
-        since, self._since = self._since, _Since()
-        self._call = ModelCall(record, event, self._catalog, tuple(since.loaded), since.gate, since.reduced)
-        self._turn.calls.append(self._call)
+        session, since, self._since = self.session, self._since, _Since()
+        self._call = ModelCall(
+            *(record, event, session.model, session.catalog, tuple(since.loaded), since.gate, since.reduced)
+        )
+        self.turn.calls.append(self._call)
 
-    def _act(self, act: Search | ToolCall) -> None:
-        self._turn.acts.append(act)
+    def _act(self, act: Act) -> None:
+        self.turn.acts.append(act)
+        self._search = act if isinstance(act, Search) else self._search
         if self._call is not None:
             self._call.acts.append(act)
 
 
 def turns(records: Iterable[Record]) -> Iterator[Turn]:
-    """The turns of one or more sessions in sequence that have anything."""
+    """The turns of one or more sessions in sequence, with what was recorded between them."""
     following = Turns()
     for record in records:
         yield from following.after(record)

@@ -26,7 +26,7 @@ from inspector.core.events import Record
 from inspector.core.ports import Clock
 from inspector.core.redaction import clean, open_private
 from inspector.core.tool import Tool
-from inspector.core.turns import Search, turns
+from inspector.core.turns import Search, ToolCall, turns
 from inspector.measure.calibrate import Calibration, calibrate
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Report
 from inspector.search.catalog_rankers import CatalogRankers
@@ -304,9 +304,11 @@ def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:
         for act in turn.acts:
             if isinstance(act, Search):
                 searches += [act] if act.event.report.request.query.strip() else []
-            elif search := next((one for one in reversed(searches) if act.event.tool in one.found), None):
-                query = search.event.report.request.query
-                called.setdefault(query_key(query), (query, {}))[1][act.event.tool] = None
+            elif isinstance(act, ToolCall):
+                tool = act.event.tool
+                if search := next((one for one in reversed(searches) if tool in one.found), None):
+                    query = search.event.report.request.query
+                    called.setdefault(query_key(query), (query, {}))[1][tool] = None
     cases = (
         EvalCase("", query, tuple(frozenset({tool}) for tool in tools), LOGGED)
         for query, tools in called.values()

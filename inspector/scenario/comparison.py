@@ -1,26 +1,17 @@
 """What a session cost and did, and one scenario under several profiles, with notes on what misleads."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from inspector.config.setting import find_profile, render_value
 from inspector.core.budget import Prices
-from inspector.core.events import (
-    CallFinished,
-    CallRejected,
-    CatalogBuilt,
-    GateApplied,
-    ModelRequested,
-    Record,
-    SearchPerformed,
-    TurnEnded,
-)
+from inspector.core.events import CallFinished, CallRejected, GateApplied, Record
 from inspector.core.fold import fold
 from inspector.core.number import plural
 from inspector.core.prompt_cache import Charge
-from inspector.core.turns import ModelCall, turns
+from inspector.core.turns import ModelCall, Turn, turns
 from inspector.scenario.expectation import Finding
 from inspector.scenario.scenario import Scenario
 from inspector.tokens.manifest import SEARCH_TOOLS
@@ -35,7 +26,8 @@ class ModelCallCost:
     """One model call: its input tokens, those of them because of tools, and how many tools were bound.
 
     `tool_tokens` are definitions, manifest and summaries, `search_tokens` the searches and their results in
-    the conversation. `dollars` include the answer; None without prices. `message` counts the user's messages.
+    the conversation. `dollars` include the answer; None without prices. `billed` is what a prompt cache
+    charges for the input, in tokens at full price; None if unknown. `message` counts the user's messages.
     With `only_follows_search` the call before it did nothing but search.
     """
 
@@ -47,6 +39,7 @@ class ModelCallCost:
     input_tokens: int = 0
     message: int = 0
     dollars: float | None = None
+    billed: float | None = None
     only_follows_search: bool = False
 
     @property
@@ -56,21 +49,15 @@ class ModelCallCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums over all model calls of a session, and counts. `redundant` counts searches that found nothing new.
+class RunCosts:
+    """Sums over all model calls of a run, and counts.
 
-    `steps` counts the solved steps, see `SolvedSteps`. `outcome` is `answered` if every turn was, else the
+    `steps` counts the solved steps, see `solved_steps`. `outcome` is `answered` if every turn was, else the
     outcome of the first turn that was not; "" before any turn has ended.
     """
 
     costs: tuple[ModelCallCost, ...] = ()
     searches: int = 0
-    loads: int = 0
-    evictions: int = 0
-    calls: int = 0
-    rejections: int = 0
-    loops: int = 0
-    redundant: int = 0
     outcome: str = ""
     steps: int = 0
 
@@ -84,9 +71,14 @@ class Totals:
         return sum(cost.tool_tokens for cost in self.costs)
 
     @property
+    def search_tokens(self) -> int:
+        """Tokens of the searches and their results."""
+        return sum(cost.search_tokens for cost in self.costs)
+
+    @property
     def discovery_tokens(self) -> int:
-        """The same with the searches and their results."""
-        return sum(cost.discovery_tokens for cost in self.costs)
+        """Tokens sent because of tools: their definitions and the searches that found them."""
+        return self.tool_tokens + self.search_tokens
 
     @property
     def input_tokens(self) -> int:
@@ -95,7 +87,7 @@ class Totals:
 
     @property
     def dollars(self) -> float | None:
-        """US dollars, answers included; None without prices or model calls."""
+        """US dollars; None without prices or model calls."""
         known = [cost.dollars for cost in self.costs if cost.dollars is not None]
         return sum(known) if known else None
 
@@ -105,6 +97,18 @@ class Totals:
         return self.dollars / self.steps if self.dollars is not None and self.steps else None
 
 
+@dataclass(frozen=True, slots=True)
+class Totals(RunCosts):
+    """A whole session, answers paid for. `redundant` counts searches that found nothing new."""
+
+    loads: int = 0
+    evictions: int = 0
+    calls: int = 0
+    rejections: int = 0
+    loops: int = 0
+    redundant: int = 0
+
+
 def totals(
     records: Sequence[Record], prices: Prices | None = None, count: Callable[[str], int] = estimated
 ) -> Totals:
@@ -112,10 +116,10 @@ def totals(
 
     `count` counts the answers whose tokens the provider did not report, by default as characters / 4.
     """
-    state = fold(records)
-    outcomes = [record.event.outcome for record in records if isinstance(record.event, TurnEnded)]
+    state, told = fold(records), list(turns(records))
+    outcomes = [turn.outcome for turn in told if turn.outcome]
     return Totals(
-        costs=tuple(_costs(records, prices, count)),
+        costs=tuple(call_costs(told, prices, lambda call: answer_tokens(call.answer, count))),
         searches=state.searches,
         loads=state.loads,
         evictions=state.evictions,
@@ -124,15 +128,18 @@ def totals(
         loops=state.loops,
         redundant=state.redundant,
         outcome=next((one for one in outcomes if one != ANSWERED), outcomes[0] if outcomes else ""),
-        steps=solved_steps(records),
+        steps=sum(len(solved_steps(turn)) for turn in told),
     )
 
 
-def _costs(
-    records: Sequence[Record], prices: Prices | None, count: Callable[[str], int]
+def call_costs(
+    told: Iterable[Turn], prices: Prices | None, output: Callable[[ModelCall], int]
 ) -> Iterator[ModelCallCost]:
-    for message, call, searched in _after_searches(records):
-        sent, parts, output = call.request, call.request.tokens, answer_tokens(call.answer, count)
+    """What each model call cost with an answer of so many tokens of `output`."""
+    for message, call, searched in _after_searches(told):
+        sent, parts = call.request, call.request.tokens
+        # At full price if no prompt cache is known.
+        charge = sent.charge if sent.charge.tokens else Charge(plain=parts.input)
         yield ModelCallCost(
             call=sent.call,
             tool_tokens=parts.tool_tokens,
@@ -141,26 +148,22 @@ def _costs(
             search_tokens=parts.searches,
             input_tokens=parts.input,
             message=message,
-            dollars=None if prices is None else prices.cost(charged(sent), sent.terms, output),
+            dollars=None if prices is None else prices.cost(charge, sent.terms, output(call)),
+            billed=charge.billed(sent.terms) if sent.charge.tokens else None,
             only_follows_search=searched,
         )
 
 
-def _after_searches(records: Sequence[Record]) -> Iterator[tuple[int, ModelCall, bool]]:
+def _after_searches(told: Iterable[Turn]) -> Iterator[tuple[int, ModelCall, bool]]:
     """The model calls by message, each with whether the one before it did nothing but search."""
     last, searched = 0, False
-    for turn in turns(records):
+    for turn in told:
         searched, last = searched and turn.message == last, turn.message
         for call in turn.calls:
             yield turn.message, call, searched
             if call.answer is not None:
                 wanted = call.answer.tool_calls
                 searched = bool(wanted) and all(one.name == SEARCH_TOOLS for one in wanted)
-
-
-def charged(event: ModelRequested) -> Charge:
-    """How a request's input is charged; at full price if no prompt cache is known."""
-    return event.charge if event.charge.tokens else Charge(plain=event.tokens.input)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,18 +293,18 @@ def _compared(result: ScenarioResult, static: ScenarioResult | None, *, scripted
     elif static is not None:
         tools, every = static.totals.discovery_tokens, static.totals.input_tokens
     else:
-        tools, every = _if_static(result.records)
+        tools, every = _if_static(turns(result.records))
     return ComparedProfile(result.profile, result.totals, tools, every)
 
 
-def _if_static(records: Sequence[Record]) -> tuple[int, int]:
+def _if_static(told: Iterable[Turn]) -> tuple[int, int]:
     """The definitions and all that binding every tool would have sent, by the catalog at each model call.
 
     A model call that follows nothing but searches is left out: with every tool bound it is not needed. So
     are the searches in the conversation.
     """
     tools = rest = 0
-    for _, call, searched in _after_searches(records):
+    for _, call, searched in _after_searches(told):
         if not searched:
             tools += call.catalog.static_tokens if call.catalog is not None else 0
             rest += call.request.tokens.system + call.request.tokens.history
@@ -319,17 +322,18 @@ def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
     yield from _overruled(result)
     if not scripted:
         return
-    events = [record.event for record in result.records]
-    rejected = [event for event in events if isinstance(event, CallRejected)]
+    told = list(turns(result.records))
+    rejected = [event for turn in told for event in turn.of(CallRejected)]
     if searches := sum(event.name == SEARCH_TOOLS for event in rejected):
         yield f"{result.profile}: {_were(searches, 'search')} rejected; the script expects a search tool."
     kept_out = sum(event.reason == "deferred" for event in rejected)
-    if kept_out and any(isinstance(event, GateApplied) for event in events):
+    if kept_out and any(turn.of(GateApplied) for turn in told):
         calls = _were(kept_out, "call")
         yield f"{result.profile}: {calls} rejected, because the gate did not select the tool."
-    if needless := _needless_searches(result.records):
-        made = f"{_were(needless, 'search')} made with every tool bound"
-        yield f"{result.profile}: {made}, but the script expects deferred tools."
+    made = [search.catalog for turn in told for search in turn.searches]
+    if needless := sum(catalog is not None and catalog.advisory for catalog in made):
+        were = _were(needless, "search")
+        yield f"{result.profile}: {were} made with every tool bound, but the script expects deferred tools."
 
 
 def _were(number: int, what: str) -> str:
@@ -349,7 +353,7 @@ def _overruled(result: ScenarioResult) -> Iterator[str]:
 def _undone(results: Sequence[ScenarioResult]) -> Iterator[str]:
     """Note tools that at least half of the profiles called but one did not: fewer calls also cost less."""
     called = [
-        {e.tool: None for record in result.records if isinstance(e := record.event, CallFinished) and e.ok}
+        {event.tool: None for turn in turns(result.records) for event in turn.of(CallFinished) if event.ok}
         for result in results
     ]
     by_count = Counter(tool for tools in called for tool in tools)
@@ -358,13 +362,3 @@ def _undone(results: Sequence[ScenarioResult]) -> Iterator[str]:
         missing = [tool for tool in usual if tool not in tools]
         if missing:
             yield f"{result.profile}: no successful call to {', '.join(missing)}, unlike other profiles."
-
-
-def _needless_searches(records: Sequence[Record]) -> int:
-    advisory, count = False, 0
-    for record in records:
-        if isinstance(record.event, CatalogBuilt):
-            advisory = record.event.advisory
-        elif isinstance(record.event, SearchPerformed) and record.event.by == "model":
-            count += advisory
-    return count

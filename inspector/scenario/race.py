@@ -7,8 +7,9 @@ on alone.
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,143 +17,133 @@ from inspector.core.budget import Prices
 from inspector.core.events import (
     ApprovalDecided,
     BudgetMeasured,
-    CallFinished,
-    CallRejected,
     Decision,
-    Event,
     Failed,
-    LoopDetected,
-    ModelRequested,
-    ModelResponded,
-    ModelSwitched,
     Record,
-    SearchPerformed,
     ServerFailed,
-    SessionStarted,
     SettingsChanged,
-    TurnEnded,
-    UserSaid,
 )
 from inspector.core.number import count
 from inspector.core.stream import Listener
-from inspector.scenario.comparison import ANSWERED, ScenarioResult, charged, compare_profiles, share_saved
+from inspector.core.turns import ModelCall, Rejection, Search, ToolCall, Turn, Turns
+from inspector.scenario.comparison import (
+    ANSWERED,
+    RunCosts,
+    ScenarioResult,
+    call_costs,
+    compare_profiles,
+    share_saved,
+)
 from inspector.scenario.ground import left_out, static_scenario, static_settings
 from inspector.scenario.scenario import Scenario
 from inspector.search.answer_text import answered
-from inspector.tokens.plan import SolvedSteps
+from inspector.tokens.plan import solved_steps
 
 SECONDS_A_CALL = 0.6
 _LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Racer:
-    """One run so far, folded from its records. Tokens are input tokens; all except `present` are sums.
+class Racer(RunCosts):
+    """One run so far. Dollars are of its input alone.
 
-    `tool_tokens` are those of definitions, manifest and summaries, `search_tokens` those of searches and
-    their results, `input_tokens` everything sent. `billed` is what a prompt cache charges for it, in input
-    tokens at full price, and `dollars` its cost; both are None if unknown.
-    `present` are tool and search tokens of the last model call, `bound` the tools in it. `last` says in a
-    line what came of that call: raw text. `outcome` is
-    `answered` while every message of the user was, else that of the first that was not; "" before any ended.
-    `refused` names the tools of calls that needed an approval and did not get it, one for each call,
-    `failed` the servers that did not start.
+    `last` says in a line what came of the last model call: raw text. `refused` names the tools of calls that
+    needed an approval and did not get it, one for each call, `failed` the servers that did not start.
     """
 
     profile: str = ""
     model: str = ""
     tokenizer: str = ""
     message: int = 0
-    calls: int = 0
-    searches: int = 0
-    bound: int = 0
-    present: int = 0
-    tool_tokens: int = 0
-    search_tokens: int = 0
-    input_tokens: int = 0
-    billed: float | None = None
-    dollars: float | None = None
     last: str = ""
-    outcome: str = ""
     is_over: bool = False
     refused: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
-    solved: SolvedSteps = SolvedSteps()
 
     @property
-    def dollars_per_step(self) -> float | None:
-        """US dollars of input for each solved step; None without prices or solved steps."""
-        return self.dollars / self.solved.count if self.dollars is not None and self.solved.count else None
+    def bound(self) -> int:
+        """The tools in the last model call."""
+        return self.costs[-1].bound if self.costs else 0
 
     @property
-    def tokens(self) -> int:
-        """Tokens sent because of tools: their definitions and the searches that found them."""
-        return self.tool_tokens + self.search_tokens
+    def present(self) -> int:
+        """The tokens of tools and searches in the last model call."""
+        return self.costs[-1].discovery_tokens if self.costs else 0
+
+    @property
+    def billed(self) -> float | None:
+        """What a prompt cache charges for the input, in tokens at full price; None if unknown."""
+        known = [cost.billed for cost in self.costs if cost.billed is not None]
+        return sum(known) if known and len(known) == len(self.costs) else None
 
     @property
     def has_cache(self) -> bool:
         """Whether a prompt cache makes a difference."""
         return self.billed is not None and round(self.billed) != self.input_tokens
 
-    def after(self, event: Event, prices: Prices | None = None) -> "Racer":
-        """The racer after one more event; `prices` convert its tokens to dollars."""
-        racer = replace(self, solved=self.solved.after(event))
-        match event:
-            case ModelRequested():
-                return racer._sent(event, prices)
-            case SessionStarted(model_label=label) | ModelSwitched(label=label):
-                return replace(racer, model=label)
-            case SettingsChanged(profile=profile):
-                return replace(racer, profile=profile)
-            case BudgetMeasured(budget=budget):
-                return replace(racer, tokenizer=budget.tokenizer.label)
-            case UserSaid():
-                return replace(racer, message=racer.message + 1)
-            case TurnEnded(outcome=outcome):
-                return replace(racer, outcome=outcome) if racer.outcome in ("", ANSWERED) else racer
-            case SearchPerformed(by="model"):
-                racer = replace(racer, searches=racer.searches + 1)
-            case ServerFailed(server=server):
-                racer = replace(racer, failed=(*racer.failed, server))
-            case ApprovalDecided(decision=Decision.NO, tool=tool):
-                racer = replace(racer, refused=(*racer.refused, tool))
-        said = _news(event)
-        return replace(racer, last=f"{racer.last}, {said}" if racer.last else said) if said else racer
 
-    def _sent(self, event: ModelRequested, prices: Prices | None) -> "Racer":
-        parts, charge = event.tokens, charged(event)
-        billed = charge.billed(event.terms) + (self.billed or 0.0) if event.charge.tokens else None
-        dollars = prices.cost(charge, event.terms) + (self.dollars or 0.0) if prices is not None else None
-        return replace(
-            self,
-            calls=self.calls + 1,
-            bound=len(event.bound),
-            present=parts.discovery_tokens,
-            tool_tokens=self.tool_tokens + parts.tool_tokens,
-            search_tokens=self.search_tokens + parts.searches,
-            input_tokens=self.input_tokens + parts.input,
-            billed=billed,
-            dollars=dollars,
-            last="",
-        )
+def _steps(racer: Racer, told: Sequence[Turn], prices: Prices | None) -> list[Racer]:
+    """The racer before its first model call, and after each."""
+    steps, costs = [racer], call_costs(told, prices, lambda _: 0)
+    for turn in told:
+        racer = _in(racer, turn)
+        steps = steps if racer.costs else [racer]
+        solved = solved_steps(turn)
+        for call in turn.calls:
+            racer = replace(
+                racer,
+                costs=(*racer.costs, next(costs)),
+                searches=racer.searches + sum(isinstance(act, Search) for act in call.acts),
+                last=", ".join(_news(call)),
+                steps=racer.steps + sum(act.call is call for act in solved),
+            )
+            steps.append(racer)
+        if racer.outcome in ("", ANSWERED):
+            racer = replace(racer, outcome=turn.outcome or racer.outcome)
+        # A message that is not answered yet is none of the model call before it.
+        if turn.calls or turn.outcome or turn.said is None:
+            steps[-1] = racer
+    return steps
 
 
-def _news(event: Event) -> str:
-    """What a model call led to, in a few words; "" for events not worth showing."""
-    match event:
-        case ModelResponded(tool_calls=()):
-            return f"{'thinks' if event.thought else 'answers'}: {_line(event.text)}"
-        case SearchPerformed(by="model"):
-            return f"{answered(event.report)}: {_line(event.report.request.label())}"
-        case CallFinished():
-            return f"{'calls' if event.ok else f'✕ {event.outcome}:'} {_line(event.tool)}"
-        case CallRejected():
-            return f"✕ rejected, {_line(event.reason)}: {_line(event.name)}"
-        case LoopDetected():
-            return f"⚠ loop broken: {_line(event.tool)}"
-        case Failed():
-            return f"✕ failed: {_line(event.message)}"
-    return ""
+def _in(racer: Racer, turn: Turn) -> Racer:
+    """The racer in one more turn, before the model calls of that."""
+    budgets, settings = turn.of(BudgetMeasured), turn.of(SettingsChanged)
+    # What fails where no request was made belongs to what came of the one before.
+    news = [racer.last, *(_failure(event) for event in turn.of(Failed) if not turn.calls)]
+    refused = (event.tool for event in turn.of(ApprovalDecided) if event.decision is Decision.NO)
+    return replace(
+        racer,
+        profile=settings[-1].profile if settings else racer.profile,
+        model=turn.session.label,
+        tokenizer=budgets[-1].budget.tokenizer.label if budgets else racer.tokenizer,
+        message=turn.message,
+        last=", ".join(filter(None, news)),
+        failed=(*racer.failed, *(event.server for event in turn.of(ServerFailed))),
+        refused=(*racer.refused, *refused),
+    )
+
+
+def _news(call: ModelCall) -> Iterator[str]:
+    """What a model call led to, in a few words each."""
+    if call.answer is not None and not call.answer.tool_calls:
+        yield f"{'thinks' if call.answer.thought else 'answers'}: {_line(call.answer.text)}"
+    for act in call.acts:
+        match act:
+            case Search(event=search):
+                yield f"{answered(search.report)}: {_line(search.report.request.label())}"
+            case ToolCall(end=end) if end is not None:
+                yield f"{'calls' if end.ok else f'✕ {end.outcome}:'} {_line(end.tool)}"
+            case Rejection(event=rejected):
+                yield f"✕ rejected, {_line(rejected.reason)}: {_line(rejected.name)}"
+        if act.loop is not None:
+            yield f"⚠ loop broken: {_line(act.loop.tool)}"
+    if call.failed is not None:
+        yield _failure(call.failed)
+
+
+def _failure(failed: Failed) -> str:
+    return f"✕ failed: {_line(failed.message)}"
 
 
 def _line(text: str) -> str:
@@ -170,7 +161,7 @@ class RaceFrame:
     @property
     def call(self) -> int:
         """The number of the model call; a racer that needed fewer stands still."""
-        return max(racer.calls for racer in self.racers)
+        return max(racer.model_calls for racer in self.racers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +182,16 @@ class Verdict:
         for racer in self.racers:
             if racer.outcome != ANSWERED:
                 return f"No saving: {racer.profile} did not answer ({racer.outcome or 'no outcome'})."
-        less, more = sorted(self.racers, key=lambda racer: racer.solved.count)
-        if less.solved.count == more.solved.count:
+        less, more = sorted(self.racers, key=lambda racer: racer.steps)
+        if less.steps == more.steps:
             return ""
-        did = f"{less.profile} solved {count(less.solved.count, 'step')}, {more.profile} {more.solved.count}"
+        did = f"{less.profile} solved {count(less.steps, 'step')}, {more.profile} {more.steps}"
         return f"No saving: {did}. Using fewer tokens for less work saves nothing."
 
     @property
     def saved(self) -> float | None:
         """The share saved of the tokens spent on tools."""
-        return share_saved(*(racer.tokens for racer in self.racers))
+        return share_saved(*(racer.discovery_tokens for racer in self.racers))
 
     @property
     def input_saved(self) -> float | None:
@@ -240,12 +231,11 @@ class Race:
 
     def listener(self, side: int) -> Listener:
         """The listener for the records of a run; side 0 is static binding."""
-        track = self._tracks[side]
-        return lambda record: track.after(record, self.prices)
+        return self._tracks[side].after
 
     def end(self, side: int, result: ScenarioResult) -> None:
         """Mark a run as over."""
-        self._tracks[side].end(result)
+        self._tracks[side].result = result
 
     @property
     def is_over(self) -> bool:
@@ -254,20 +244,21 @@ class Race:
     @property
     def racers(self) -> tuple[Racer, Racer]:
         """The current state of both runs, which may be different moments of the race."""
-        first, second = self._tracks
-        return first.racer, second.racer
+        first, second = (track.steps(self.prices)[-1] for track in self._tracks)
+        return first, second
 
     def frames(self, seconds_a_call: float = SECONDS_A_CALL) -> tuple[RaceFrame, ...]:
         """The start, and every model call that both have finished or did not need.
 
         Once there is a second frame, existing frames never change.
         """
-        first, second = self._tracks
-        known = [len(track.steps) for track in self._tracks if track.result is None]
-        frames = min(known) if known else max(len(first.steps), len(second.steps))
+        first, second = (track.steps(self.prices, finished=True) for track in self._tracks)
+        # A racer that needs fewer calls stands still; one that is not over yet may need more.
+        both = [(one or first[-1], other or second[-1]) for one, other in zip_longest(first, second)]
+        going = [len(steps) for steps in (first, second) if not steps[-1].is_over]
         return tuple(
-            RaceFrame(round(number * seconds_a_call, 3), (first.at(number), second.at(number)))
-            for number in range(frames)
+            RaceFrame(round(number * seconds_a_call, 3), racers)
+            for number, racers in enumerate(both[: min(going, default=None)])
         )
 
     @property
@@ -283,49 +274,35 @@ class Race:
 
 
 class _Track:
-    """One run: its racer after each model call; `steps[0]` is the start, `result` None until its end."""
+    """One run; `result` is None until its end."""
 
     def __init__(self, profile: str) -> None:
-        self.racer = Racer(profile)
-        self.steps = [self.racer]
+        self._start = Racer(profile=profile)
+        self._turns = Turns()
+        self._ended: list[Turn] = []
         self.result: ScenarioResult | None = None
 
-    def at(self, number: int) -> Racer:
-        """The racer after a number of model calls, or after its last."""
-        return self.steps[min(number, len(self.steps) - 1)]
-
-    def after(self, record: Record, prices: Prices | None) -> None:
+    def after(self, record: Record) -> None:
         """Add one record."""
-        if isinstance(record.event, ModelRequested | UserSaid):
-            self._close()
-        self.racer = self.racer.after(record.event, prices)
-        if not self.racer.calls:
-            self.steps[0] = self.racer
+        self._ended += self._turns.after(record)
 
-    def end(self, result: ScenarioResult) -> None:
-        """Finish the track: no more records follow."""
-        self.result = result
-        self.racer = replace(self.racer, is_over=True)
-        if len(self.steps) > self.racer.calls:
-            self.steps[-1] = self.racer
-        else:
-            self._close()
-
-    def _close(self) -> None:
-        """Take the last model call, if there was one, as finished."""
-        if len(self.steps) == self.racer.calls:
-            self.steps.append(self.racer)
+    def steps(self, prices: Prices | None, *, finished: bool = False) -> list[Racer]:
+        """The racer at the start, and after each model call, or only after those that are `finished`."""
+        steps = _steps(self._start, (*self._ended, self._turns.turn), prices)
+        if self.result is not None:
+            return [*steps[:-1], replace(steps[-1], is_over=True)]
+        return steps[:-1] if finished and self._turns.turn.calls else steps
 
 
 def _notes(racers: tuple[Racer, Racer]) -> list[str]:
     static, other = racers
     notes = []
-    more = other.calls - static.calls
+    more = other.model_calls - static.model_calls
     if more:
         what = "more" if more > 0 else "fewer"
         why = ", each of which takes time" if more > 0 else ""
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
-    if not static.solved.count + other.solved.count:
+    if not static.steps + other.steps:
         notes.append("Neither side made a successful tool call, so the number only covers definitions.")
     for racer in racers:
         if racer.failed:

@@ -4,63 +4,33 @@ A plan comes from the turns of a recorded session (`plan_of`) or from assumption
 labelled as such.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from math import ceil
 from random import Random
 
 from inspector.core.budget import CHARACTERS_PER_TOKEN
 from inspector.core.events import (
-    CallFinished,
-    CallStarted,
     CatalogBuilt,
-    Event,
     ModelResponded,
     Record,
-    SessionStarted,
-    SettingsChanged,
-    UserSaid,
 )
 from inspector.core.message import answer_texts
 from inspector.core.number import count
 from inspector.core.settings import knob
-from inspector.core.turns import ModelCall, turns
+from inspector.core.turns import ModelCall, ToolCall, Turn, turns
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import has_proxy, is_native
 
 
-@dataclass(frozen=True, slots=True)
-class SolvedSteps:
-    """The steps solved so far.
+def solved_steps(turn: Turn) -> list[ToolCall]:
+    """The tool calls of the model that solved a step: their server answered them without an error.
 
-    A step is solved by a tool call of the model that its server answered without an error. The same call
-    again, with the same arguments in the same turn, solves nothing more.
+    The same call again, with the same arguments in the same turn, solves nothing more.
     """
-
-    count: int = 0
-    _turn: frozenset[str] = frozenset()
-    _running: Mapping[str, str] = field(default_factory=dict)
-
-    def after(self, event: Event) -> "SolvedSteps":
-        """The steps after one more event."""
-        match event:
-            case UserSaid():
-                return SolvedSteps(self.count)
-            case CallStarted(by="model"):
-                call = f"{event.tool} {compact(dict(event.arguments))}"
-                return replace(self, _running={**self._running, event.call_id: call})
-            case CallFinished(ok=True) if call := self._running.get(event.call_id, ""):
-                if call not in self._turn:
-                    return replace(self, count=self.count + 1, _turn=self._turn | {call})
-        return self
-
-
-def solved_steps(records: Iterable[Record]) -> int:
-    """The solved steps of a whole session."""
-    solved = SolvedSteps()
-    for record in records:
-        solved = solved.after(record.event)
-    return solved.count
+    ended = [call for call in turn.tool_calls if call.is_ok]
+    told = {f"{call.event.tool} {compact(dict(call.event.arguments))}": call for call in reversed(ended)}
+    return list(told.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,15 +237,19 @@ def plan_of(
     (before the first use of a tool), what a gate would have bound in a session without one, and the tokens of
     answers that the provider did not report, which `tokens` counts (by default characters / 4).
     """
-    assumed, records = assumptions or Assumptions(), list(records)
-    recorded = [(turn.message, call) for turn in turns(records) for call in turn.calls]
+    assumed, told = assumptions or Assumptions(), list(turns(records))
+    recorded = [(turn.message, call) for turn in told for call in turn.calls]
     catalog = recorded[-1][1].catalog if recorded else None
     if not recorded or (catalog is not None and catalog.uncounted):
         return None
     made = [call for _, call in recorded]
     tools = _tools(catalog, made)
     overhead, names = _overhead(made, len(tools), assumed)
-    limit = _manifest_limit(records, catalog, overhead.manifest)
+    # A manifest has at most the size of one that was shortened, or else what the session's setting says.
+    if catalog is not None and catalog.rules:
+        limit = overhead.manifest
+    else:
+        limit = int(told[-1].session.settings.get("manifest", {}).get("max_tokens") or 0)
     notes = [f"a recorded session of {count(len(made), 'model call')} over {count(len(tools), 'tool')}"]
     if not any(call.loaded for call in made):
         names += ["search_tokens", "search_seconds", "search_output", "own_call"]
@@ -289,7 +263,7 @@ def plan_of(
         tuple(_calls(recorded, tools, assumed, tokens or estimated)),
         "; ".join(notes),
         tuple(names),
-        solved_steps(records),
+        sum(len(solved_steps(turn)) for turn in told),
         is_recorded=True,
     )
 
@@ -382,12 +356,3 @@ def _overhead(made: Sequence[ModelCall], tools: int, assumed: Assumptions) -> tu
         names += ["meta_tokens", "manifest_tokens"]
     pool = pool or assumed.summary_tokens * tools
     return Overhead(parts[-1].system, meta, manifest, assumed.call_tool_tokens, pool), names
-
-
-def _manifest_limit(records: Sequence[Record], catalog: CatalogBuilt | None, manifest: int) -> int:
-    """What a manifest has at most: the size of one that was shortened, or else the session's setting."""
-    if catalog is not None and catalog.rules:
-        return manifest
-    changes = (record.event for record in reversed(records))
-    settings = next((e.settings for e in changes if isinstance(e, SessionStarted | SettingsChanged)), {})
-    return int(settings.get("manifest", {}).get("max_tokens") or 0)

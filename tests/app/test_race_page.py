@@ -17,7 +17,7 @@ from inspector.app.pages.chat.race_playback import PACES, Playback
 from inspector.app.pages.chat.race_text import bars_text, scale
 from inspector.core.error import ConfigError
 from inspector.core.ports import ChatModel
-from inspector.scenario.comparison import ScenarioResult
+from inspector.scenario.comparison import ModelCallCost, ScenarioResult
 from inspector.scenario.ground import Ground
 from inspector.scenario.race import RaceFrame, Racer
 from inspector.scenario.scenario import Scenario
@@ -321,7 +321,7 @@ def test_both_bars_are_on_one_scale_and_no_line_is_too_wide(
     one: int, two: int, width: int, over: bool
 ) -> None:
     racers = tuple(
-        Racer(name, calls=3, bound=2, tool_tokens=sent, input_tokens=sent, dollars=0.1, outcome="answered")
+        Racer((ModelCallCost(1, sent, 2, input_tokens=sent, dollars=0.1),), outcome="answered", profile=name)
         for name, sent in (("static", one), ("toolsight", two))
     )
     drawn = bars_text(RaceFrame(0.0, (racers[0], racers[1])), max(one, two), width, over=over)

@@ -13,8 +13,8 @@ from hypothesis import given, settings, strategies as st
 
 from inspector.app.pages.chat.race_picture import WIDTH, ansi_line, cast, drawn, picture
 from inspector.core.budget import Prices
+from inspector.scenario.comparison import ModelCallCost
 from inspector.scenario.race import RaceFrame, Racer, Verdict
-from inspector.tokens.plan import SolvedSteps
 from tests.cli.conftest import Toolsight
 from tests.support.lab import FORECAST, MemoryLabs
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
@@ -34,9 +34,9 @@ _DRIVES = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[lh]|[HKJ]|2J)")
 
 def race_of(text: str) -> tuple[tuple[RaceFrame, ...], Verdict]:
     """A race in which everything that is told comes from the text."""
-    start = Racer(text, text, text, last=text, outcome=text)
-    racer = replace(start, calls=1, bound=3, present=90, tool_tokens=90, search_tokens=9, input_tokens=120)
-    racer = replace(racer, billed=100.0, dollars=0.1, is_over=True)
+    start = Racer(profile=text, model=text, tokenizer=text, last=text, outcome=text)
+    cost = ModelCallCost(1, 90, 3, search_tokens=9, input_tokens=120, billed=100.0, dollars=0.1)
+    racer = replace(start, costs=(cost,), is_over=True)
     frames = (RaceFrame(0.0, (start, start)), RaceFrame(0.6, (racer, racer)))
     return frames, Verdict((racer, racer), (text,), Prices(text, 1.0, 1.0, source=text, date=text))
 
@@ -235,8 +235,8 @@ def test_a_scenario_that_does_not_fit_the_named_servers_is_refused(
 
 def test_where_one_side_did_less_there_is_no_large_number() -> None:
     frames, verdict = race_of("a")
-    solved = replace(verdict.racers[0], outcome="answered", solved=SolvedSteps(2))
-    less = Verdict((solved, replace(solved, solved=SolvedSteps(1))))
+    solved = replace(verdict.racers[0], outcome="answered", steps=2)
+    less = Verdict((solved, replace(solved, steps=1)))
     assert "No saving" in cast("a", frames, less)
     texts = [text.text or "" for text in ElementTree.fromstring(picture("a", frames, less)).iter()]
     assert "No saving" in " ".join(texts)

@@ -3,6 +3,7 @@
 from hypothesis import given
 
 from inspector.core.events import (
+    CallRejected,
     CallStarted,
     Event,
     ModelRequested,
@@ -18,13 +19,21 @@ from tests.core.test_fold_property import streams
 from tests.session.test_timeline import CATALOG, STORY, found, request
 
 
+@given(streams, streams)
+def test_every_record_is_in_exactly_one_turn(stream: list[Event], other: list[Event]) -> None:
+    both = records(stream) + records(other, "t")
+    assert [record for turn in turns(both) for record in turn.records] == both
+
+
 @given(streams)
 def test_what_the_model_did_is_in_one_turn(stream: list[Event]) -> None:
-    acts = [act.event for turn in turns(records(stream)) for act in turn.acts]
-    wanted = [
-        event for event in stream if isinstance(event, SearchPerformed | CallStarted) and event.by == "model"
+    acts = [act.record.event for turn in turns(records(stream)) for act in turn.acts]
+    assert acts == [
+        event
+        for event in stream
+        if isinstance(event, CallRejected)
+        or (isinstance(event, SearchPerformed | CallStarted) and event.by == "model")
     ]
-    assert acts == wanted
 
 
 def test_what_a_person_searches_for_or_calls_is_no_act_of_the_model() -> None:
@@ -48,7 +57,8 @@ def test_a_turn_begins_with_a_message_and_ends_with_its_outcome() -> None:
         UserSaid("c"),
         found(),
     ]
-    told = [(turn.message, turn.outcome, len(turn.calls), len(turn.acts)) for turn in turns(records(stream))]
+    made = turns(records(stream))
+    told = [(turn.message, turn.outcome, len(turn.calls), len(turn.acts)) for turn in made]
     assert told == [(1, "answered", 1, 0), (2, "", 1, 0), (3, "", 0, 1)]
 
 
@@ -64,13 +74,13 @@ def test_a_model_call_knows_its_answer_its_catalog_and_what_was_bound_before_it(
     loaded = ToolLoaded("shop:list", 100, "search: orders")
     answer = ModelResponded(2, "done")
     stream = [CATALOG, UserSaid("a"), request(1), found(), loaded, request(2), answer]
-    ((first, second),) = [turn.calls for turn in turns(records(stream))]
+    first, second = [call for turn in turns(records(stream)) for call in turn.calls]
     assert (first.catalog, first.loaded, first.answer) == (CATALOG, (), None)
     assert (second.loaded, second.answer) == ((loaded,), answer)
 
 
 def test_a_call_is_the_models_until_its_result_and_belongs_to_the_request_before_it() -> None:
-    (turn, *_) = turns(records(STORY))
+    turn = next(turn for turn in turns(records(STORY)) if turn.said)
     calls = [act for act in turn.acts if isinstance(act, ToolCall)]
     assert all(call.end is not None and call.end.call_id == call.event.call_id for call in calls)
     for act in turn.acts:

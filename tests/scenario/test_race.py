@@ -59,7 +59,7 @@ def run(*counts: int) -> list[Record]:
 
 
 def sums(found: Sequence[RaceFrame]) -> list[tuple[int, int]]:
-    return [(frame.racers[0].tokens, frame.racers[1].tokens) for frame in found]
+    return [(frame.racers[0].discovery_tokens, frame.racers[1].discovery_tokens) for frame in found]
 
 
 def raced(
@@ -114,8 +114,8 @@ def test_the_last_frame_has_every_token_and_who_needs_fewer_calls_stands_still(
     assert all(racer.is_over for racer in found[-1].racers)
     for before, after in pairwise(found):
         for racer, later in zip(before.racers, after.racers, strict=True):
-            assert later.tokens >= racer.tokens
-            assert later.calls - racer.calls == (0 if racer.is_over else 1)
+            assert later.discovery_tokens >= racer.discovery_tokens
+            assert later.model_calls - racer.model_calls == (0 if racer.is_over else 1)
 
 
 @given(_COUNTS, _COUNTS, st.data())
@@ -123,7 +123,7 @@ def test_a_frame_that_is_there_does_not_change_while_the_race_goes_on(
     static: list[int], other: list[int], data: st.DataObject
 ) -> None:
     def plain(found: Sequence[RaceFrame]) -> list[list[tuple[int, int]]]:
-        return [[(racer.calls, racer.tokens) for racer in frame.racers] for frame in found]
+        return [[(racer.model_calls, racer.discovery_tokens) for racer in frame.racers] for frame in found]
 
     whole = plain(frames(run(*static), run(*other)))
     race = Race(CASE, ("static", "toolsight"))
@@ -138,7 +138,12 @@ def test_a_frame_that_is_there_does_not_change_while_the_race_goes_on(
 def test_searches_in_the_conversation_count_as_tokens_because_of_tools() -> None:
     (_, frame) = frames(run(), records(UserSaid("a"), asked(100, searches=30, history=7)))
     racer = frame.racers[1]
-    assert (racer.tool_tokens, racer.search_tokens, racer.tokens, racer.input_tokens) == (100, 30, 130, 137)
+    assert (racer.tool_tokens, racer.search_tokens, racer.discovery_tokens, racer.input_tokens) == (
+        100,
+        30,
+        130,
+        137,
+    )
 
 
 def test_a_cache_and_prices_make_billed_tokens_and_dollars_and_what_is_not_known_is_not_nothing() -> None:
@@ -162,6 +167,7 @@ def test_a_lane_tells_what_came_of_each_call() -> None:
         searched("late orders"),
         searched("mail"),
         asked(2),
+        CallStarted("1", "shop:list_orders", {}),
         CallFinished("1", "shop:list_orders", True, ""),
         CallRejected("1", "shop__x", "deferred", ""),
         asked(3),

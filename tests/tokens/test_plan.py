@@ -28,6 +28,7 @@ from inspector.core.prompt_cache import CacheTerms
 from inspector.core.server import ServerSpec
 from inspector.core.settings import SentDelivery, Settings
 from inspector.core.tool import Tool
+from inspector.core.turns import turns
 from inspector.schema.schema import Deferral, ModelFeatures
 from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import own_delivery
@@ -37,7 +38,6 @@ from inspector.tokens.plan import (
     Overhead,
     Plan,
     PlannedTool,
-    SolvedSteps,
     plan_of,
     solved_steps,
     usual_plan,
@@ -278,7 +278,8 @@ def called(
 
 def solved(*calls: list[Event]) -> int:
     events = [event for call in calls for event in call]
-    return solved_steps(Record("s", seq, 0.0, event) for seq, event in enumerate(events, start=1))
+    told = turns(Record("s", seq, 0.0, event) for seq, event in enumerate(events, start=1))
+    return sum(len(solved_steps(turn)) for turn in told)
 
 
 def test_a_successful_call_solves_a_step_and_a_failed_one_none() -> None:
@@ -297,10 +298,7 @@ def test_the_same_call_again_solves_nothing_until_the_user_speaks() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.booleans()), max_size=12))
 def test_steps_never_shrink_and_are_at_most_the_successful_calls(story: list[tuple[str, bool, bool]]) -> None:
-    state, counts = SolvedSteps(), [0]
-    for tool, ok, speaks in story:
-        for event in (*([UserSaid("x")] if speaks else []), *called(tool, ok=ok)):
-            state = state.after(event)
-            counts.append(state.count)
+    made = [[*([UserSaid("x")] if speaks else []), *called(tool, ok=ok)] for tool, ok, speaks in story]
+    counts = [solved(*made[:number]) for number in range(len(made) + 1)]
     assert counts == sorted(counts)
     assert counts[-1] <= sum(ok for _, ok, _ in story)

@@ -51,7 +51,7 @@ def drawn(
 
     `most` is the number of tokens of a full bar, by default those of the larger racer so far.
     """
-    longest = most if most is not None else max(racer.tokens for racer in frame.racers)
+    longest = most if most is not None else max(racer.discovery_tokens for racer in frame.racers)
     lines = list(_title_lines(title, frame, width))
     for side, racer in enumerate(frame.racers):
         state = answered(racer).plain if verdict is not None else ""
@@ -78,9 +78,9 @@ def _title_lines(title: str, frame: RaceFrame, width: int) -> Iterator[Line]:
 def _racer(racer: Racer, state: str, color: str, most: int, width: int) -> Iterator[Line]:
     name = racer_title(racer.profile).plain
     yield ((name, f"1;{color}"), (f"   {state}" if state else "", ""))
-    yield ((f"{racer.tokens:>{_TOTAL},}", f"1;{color}"), (_facts(racer, width - _TOTAL - 1), ""))
+    yield ((f"{racer.discovery_tokens:>{_TOTAL},}", f"1;{color}"), (_facts(racer, width - _TOTAL - 1), ""))
     yield ((bar(racer, most, width, "").plain, color),)
-    call = f"{racer.calls:>3} {tokens(racer.present):>6}  {racer.last}" if racer.calls else ""
+    call = f"{racer.model_calls:>3} {tokens(racer.present):>6}  {racer.last}" if racer.model_calls else ""
     yield ((visible(call, limit=_LONGEST, newlines=False), ""),)
 
 
@@ -89,7 +89,7 @@ def _facts(racer: Racer, width: int) -> str:
     searches = f" ({SEARCHES} {tokens(racer.search_tokens)} searches)" if racer.search_tokens else ""
     facts = [
         f" tokens for tools{searches}",
-        count(racer.calls, "model call"),
+        count(racer.model_calls, "model call"),
         f"all input {tokens(racer.input_tokens)}",
         *([money(racer.dollars)] if racer.dollars is not None else []),
         f"{count(racer.bound, 'tool')} bound",
@@ -118,7 +118,7 @@ def cast(title: str, frames: Sequence[RaceFrame], verdict: Verdict) -> str:
 
     The same frames give the same recording.
     """
-    most = max(racer.tokens for racer in verdict.racers)
+    most = max(racer.discovery_tokens for racer in verdict.racers)
     moments = [(frame.seconds, drawn(title, frame, None, WIDTH, most)) for frame in frames]
     end = frames[-1].seconds
     moments.append((end, drawn(title, frames[-1], verdict, WIDTH, most)))
@@ -204,8 +204,8 @@ def _totals(verdict: Verdict) -> Iterator[str]:
 def _total(racer: Racer, y: float, side: int) -> Iterator[str]:
     yield _stroke([(_LEFT, y - 6), (_LEFT + 36, y - 6)], side)
     yield svg.text(_LEFT + 48, y, middle(racer.profile, 24), 20, _COLORS[side], weight=700)
-    yield svg.text(_LEFT, y + 44, f"{racer.tokens:,}", 42, weight=700)
-    rest = f"in {count(racer.calls, 'model call')}, all input {tokens(racer.input_tokens)}"
+    yield svg.text(_LEFT, y + 44, f"{racer.discovery_tokens:,}", 42, weight=700)
+    rest = f"in {count(racer.model_calls, 'model call')}, all input {tokens(racer.input_tokens)}"
     if racer.dollars is not None:
         rest += f", {money(racer.dollars)}"
     yield svg.text(_LEFT, y + 70, rest, 17, svg.DIM)
@@ -213,7 +213,7 @@ def _total(racer: Racer, y: float, side: int) -> Iterator[str]:
 
 def _sums(frames: Sequence[RaceFrame]) -> Iterator[str]:
     """Draw the cumulative tokens for tools."""
-    most = max(racer.tokens for racer in frames[-1].racers)
+    most = max(racer.discovery_tokens for racer in frames[-1].racers)
     chart = _Chart(560, 186, _RIGHT - 70, 420, len(frames) - 1, most)
     yield svg.text(
         chart.left,
@@ -225,11 +225,11 @@ def _sums(frames: Sequence[RaceFrame]) -> Iterator[str]:
     yield from _grid(chart)
     for side in (0, 1):
         racers = _own(frames, side)
-        points = [(chart.x(racer.calls), chart.y(racer.tokens)) for racer in racers]
+        points = [(chart.x(racer.model_calls), chart.y(racer.discovery_tokens)) for racer in racers]
         yield _stroke(points, side)
         yield from (svg.dot(x, y, _COLORS[side]) for x, y in points[1:])
         x, y = points[-1]
-        yield svg.text(x + 12, y + 6, tokens(racers[-1].tokens), 18, _COLORS[side], weight=700)
+        yield svg.text(x + 12, y + 6, tokens(racers[-1].discovery_tokens), 18, _COLORS[side], weight=700)
 
 
 def _calls(frames: Sequence[RaceFrame]) -> Iterator[str]:
@@ -241,7 +241,7 @@ def _calls(frames: Sequence[RaceFrame]) -> Iterator[str]:
     width = min((chart.right - chart.left) / max(chart.calls, 1) * 0.34, 22)
     for side in (0, 1):
         for racer in _own(frames, side)[1:]:
-            x, y = chart.x(racer.calls - 0.5) + (side - 1) * width, chart.y(racer.present)
+            x, y = chart.x(racer.model_calls - 0.5) + (side - 1) * width, chart.y(racer.present)
             # Static binding is an outline, so that it can be told apart without color.
             draw = svg.box if side else svg.outline
             yield draw(x + 1, y, max(width - 2, 1), chart.bottom - y, _COLORS[side])
@@ -251,7 +251,8 @@ def _calls(frames: Sequence[RaceFrame]) -> Iterator[str]:
 
 def _own(frames: Sequence[RaceFrame], side: int) -> list[Racer]:
     """Return a racer after each of its own model calls; frames in which it made none are skipped."""
-    return [frame.racers[side] for number, frame in enumerate(frames) if frame.racers[side].calls == number]
+    racers = [frame.racers[side] for frame in frames]
+    return [racer for number, racer in enumerate(racers) if racer.model_calls == number]
 
 
 def _grid(chart: _Chart, ticks: int = _TICKS) -> Iterator[str]:

@@ -68,13 +68,13 @@ class Playback:
     def frame(self, profile: str) -> RaceFrame:
         """Return the current frame; before a race, empty racers with `profile` in the second."""
         shown = self.shown
-        return shown[-1] if shown else RaceFrame(0.0, (Racer(STATIC), Racer(profile)))
+        return shown[-1] if shown else RaceFrame(0.0, (Racer(profile=STATIC), Racer(profile=profile)))
 
     @property
     def most(self) -> tuple[int, int]:
         """The tokens of the larger racer so far, and of the largest model call."""
         racers = self.race.racers if self.race is not None else ()
-        return max((racer.tokens for racer in racers), default=0), max(
+        return max((racer.discovery_tokens for racer in racers), default=0), max(
             (racer.present for racer in racers), default=0
         )
 

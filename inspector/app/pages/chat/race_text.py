@@ -100,8 +100,8 @@ def bars_text(
     for side, racer in enumerate(frame.racers):
         lines.append(_head(racer, side, width, over=over, state=states[side]))
         drawn = bar(racer, full, width - _TOTAL, COLORS[side])
-        number = Content.styled(f"{racer.tokens:,}".rjust(width - drawn.cell_length), f"bold {NAMES[side]}")
-        lines += [Content.assemble(drawn, number), *[drawn] * (rows - 1)]
+        number = f"{racer.discovery_tokens:,}".rjust(width - drawn.cell_length)
+        lines += [Content.assemble(drawn, (number, f"bold {NAMES[side]}")), *[drawn] * (rows - 1)]
     ends = f"full bar = {tokens(full)} tokens" if full else ""
     told = f"{TOOLS} definitions  {SEARCHES} searches, all calls"
     lines.append(joined([Content.styled(one, MUTED) for one in (told, ends) if one], width))
@@ -112,8 +112,8 @@ def _head(racer: Racer, side: int, width: int, *, over: bool, state: str) -> Con
     """Return a racer's name at the left and, at the right, as many facts as fit."""
     name = racer_title(racer.profile).stylize_before(NAMES[side])
     facts = [answered(racer)] if over else [Content.styled(state, MUTED)] if state else []
-    if racer.calls:
-        facts.append(Content(count(racer.calls, "model call")))
+    if racer.model_calls:
+        facts.append(Content(count(racer.model_calls, "model call")))
         facts.append(Content(f"{count(racer.bound, 'tool')} bound"))
         facts.append(Content(f"all input {tokens(racer.input_tokens)}"))
         facts += [Content(money(racer.dollars))] if racer.dollars is not None else []
@@ -126,16 +126,15 @@ def _head(racer: Racer, side: int, width: int, *, over: bool, state: str) -> Con
 
 def bar(racer: Racer, most: int, width: int, color: str) -> Content:
     """Return a racer's bar, `width` cells for `most` tokens: solid for definitions, shaded for searches."""
-    whole = round(racer.tokens / most * width) if most else 0
+    whole = round(racer.discovery_tokens / most * width) if most else 0
     solid = min(round(racer.tool_tokens / most * width) if most else 0, whole)
     return Content.styled(TOOLS * solid + SEARCHES * (whole - solid), color)
 
 
 def log(shown: Sequence[RaceFrame], side: int, lines: int, most: int) -> Content:
     """Return the latest model calls of a racer, one per line, the newest last and bold."""
-    calls = [
-        frame.racers[side] for number, frame in enumerate(shown) if number == frame.racers[side].calls > 0
-    ]
+    racers = [frame.racers[side] for frame in shown]
+    calls = [racer for number, racer in enumerate(racers) if number == racer.model_calls > 0]
     rows = list(_rows(calls[-max(lines, 1) :], most, COLORS[side]))
     if rows:
         rows[-1] = rows[-1].stylize("bold")
@@ -146,7 +145,7 @@ def _rows(calls: Sequence[Racer], most: int, color: str) -> Iterator[Content]:
     for racer in calls:
         cells = max(round(racer.present / most * _BAR), 1) if most and racer.present else 0
         yield Content.assemble(
-            (f"{racer.calls:>{_CALL}}", MUTED),
+            (f"{racer.model_calls:>{_CALL}}", MUTED),
             f" {tokens(racer.present):>{_COUNT}} ",
             (f"{TOOLS * cells:<{_BAR}}", color),
             f" {visible(racer.last, limit=_LINE, newlines=False)}",
@@ -156,12 +155,13 @@ def _rows(calls: Sequence[Racer], most: int, color: str) -> Iterator[Content]:
 def so_far(frame: RaceFrame) -> Content:
     """Return what both racers have sent so far."""
     static, other = frame.racers
-    if not (static.tokens and other.tokens):
+    bound, found = static.discovery_tokens, other.discovery_tokens
+    if not (bound and found):
         return Content.styled("Starting servers and indexing tools …", MUTED)
-    share = 1 - other.tokens / static.tokens
+    share = 1 - found / bound
     return Content.assemble(
         (f"call {frame.call}", "bold"),
-        f": {_name(other)} {tokens(other.tokens)} tokens for tools, static {tokens(static.tokens)}, ",
+        f": {_name(other)} {tokens(found)} tokens for tools, static {tokens(bound)}, ",
         (f"{percent(abs(share))} {'less' if share >= 0 else 'more'}", "bold"),
     )
 
@@ -183,7 +183,7 @@ def headline(verdict: Verdict) -> Content:
     static, other = verdict.racers
     if verdict.saved is None:
         return Content("no tokens were sent for tools")
-    numbers = f"for tools: {tokens(other.tokens)} instead of {tokens(static.tokens)}"
+    numbers = f"for tools: {tokens(other.discovery_tokens)} instead of {tokens(static.discovery_tokens)}"
     if verdict.shortfall:
         return Content.assemble((visible(verdict.shortfall, limit=400), "bold"), f"\nTokens {numbers}")
     verb, color = ("saved", "$text-success") if verdict.saved >= 0 else ("more", "$text-warning")
@@ -199,8 +199,8 @@ def table_rows(verdict: Verdict) -> list[tuple[str, str, str, str]]:
         ("", _short(static), _short(other), ""),
         *_tokens(verdict),
         *_money(verdict),
-        ("model calls", str(static.calls), str(other.calls), ""),
-        ("solved steps", str(static.solved.count), str(other.solved.count), ""),
+        ("model calls", str(static.model_calls), str(other.model_calls), ""),
+        ("solved steps", str(static.steps), str(other.steps), ""),
     ]
 
 
