@@ -19,7 +19,7 @@ from inspector.measure.run import Prepared, prepare
 from inspector.research.source import StoredEmbedder
 from inspector.search.ports import Embedder
 from inspector.search.semantics import Semantics
-from inspector.search.sqlite import SqliteVectors
+from inspector.store.server_memory import SqliteVectors
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"

@@ -26,7 +26,7 @@ from inspector.measure.evalset import read_evalset, read_tools
 from inspector.registry.embedding import embedded_text
 from inspector.research.source import StoredEmbedder
 from inspector.search.document import key_of
-from inspector.search.sqlite import SqliteVectors
+from inspector.store.server_memory import SqliteVectors
 
 NOISE = 0.8
 GROUPS = 100

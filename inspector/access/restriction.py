@@ -197,11 +197,6 @@ class AccessControl:
         if self.policy is not None:
             self.sight = self._with_servers(_named(self.policy, chosen))
 
-    @property
-    def is_restricted(self) -> bool:
-        """Whether a policy says what is seen: not for the administrator."""
-        return not self.is_administrator
-
     def sight_as(self, user: str, expert: str = "") -> Sight:
         """What somebody may see; without a user it is the administrator: everything. Raises ConfigError."""
         if self.policy is None:
@@ -235,7 +230,7 @@ class AccessControl:
         """
         if self.policy is None:
             return ()
-        if self.is_restricted:
+        if not self.is_administrator:
             return () if self.expert else self.sight.patterns
         every = [pattern for grant in self.policy.grants for pattern in grant.patterns]
         return tuple(dict.fromkeys([*every, *(one for own in self.policy.experts.values() for one in own)]))

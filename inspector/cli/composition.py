@@ -52,10 +52,10 @@ from inspector.reliability.breaker_store import SqliteBreakers
 from inspector.reliability.breaking import BreakerStore
 from inspector.schema.schema import PLAIN, ModelFeatures
 from inspector.search.ports import Embedder, StaticEmbedder
-from inspector.search.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
+from inspector.store.server_memory import SqliteServerMemory, SqliteVectors
 from inspector.store.store import SqliteStore
 from inspector.tokens.accounting import LitellmPrices
 from inspector.tokens.counter import AnthropicCounter, RememberedLengths, TiktokenCounter, is_claude

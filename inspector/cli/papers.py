@@ -34,7 +34,7 @@ from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.scenario.scenario import load_scenario
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry
-from inspector.search.sqlite import SqliteVectors
+from inspector.store.server_memory import SqliteVectors
 
 if TYPE_CHECKING:
     from inspector.search.semantics import Semantics

@@ -83,7 +83,7 @@ def sight_of(options: Options) -> Sight:
     )
     given = AccessSettings(policy=policy, user=user, expert=expert)
     control = AccessControl(given, load_policy)
-    if control.is_restricted and not control.user:
+    if not control.is_administrator and not control.user:
         say("the policy needs a user: nothing is visible without --user", err=True)
     return control.sight
 

@@ -1,6 +1,6 @@
 """The stream: stores each event, folds it into the state, passes it on; the settings and model in use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from inspector.core.events import Event, Record
@@ -23,7 +23,7 @@ class Session:
         self._store = store
         self._clock = clock
         self.redactor = redactor
-        self._listeners: list[Listener] = []
+        self._listeners: list[tuple[Listener, Collection[str]]] = []
         self._seq = 0
 
     def emit(self, event: Event) -> None:
@@ -32,18 +32,13 @@ class Session:
         self._store.append(record)
         self._seq = record.seq
         self.state = apply(self.state, record)
-        for listener in tuple(self._listeners):
-            listener(record)
+        for listener, kinds in tuple(self._listeners):
+            if not kinds or event.kind in kinds:
+                listener(record)
 
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Pass every further record to `listener`; call the returned function to stop."""
-        self._listeners.append(listener)
-
-        def unsubscribe() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
-
-        return unsubscribe
+    def subscribe(self, listener: Listener, kinds: Collection[str] = ()) -> None:
+        """Pass every further record to `listener`, or those of some kinds."""
+        self._listeners.append((listener, kinds))
 
 
 # Code that depends on them holds the object, not its parts, and reads the parts when it uses them.

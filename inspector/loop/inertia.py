@@ -100,7 +100,7 @@ class Inertia:
         self._is_closed = False
         self._is_told = True
         self._before, self._made = "", 0
-        session.subscribe(self._listen)
+        session.subscribe(self._listen, (UserSaid.kind, CallStarted.kind))
 
     @property
     def persona(self) -> str:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from inspector.core.access import Sight
 from inspector.registry.sql_registry import IDS_A_STATEMENT, Condition, Dialect, SqlRegistry, one_of
 from inspector.search.ports import Neighbour, RegisteredTool, SyncReport
-from inspector.search.sqlite import SqliteVectors, storable
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.store.server_memory import SqliteVectors, storable
 
 # What somebody may see. GLOB matches what `Sight.permits` does, with two differences that are made up for:
 # `[` is special to it, and it cannot tell NUL, surrogates, U+FFFE and U+FFFF from the end of the text or from

@@ -325,14 +325,6 @@ def missing_words(query: str, lacking: Collection[str]) -> dict[str, str]:
     return words
 
 
-def as_written(query: str, sought: Iterable[str]) -> tuple[str, ...]:
-    """Terms as the query has them, not stemmed; a term that it does not have stays as it is."""
-    written: dict[str, str] = {}
-    for word in split_words(query):
-        written.setdefault(terms(word)[0], word.lower())
-    return tuple(written.get(term, term) for term in sought)
-
-
 def runs(query: str, missing: Collection[str]) -> tuple[str, ...]:
     """The missing words as they stand side by side in the query: “unpaid invoices”, “customer”."""
     words = [word.lower() for word in split_words(query)]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from inspector.core.ranking import Signal
 from inspector.core.tool import Tool, summary_line
+from inspector.schema.json_value import compact
 from inspector.schema.schema import fields
 from inspector.search.metric import processors, side_by_side
 from inspector.search.vocabulary import spaced, split_words, terms, written_words
@@ -72,13 +73,14 @@ class Document:
     """One tool's index entry, kept as long as the tool does not change.
 
     `terms` are counted in each of FIELDS, `words` in all texts together (WORDS). `passages` holds the keys of
-    its `passage_texts`, in the order of PASSAGES.
+    its `passage_texts`, in the order of PASSAGES. `size` is that of the definition, in characters.
     """
 
     tool: Tool
     terms: TermCounts
     words: TermCounts
     passages: tuple[Key, ...]
+    size: int
 
 
 def read(tool: Tool, vocabulary: Vocabulary) -> Document:
@@ -90,6 +92,7 @@ def read(tool: Tool, vocabulary: Vocabulary) -> Document:
         TermCounts.of([terms(text) for text in texts], vocabulary),
         TermCounts.of([own], vocabulary),
         tuple(key_of(text) for text in passage_texts(tool)),
+        len(tool.description) + len(compact(tool.input_schema)),
     )
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from inspector.core.ranking import Answer, Outcome, SearchRequest
 from inspector.core.settings import DiscoverySettings, ResultForm
 from inspector.core.tool import Tool, destroying_word, destroys
-from inspector.schema.json_value import compact
 from inspector.search.query import asking, asks_for
 from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:
+    from inspector.search.index import ToolIndex
     from inspector.search.ranker import Mask, Ranking
 
 # A report keeps its results and this many of the tools that missed; the rest is counted.
@@ -111,10 +111,10 @@ class Places:
     after the first whose score is far below the best; late places are for short definitions.
     """
 
-    def __init__(self, rules: SearchRules, ranking: "Ranking", positions: Mapping[str, int]) -> None:
-        """`positions` are those of the tools in the index, by id."""
+    def __init__(self, rules: SearchRules, ranking: "Ranking", index: "ToolIndex") -> None:
         answer = rules.answer(ranking)
-        self._pinned = {positions[tool_id] for tool_id in rules.pinned if tool_id in positions}
+        self._documents, at = index.documents, index.position
+        self._pinned = {at[tool_id] for tool_id in rules.pinned if tool_id in at}
         most = max(rules.most(answer), 0)
         self._scores = ranking.comparable if rules.threshold and answer is Answer.FOUND else None
         self._usual = most
@@ -124,13 +124,14 @@ class Places:
         self._taken: list[float] = []
         self.end: Outcome | None = None if most else Outcome.OVER_LIMIT
 
-    def take(self, tool: Tool, position: int) -> Outcome | None:
+    def take(self, position: int) -> Outcome | None:
         """Take a place for the next best match; why there is none for it, or None if it is a result."""
+        is_long = self._documents[position].size > SHORT_DEFINITION
         is_pinned = position in self._pinned
         if self.end is None and not is_pinned and self._is_far(position):
             self.end = Outcome.UNLIKELY
         is_late = not is_pinned and self._scores is not None and len(self._taken) >= self._usual
-        if self.end is not None or not self._free[is_pinned] or (is_late and _is_long(tool)):
+        if self.end is not None or not self._free[is_pinned] or (is_late and is_long):
             return self.end or Outcome.OVER_LIMIT
         self._free[is_pinned] -= 1
         if not is_pinned and self._scores is not None:
@@ -143,7 +144,3 @@ class Places:
         if self._scores is None or len(self._taken) < SURELY:
             return False
         return float(self._scores[position]) < NEAR * max(self._taken)
-
-
-def _is_long(tool: Tool) -> bool:
-    return len(tool.description) + len(compact(tool.input_schema)) > SHORT_DEFINITION

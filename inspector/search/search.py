@@ -161,7 +161,7 @@ class ToolSearch:
         answer = self._rules.answer(ranking)
         outcome = _of_results(answer, outcome)
         likely, missed, query = self._rules.likely(ranking, request), 0, ranking.read or request.query
-        places = Places(self._rules, ranking, self._index.position)
+        places = Places(self._rules, ranking, self._index)
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)
@@ -169,7 +169,7 @@ class ToolSearch:
                 actual = self._rules.missed(ranking, position)
             elif actual is None and places.end is None and self._rules.withholds(tool, query, answer):
                 actual = Outcome.WITHHELD
-            elif actual is None and (refused := places.take(tool, position)):
+            elif actual is None and (refused := places.take(position)):
                 actual = outcome if answer is Answer.NOTHING else refused
             elif actual is None:
                 is_bound = outcome.is_result and self._index.ids[position] in self._rules.bound

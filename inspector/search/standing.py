@@ -114,12 +114,12 @@ class Verdict:
         if self.is_lookup:
             return dict.fromkeys(self.matches)
         index = self.rankers.index
-        places, tools = Places(self.rules, self.standings.ranking, index.position), index.tools
+        places, tools = Places(self.rules, self.standings.ranking, index), index.tools
         query = self.standings.ranking.read or self.request.query
         return {
             position: Outcome.WITHHELD
             if places.end is None and self.rules.withholds(tools[position], query, self.answer)
-            else places.take(tools[position], position)
+            else places.take(position)
             for position in self.matches
         }
 

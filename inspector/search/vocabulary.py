@@ -179,3 +179,11 @@ class Tags:
 def claimed_tags(annotations: Annotations) -> tuple[str, ...]:
     """What a server claims of a tool, as tags."""
     return tuple(tag for name, tag in _CLAIMS if getattr(annotations, name))
+
+
+def as_written(query: str, sought: Iterable[str]) -> tuple[str, ...]:
+    """Terms as the query has them, not stemmed; a term that it does not have stays as it is."""
+    written: dict[str, str] = {}
+    for word in split_words(query):
+        written.setdefault(terms(word)[0], word.lower())
+    return tuple(written.get(term, term) for term in sought)

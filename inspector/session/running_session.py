@@ -198,7 +198,7 @@ class RunningSession:
 
     @property
     def access_policy(self) -> AccessPolicy | None:
-        return None if self.access.is_restricted else self.access.policy
+        return self.access.policy if self.access.is_administrator else None
 
     @property
     def setup(self) -> Setup:

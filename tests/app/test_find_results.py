@@ -24,10 +24,10 @@ from inspector.core.ranking import (
     Signal,
 )
 from inspector.core.tool import Tool
-from inspector.search.addition import as_written
 from inspector.search.answer_text import told_apart
 from inspector.search.fusion import FusionWeights
 from inspector.search.ranker_list import INFO, RANKERS
+from inspector.search.vocabulary import as_written
 from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous

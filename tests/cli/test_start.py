@@ -12,7 +12,7 @@ from inspector.core.events import Record, SessionStarted
 from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.search.sqlite import SqliteServerMemory
+from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
 
 

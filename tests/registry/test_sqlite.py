@@ -13,8 +13,8 @@ from inspector.registry.embedding import embedded_text
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.document import key_of
 from inspector.search.ports import SyncReport
-from inspector.search.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.store.database import SqliteDatabase
+from inspector.store.server_memory import SqliteServerMemory, SqliteVectors
 from tests.support.registry import MODEL, keep_vector, tool, unit
 
 ONE, OTHER = tool("s", "one", "One."), tool("s", "other", "Other.")

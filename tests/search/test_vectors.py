@@ -19,7 +19,7 @@ from inspector.search.index import ToolIndex
 from inspector.search.metric import side_by_side
 from inspector.search.ports import VectorStore
 from inspector.search.semantics import Semantics
-from inspector.search.sqlite import SqliteVectors
+from inspector.store.server_memory import SqliteVectors
 from tests.support.memory_vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import CountingEmbedder, embedded, memory_semantics, semantic_index
 

@@ -45,15 +45,12 @@ class Ground:
         found: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
 
         def listen(record: Record) -> None:
-            if isinstance(record.event, kind) and not found.done():
+            if not found.done():
                 found.set_result(record.event)
 
-        stop = self.session.subscribe(listen)
-        try:
-            async with asyncio.timeout(5):
-                return await found
-        finally:
-            stop()
+        self.session.subscribe(listen, (kind.kind,))
+        async with asyncio.timeout(5):
+            return await found
 
 
 async def test_what_is_too_old_is_deleted_when_a_session_starts_and_while_it_runs() -> None:

@@ -12,8 +12,8 @@ import pytest
 from inspector.core.error import StoreError
 from inspector.core.events import Record, UserSaid
 from inspector.core.server import Era
-from inspector.search.sqlite import SqliteServerMemory
 from inspector.store import database
+from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,8 +11,8 @@ from inspector.core.events import Record, UserSaid
 from inspector.core.ports import ServerMemory, Snapshot
 from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.tool import Annotations, Tool
-from inspector.search.sqlite import SqliteServerMemory
 from inspector.store.memory import MemoryServerMemory
+from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
 from tests.support.hostile import with_hostile_text
 

@@ -19,9 +19,9 @@ from inspector.core.ports import SystemClock
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink
-from inspector.search.sqlite import SqliteServerMemory
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
+from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
 from tests.support.fakes import CharacterCounter, FixedApprover, MemoryPrices, ToldModel, says
 from tests.support.memory_vectors import MemoryVectors

@@ -13,7 +13,7 @@ from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
-from inspector.search.sqlite import SqliteVectors
+from inspector.store.server_memory import SqliteVectors
 from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 
 

@@ -17,9 +17,9 @@ from inspector.app.pages.find.pane import stands_for
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Answer, IndexPhase, IndexState, Outcome, SearchReport, SearchRequest
 from inspector.core.tool import Tool
-from inspector.search.addition import as_written
 from inspector.search.answer_text import confidence_text
 from inspector.search.index import ToolIndex
+from inspector.search.vocabulary import as_written
 from inspector.session.view import SessionView
 from widgets import PlainInput, middle, plain, visible
 

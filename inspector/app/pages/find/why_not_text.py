@@ -15,8 +15,9 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
-from inspector.search.addition import Addition, Place, as_written
+from inspector.search.addition import Addition, Place
 from inspector.search.answer_text import told_apart
+from inspector.search.vocabulary import as_written
 from inspector.search.why_not import LOOKED_UP, LedgerLine, WhyNot
 from widgets import Column, Record, middle, plain, visible
 
