@@ -77,6 +77,8 @@ class KeyBar(Widget):
 
     def _renew(self) -> None:
         self._is_due = False
+        if not self.is_attached:
+            return
         offered: dict[str, FooterKey] = {}
         for node, binding, is_enabled, _ in self.screen.active_bindings.values():
             if binding.show and binding.action not in offered:
