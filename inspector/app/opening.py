@@ -1,9 +1,11 @@
 """Opens a session in the app: consent first, then what an earlier run left, then connections."""
 
 import asyncio
-from collections.abc import Callable
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover, ask_about_leftovers
 from inspector.app.dialogs.elicitor import ModalElicitor
@@ -20,13 +22,6 @@ if TYPE_CHECKING:
     from inspector.measure.audit.result import Audit
     from inspector.registry.library import RegistryLibrary
     from inspector.reliability.flow import FlowLibrary
-
-
-class Clipboard(Protocol):
-    """Copies text."""
-
-    def copy(self, text: str) -> str:
-        """Copy a text and say where it is now; "" if it is nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ class Opened:
     approver: ModalApprover
     lab: "Lab | None" = None
     reproduction: "Reproduction | None" = None
-    clipboard: Clipboard | None = None
+    clipboard: "SystemClipboard | None" = None
     audit: "Callable[[], Audit] | None" = None
     leftovers: Leftovers | None = None
     approves: bool = False
@@ -78,3 +73,58 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
     await asyncio.to_thread(opened.bench.accounting.warm)
     opened.bench.connect()
     return True
+
+
+# Copies text with the programs of this machine, which say whether it worked; a terminal does not.
+
+_PATIENCE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """A program that copies its input; it needs the variable `needs`, if any. `where` is where a copy is."""
+
+    argv: tuple[str, ...]
+    where: str
+    needs: str = ""
+
+
+_CLIPBOARD = "the clipboard"
+_PROGRAMS = (
+    _Program(("pbcopy",), _CLIPBOARD),
+    _Program(("wl-copy",), _CLIPBOARD, "WAYLAND_DISPLAY"),
+    _Program(("xclip", "-selection", "clipboard"), _CLIPBOARD, "DISPLAY"),
+    _Program(("xsel", "--clipboard", "--input"), _CLIPBOARD, "DISPLAY"),
+    _Program(("tmux", "load-buffer", "-w", "-"), "tmux (paste with prefix ])", "TMUX"),
+)
+
+
+class SystemClipboard:
+    """The clipboard of the desktop, or else the buffer of tmux."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+
+    def copy(self, text: str) -> str:
+        """Copy a text and say where it is now; "" if no program could."""
+        usable = (one for one in _PROGRAMS if not one.needs or self._environment.get(one.needs))
+        return next((one.where for one in usable if self._ran(one, text)), "")
+
+    def _ran(self, program: _Program, text: str) -> bool:
+        command = shutil.which(program.argv[0], path=self._environment.get("PATH"))
+        if command is None:
+            return False
+        try:
+            # Without pipes for its output: some stay in the background and would hold them open.
+            done = subprocess.run(
+                [command, *program.argv[1:]],
+                input=text.encode("utf-8", "replace"),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=self._environment,
+                timeout=_PATIENCE,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+        return done.returncode == 0

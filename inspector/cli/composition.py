@@ -48,8 +48,7 @@ from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, re
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.registry.library import WithRegistry
 from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
-from inspector.reliability.breaker_store import SqliteBreakers
-from inspector.reliability.breaking import BreakerStore
+from inspector.reliability.breaking import BreakerStore, SqliteBreakers
 from inspector.schema.schema import PLAIN, ModelFeatures
 from inspector.search.ports import Embedder, StaticEmbedder
 from inspector.session.assembly import Ports

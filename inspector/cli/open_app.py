@@ -124,7 +124,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitor import ModalElicitor
-    from inspector.app.opening import Opened
+    from inspector.app.opening import Opened, SystemClipboard
     from inspector.app.place import ScenarioPage
     from inspector.app.scenario_job import Reproduction
     from inspector.cli import composition
@@ -132,7 +132,6 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.configuration import is_the_demo, read_configuration, with_list_changes
     from inspector.cli.inertia import RecordedFlows
     from inspector.cli.lab import ShippedLab
-    from inspector.config.clipboard import SystemClipboard
     from inspector.config.program import under_work
     from inspector.core.redaction import clean
     from widgets import cover_with

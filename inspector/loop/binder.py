@@ -17,8 +17,7 @@ from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import SentDelivery
 from inspector.core.stream import Session
 from inspector.core.tool import Catalog, Tool
-from inspector.loop.catalog import build_catalog
-from inspector.loop.gate import Gate, Preconditions
+from inspector.loop.gate import Gate, Preconditions, build_catalog
 from inspector.loop.tool_context import ToolContext
 from inspector.search.retrieval import Live
 from inspector.tokens.accounting import Accounting

@@ -1,16 +1,37 @@
 """What a session uses of servers, as interfaces: connections, what crosses them, and whom a server asks."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Any, Final, Protocol
 
-from inspector.core.error import ServerExited
-from inspector.core.events import Decision as Decision
+from inspector.core.error import ClientRefusal, ServerExited
+from inspector.core.events import (
+    Decision as Decision,
+    ElicitationCompleted,
+    Event,
+    ServerAnswered,
+    ServerAsked,
+    ServerAskedOften,
+)
+from inspector.core.events.server import ServerQuestion
 from inspector.core.message import ToolResult
 from inspector.core.ports import ToolListing
+from inspector.core.redaction import SECRETS
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.settings import ClientCapabilities
-from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest
+from inspector.mcp.elicitation import (
+    LONGEST_MESSAGE,
+    QUESTIONS_A_CALL,
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+    form_fields,
+    recorded_address,
+    without_secrets,
+)
 from inspector.mcp.frame import FrameLog
 from inspector.schema.json_value import JsonObject
 
@@ -114,3 +135,209 @@ class Nobody:
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:  # noqa: ARG002
         """Decline."""
         return ElicitationAnswer(Action.DECLINE, why="there is nobody to ask")
+
+
+# What the stream keeps of what a server asks its client: a bounded part, cut to what people read.
+
+MOST_RECORDED: Final = 100
+"""Requests of a kind that are recorded, of each connection; further ones are counted."""
+# In characters; and how many values of one list.
+_LONGEST_RECORDED_ADDRESS = 2_000
+_LONGEST_NAME = 100
+_MOST_CHOSEN = 100
+
+
+class Answer(Protocol):
+    """Records the answer to one request."""
+
+    def __call__(self, answer: str, why: str = "", content: JsonObject | None = None) -> None: ...
+
+
+class ClientRecord:
+    """Records the requests of one connection's server and their answers; each kind has its own limit.
+
+    So no request can hide one of another kind by coming often. What was accepted is always recorded: a person
+    did that.
+    """
+
+    def __init__(self, server: str, emit: Callable[[Event], None]) -> None:
+        self._server = server
+        self._emit = emit
+        self._counts: dict[ServerQuestion, int] = {}
+        self._told: dict[ServerQuestion, int] = {}
+
+    def asked(
+        self, what: ServerQuestion, message: str = "", url: str = "", fields: tuple[str, ...] = ()
+    ) -> Answer:
+        """The server asks; what is returned records its answer."""
+        count = self._counts[what] = self._counts.get(what, 0) + 1
+        names = tuple(name[:_LONGEST_NAME] for name in fields)
+        request = ServerAsked(
+            self._server, what, message[:LONGEST_MESSAGE], url[:_LONGEST_RECORDED_ADDRESS], names
+        )
+        is_recorded = count <= MOST_RECORDED
+        if is_recorded:
+            self._emit(request)
+        elif count > self._told.get(what, MOST_RECORDED):
+            self._told[what] = count * 10
+            self._emit(ServerAskedOften(self._server, what, count))
+
+        def answered(answer: str, why: str = "", content: JsonObject | None = None) -> None:
+            if not is_recorded:
+                if answer != Action.ACCEPT:
+                    return
+                self._emit(request)
+            self._emit(ServerAnswered(self._server, what, str(answer), why, _cut(content)))
+
+        return answered
+
+    def completed(self, elicitation: str) -> None:
+        """The server says that what it wanted at an address is done."""
+        self._emit(ElicitationCompleted(self._server, elicitation[:_LONGEST_NAME]))
+
+
+def _cut(content: JsonObject | None) -> JsonObject | None:
+    """The values of a form without what is too long: its names and choices are the server's."""
+    if content is None:
+        return None
+    return {name[:_LONGEST_NAME]: _cut_value(value) for name, value in content.items()}
+
+
+def _cut_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_cut_value(each) for each in value[:_MOST_CHOSEN]]
+    return value[:LONGEST_MESSAGE] if isinstance(value, str) else value
+
+
+# A server that asks more at a time does not wait for answers.
+MAX_WAITING = 3
+NO_SAMPLING = "Toolsight does not let servers use its model"
+TOO_MANY = f"a call may ask at most {QUESTIONS_A_CALL} questions"
+NO_CONSENT = "you have not agreed to share a folder with it"
+WITHDRAWN = "a new session began before it was answered"
+_NOT_DECLARED = "the client did not declare it"
+
+
+class SessionClient(ClientSide):
+    """See `ClientSide`. What is asked and answered is an event, without values of secret fields.
+
+    A connection outlasts a session: question and answer are in the record of the one in which it was asked.
+    `folders` are those that the person agreed to; without any, the list of roots is empty.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        capabilities: ClientCapabilities,
+        folders: Sequence[str],
+        elicitor: Elicitor,
+        emit: Callable[[], Callable[[Event], None]],
+    ) -> None:
+        """`emit` gives what records an event in the session that runs."""
+        self._capabilities = capabilities
+        self._folders = tuple(folders)
+        self._elicitor = elicitor
+        self._server, self._emit, self._its_emit = server, emit, emit()
+        self._its_record = ClientRecord(server, self._its_emit)
+        self._open: set[asyncio.Task[Any] | None] = set()
+        self._withdrawn: set[asyncio.Task[Any] | None] = set()
+        self._visits: dict[str, ClientRecord] = {}
+
+    @property
+    def capabilities(self) -> ClientCapabilities:
+        return self._capabilities
+
+    @property
+    def _record(self) -> ClientRecord:
+        """The record of the session that runs."""
+        if (now := self._emit()) != self._its_emit:
+            self._its_emit, self._its_record = now, ClientRecord(self._server, now)
+        return self._its_record
+
+    def roots(self) -> tuple[str, ...]:
+        answer = self._record.asked("roots")
+        if not self._capabilities.roots:
+            raise _refusal("roots", answer)
+        answer(", ".join(self._folders) or "no folder", "" if self._folders else NO_CONSENT)
+        return self._folders
+
+    async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
+        is_form = isinstance(request, FormRequest)
+        record = self._record
+        answer = _asked(record, request)
+        if not (self._capabilities.forms if is_form else self._capabilities.links):
+            raise _refusal("form" if is_form else "link", answer)
+        if request.is_excess:
+            answer("refused", TOO_MANY)
+            raise ClientRefusal(TOO_MANY, was_declared=True)
+        if len(self._open) >= MAX_WAITING:
+            answer(Action.CANCEL, f"{MAX_WAITING} other questions from this server are waiting")
+            return ElicitationAnswer(Action.CANCEL)
+        task = asyncio.current_task()
+        self._open.add(task)
+        try:
+            given = await self._elicitor.ask(request)
+        except asyncio.CancelledError:
+            if task is None or task not in self._withdrawn or task.uncancel():
+                answer(Action.CANCEL, "the question was withdrawn")
+                raise
+            answer(Action.CANCEL, WITHDRAWN)
+            return ElicitationAnswer(Action.CANCEL)
+        finally:
+            self._open.discard(task)
+            self._withdrawn.discard(task)
+        if isinstance(request, LinkRequest) and given.action is Action.ACCEPT and request.id:
+            self._visits[request.id] = record
+        answer(given.action, given.why, _recorded(request, given))
+        return given
+
+    def sample(self, message: str) -> None:
+        """Raises ClientRefusal."""
+        answer = self._record.asked("sampling", message)
+        if not self._capabilities.sampling:
+            raise _refusal("sampling", answer)
+        answer("refused", NO_SAMPLING)
+        raise ClientRefusal(NO_SAMPLING, was_declared=True)
+
+    def completed(self, elicitation: str) -> None:
+        if (record := self._visits.pop(elicitation, None)) is not None:
+            record.completed(elicitation)
+
+    def withdraw(self) -> None:
+        for task in self._open - self._withdrawn:
+            if task is not None:
+                self._withdrawn.add(task)
+                task.cancel()
+
+
+class Unattended(SessionClient):
+    """Declares what a session does by default where nobody looks, so that the same tools are listed."""
+
+    def __init__(self) -> None:
+        super().__init__("", ClientCapabilities(), (), Nobody(), lambda: _unrecorded)
+
+
+def _unrecorded(_event: Event) -> None:
+    """Nobody reads what is asked where nobody looks."""
+
+
+def _refusal(what: ServerQuestion, answer: Answer) -> ClientRefusal:
+    answer("refused", _NOT_DECLARED)
+    return ClientRefusal(f"{what}: {_NOT_DECLARED}")
+
+
+def _asked(record: ClientRecord, request: ElicitationRequest) -> Answer:
+    if isinstance(request, FormRequest):
+        fields = tuple(field.name for field in form_fields(request.schema))
+        return record.asked("form", request.message, fields=fields)
+    return record.asked("link", request.message, url=recorded_address(request.url))
+
+
+def _recorded(request: ElicitationRequest, answer: ElicitationAnswer) -> JsonObject | None:
+    if not isinstance(request, FormRequest) or answer.content is None:
+        return None
+    fields = form_fields(request.schema)
+    given = {field.name: answer.content.get(field.name) for field in fields if field.is_secret}
+    # A server may repeat what a person typed all the same.
+    SECRETS.learn({f"{name}.secret": value for name, value in given.items() if isinstance(value, str)})
+    return without_secrets(fields, answer.content)

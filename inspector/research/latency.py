@@ -1,4 +1,4 @@
-"""Tool tokens by catalog size (semantic tool discovery, section 11.1, Table 1, and section 11.4)."""
+"""Latency of retrieval (semantic tool discovery, section 11.2, Table 2)."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -51,7 +51,7 @@ from inspector.mcp.connections import Connections
 from inspector.registry.marketplace.installing import Installing
 from inspector.registry.marketplace.marketplace import Marketplace, PluginSearch
 from inspector.search.retrieval import Live
-from inspector.store.retention import Retention
+from inspector.store.call_history import Retention
 from inspector.tokens.accounting import Accounting
 
 

@@ -20,10 +20,10 @@ from inspector.core.settings import Settings
 from inspector.core.stream import Listener, Session
 from inspector.core.tool import Catalog, Tool
 from inspector.loop.settings_check import Policy
-from inspector.mcp.client_side import SessionClient
 from inspector.mcp.connections import Connections
 from inspector.mcp.frame import Beginning, WireLog
 from inspector.mcp.listing import Shared
+from inspector.mcp.port import SessionClient
 from inspector.registry.acceptance import StoredGrants
 from inspector.registry.library import servers_for
 from inspector.registry.marketplace.marketplace import Marketplace

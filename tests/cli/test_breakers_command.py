@@ -9,7 +9,7 @@ import pytest
 
 from inspector.core.error import BreakerState
 from inspector.reliability.breaker import Breaker, BreakerKey
-from inspector.reliability.breaker_store import SqliteBreakers
+from inspector.reliability.breaking import SqliteBreakers
 from tests.cli.conftest import Toolsight
 
 

@@ -19,8 +19,8 @@ from inspector.core.server import Era, ServerSpec
 from inspector.core.settings import ClientCapabilities
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.client_side import SessionClient
 from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, form_fields
+from inspector.mcp.port import SessionClient
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
 

@@ -28,8 +28,8 @@ from inspector.core.secret_value import MARKER
 from inspector.core.server import ServerSpec
 from inspector.core.stream import Session
 from inspector.session.assembly import redactor_of
+from inspector.store.call_history import overdue
 from inspector.store.memory import MemoryStore
-from inspector.store.retention import overdue
 from tests.support.fakes import ManualClock
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.settings import DiscoverySettings, Size
-from inspector.loop.catalog import decide
+from inspector.loop.gate import decide
 
 
 def test_by_default_a_catalog_for_which_discovery_never_pays_is_bound_whole() -> None:

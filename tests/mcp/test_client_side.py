@@ -10,9 +10,8 @@ from inspector.core.error import ClientRefusal
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities
-from inspector.mcp.client_side import MAX_WAITING, MOST_RECORDED, NO_CONSENT, SessionClient
 from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
-from inspector.mcp.port import Nobody
+from inspector.mcp.port import MAX_WAITING, MOST_RECORDED, NO_CONSENT, Nobody, SessionClient
 from tests.support.fakes import FixedElicitor
 from tests.support.workbench import connected
 

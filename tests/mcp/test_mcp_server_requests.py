@@ -15,7 +15,6 @@ from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client import server_request
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.server_request import CallQuestions, Patience
-from inspector.mcp.client_side import NO_SAMPLING, TOO_MANY, SessionClient
 from inspector.mcp.elicitation import (
     DECLINED,
     QUESTIONS_A_CALL,
@@ -25,7 +24,7 @@ from inspector.mcp.elicitation import (
     FormRequest,
     LinkRequest,
 )
-from inspector.mcp.port import Elicitor, ServerLink
+from inspector.mcp.port import NO_SAMPLING, TOO_MANY, Elicitor, ServerLink, SessionClient
 from tests.support.fakes import FixedElicitor
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
 

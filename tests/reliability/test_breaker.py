@@ -34,8 +34,7 @@ from inspector.reliability.breaker import (
     released,
     reset,
 )
-from inspector.reliability.breaker_store import SqliteBreakers
-from inspector.reliability.breaking import BreakerStore, MemoryBreakers
+from inspector.reliability.breaking import BreakerStore, MemoryBreakers, SqliteBreakers
 
 RULES = BreakerSettings(
     enabled=True, failure_rate=0.5, min_calls=3, window_seconds=60, cool_down_seconds=30, probes=2

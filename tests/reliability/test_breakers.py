@@ -12,8 +12,7 @@ import pytest
 from inspector.core.error import BreakerState, FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker import Breaker, BreakerKey, Permit, failed
-from inspector.reliability.breaker_store import SqliteBreakers
-from inspector.reliability.breaking import BreakerStore, MemoryBreakers
+from inspector.reliability.breaking import BreakerStore, MemoryBreakers, SqliteBreakers
 from tests.support.hostile import with_hostile_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +20,7 @@ KEY = BreakerKey("f" * 64, "list_orders")
 OTHER = """
 import sys, time
 from pathlib import Path
-from inspector.reliability.breaker_store import SqliteBreakers
+from inspector.reliability.breaking import SqliteBreakers
 from inspector.reliability.breaker import BreakerKey, Permit, failed
 from inspector.reliability.breaker import FailureKind
 from inspector.core.settings import BreakerSettings

@@ -12,9 +12,9 @@ from inspector.core.access import AccessPolicy, Sight
 from inspector.core.error import ToolsightError
 from inspector.core.events import ElicitationCompleted, ServerAnswered, ServerAsked
 from inspector.core.message import ToolResult
-from inspector.mcp.client_side import MOST_RECORDED, WITHDRAWN
 from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
 from inspector.mcp.frame import Frame, FrameKind
+from inspector.mcp.port import MOST_RECORDED, WITHDRAWN
 from inspector.schema.json_value import JsonObject
 from tests.mcp.test_frame import frame
 from tests.session.test_access_session import as_user, ids, policy

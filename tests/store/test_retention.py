@@ -8,8 +8,8 @@ from inspector.core.events import Event, Failed, Record, SessionsForgotten, User
 from inspector.core.redaction import Redactor
 from inspector.core.settings import RecordSettings, Settings
 from inspector.core.stream import LiveSettings, Session
+from inspector.store.call_history import Retention
 from inspector.store.memory import MemoryStore
-from inspector.store.retention import Retention
 from tests.support.fakes import ManualClock
 from tests.support.workbench import connected
 

@@ -12,7 +12,7 @@ from inspector.core.events import SessionsForgotten, UserSaid
 from inspector.core.redaction import Redactor
 from inspector.core.settings import RecordSettings, Settings
 from inspector.core.stream import LiveSettings, Session
-from inspector.store.retention import Retention
+from inspector.store.call_history import Retention
 from inspector.store.store import SqliteStore
 from tests.support.fakes import ManualClock
 

@@ -18,9 +18,8 @@ from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
-from inspector.mcp.client_side import Unattended
 from inspector.mcp.listing import list_tools, remember_tools
-from inspector.mcp.port import Connector
+from inspector.mcp.port import Connector, Unattended
 from inspector.session.setup import Setup
 from inspector.session.verdict import PricedSession, Verdict, verdict
 from inspector.tokens.plan import Assumptions

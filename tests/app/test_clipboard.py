@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.config.clipboard import SystemClipboard
+from inspector.app.opening import SystemClipboard
 
 
 @pytest.fixture
