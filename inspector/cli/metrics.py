@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import wraps
@@ -23,13 +23,12 @@ from inspector.core.ports import EventStore, SessionSummary, SystemClock
 from inspector.core.redaction import clean, open_private
 from inspector.core.report import Table, selected
 from inspector.core.text import closest
-from inspector.core.turns import ACTS
-from inspector.measure.telemetry.discovery import OWN, RoutingDecision, RoutingLog
+from inspector.core.turns import ACTS, turns
+from inspector.measure.telemetry.discovery import OWN, RoutingLog
 from inspector.measure.telemetry.gathering import (
     KINDS,
     RULES,
     Telemetry,
-    telemetry,
 )
 from inspector.measure.telemetry.section import MOST, backlog_table, overview, sections
 
@@ -250,11 +249,14 @@ def metrics(chosen: Chosen, most: int, decisions: Path | None) -> None:
     \b
     toolsight sessions metrics --since 7d
     """
-    with ExitStack() as stack:
-        records = chosen.records(KINDS)
-        if decisions is not None:
-            records = _written(records, stack.enter_context(_opened(decisions)))
-        gathered = telemetry(records)
+    gathered, log = Telemetry(), RoutingLog()
+    with _opened(decisions) if decisions is not None else nullcontext() as file:
+        for turn in turns(chosen.records(KINDS)):
+            gathered.add(turn)
+            if file is not None:
+                made = (clean(selected(one, _DECISION)) for one in log.of(turn))
+                file.writelines(f"{json.dumps(one)}\n" for one in made)
+    gathered.end()
     show(stats_json(gathered) if is_json() else None, _metrics(gathered, most))
 
 
@@ -284,19 +286,6 @@ def _opened(path: Path) -> IO[str]:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}", hint="Choose another file."
         ) from error
-
-
-def _written(records: Iterator[Record], file: IO[str]) -> Iterator[Record]:
-    """The same records, while the decisions among them are written."""
-    log = RoutingLog()
-
-    def write(found: Iterator[RoutingDecision]) -> None:
-        file.writelines(json.dumps(clean(selected(one, _DECISION))) + "\n" for one in found)
-
-    for record in records:
-        write(log.after(record))
-        yield record
-    write(log.end())
 
 
 @click.command()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from inspector.core.events import Record, TurnOutcome
-from inspector.core.turns import Search, ToolCall, Turn, Turns
+from inspector.core.turns import Search, ToolCall, Turn, turns
 from inspector.search.vocabulary import terms
 
 # Whoever stops a turn says nothing about the searches in it.
@@ -40,31 +40,12 @@ class Miss:
     at: float = 0.0
 
 
-class SearchWatch:
-    """Follows the model's searches, record by record, and tells those of which no tool was called.
+def unused_in(turn: Turn) -> Iterator[Miss]:
+    """The searches of a turn of which no tool was called, in their order; read once, from the end.
 
     Searches of one model call are made side by side, so none of them is the next of another. A search whose
     tool is called later in its turn was of use.
     """
-
-    def __init__(self) -> None:
-        self._turns = Turns()
-
-    def after(self, record: Record) -> tuple[Miss, ...]:
-        """Those of the turn or the session that ended with this record."""
-        return _unused(self._turns.after(record))
-
-    def end(self) -> tuple[Miss, ...]:
-        """Those of the current turn, which is empty from then on."""
-        return _unused(self._turns.end())
-
-
-def _unused(turns: Iterable[Turn]) -> tuple[Miss, ...]:
-    return tuple(miss for turn in turns for miss in _unused_in(turn))
-
-
-def _unused_in(turn: Turn) -> Iterator[Miss]:
-    """The searches of a turn of which no tool was called, in their order; read once, from the end."""
     found: list[Miss] = []
     called: dict[str, None] = {}
     # Of the search that is read: what a later model call searched for first, and the search after it.
@@ -104,10 +85,8 @@ def _missed(search: Search, then: str, instead: tuple[str, ...], *, finished: bo
 
 def unused(records: Iterable[Record]) -> Iterator[Miss]:
     """The searches in one or more sessions in sequence of which no tool was called in their turn."""
-    watch = SearchWatch()
-    for record in records:
-        yield from watch.after(record)
-    yield from watch.end()
+    for turn in turns(records):
+        yield from unused_in(turn)
 
 
 def misses(records: Iterable[Record]) -> tuple[Miss, ...]:

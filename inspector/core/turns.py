@@ -4,9 +4,9 @@ Every record of a session is in exactly one turn; what is worth a name of its ow
 calls and acts, and the rest is asked for by its kind: `turn.of(ToolEvicted)`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import ClassVar, TypeVar, cast
 
 from inspector.core.events import (
     CallFinished,
@@ -137,10 +137,18 @@ class Turn:
     calls: list[ModelCall] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     outcome: TurnOutcome | str = ""
+    _by_kind: dict[type[Event], list[Event]] = field(default_factory=dict)
 
-    def of(self, *kinds: type[E]) -> list[E]:
+    def add(self, record: Record) -> None:
+        """Add a record."""
+        self.records.append(record)
+        self._by_kind.setdefault(type(record.event), []).append(record.event)
+
+    def of(self, *kinds: type[E]) -> Sequence[E]:
         """Its events of these kinds, in order."""
-        return [record.event for record in self.records if isinstance(record.event, kinds)]
+        if len(kinds) == 1:
+            return cast("Sequence[E]", self._by_kind.get(kinds[0], ()))
+        return [cast("E", record.event) for record in self.records if type(record.event) in kinds]
 
     @property
     def searches(self) -> list[Search]:
@@ -172,7 +180,6 @@ class Turns:
         self.session = Session(session)
         self.turn = Turn(self.session)
         self._call: ModelCall | None = None
-        self._search: Search | None = None
         self._since = _Since()
         self._running: dict[str, ToolCall] = {}
 
@@ -182,16 +189,13 @@ class Turns:
         if record.session != self.session.id:
             ended = self.end()
             self._begin(record.session)
-        event = record.event
-        if isinstance(event, UserSaid):
+        kind = type(record.event)
+        if kind is UserSaid:
             ended += self._next(1)
-            self.turn.said = event
-        self.turn.records.append(record)
-        self._take(record, event)
-        if isinstance(event, TurnEnded):
-            self.turn.outcome = event.outcome
-            ended += self._next(0)
-        return ended
+        self.turn.add(record)
+        if kind in self._TAKEN:
+            self._TAKEN[kind](self, record, record.event)
+        return ended + self._next(0) if kind is TurnEnded else ended
 
     def end(self) -> tuple[Turn, ...]:
         """End the current turn, and return it if it has anything."""
@@ -199,79 +203,106 @@ class Turns:
 
     def _next(self, messages: int) -> tuple[Turn, ...]:
         turn, self.turn = self.turn, Turn(self.session, self.turn.message + messages)
-        self._search = None
         return (turn,) if turn.records else ()
 
-    def _take(self, record: Record, event: Event) -> None:
-        match event:
-            case ModelRequested():
-                self._requested(record, event)
-            case ModelResponded() if self._call is not None:
-                self._call.answer = event
-            case Failed() if self.turn.calls:
-                self.turn.calls[-1].failed = event
-            case SearchPerformed(by="model"):
-                found = tuple(hit.tool_id for hit in event.report.results)
-                catalog = self.session.catalog
-                self._act(Search(record=record, event=event, call=self._call, found=found, catalog=catalog))
-            case CallStarted(by="model"):
-                self._running[event.call_id] = call = ToolCall(record=record, event=event, call=self._call)
-                self._act(call)
-            case CallRejected():
-                self._act(Rejection(record=record, event=event, call=self._call))
-            case _:
-                self._note(event)
+    def _user_said(self, _record: Record, event: UserSaid) -> None:
+        self.turn.said = event
 
-    def _note(self, event: Event) -> None:
-        """What belongs to an act, or to the request that comes next."""
-        match event:
-            case CallFinished():
-                if (started := self._running.pop(event.call_id, None)) is not None:
-                    started.end = event
-            case LoopDetected():
-                if self.turn.acts and self.turn.acts[-1].loop is None:
-                    self.turn.acts[-1].loop = event
-            case RedundantSearch():
-                if (search := self._search) is not None and search.redundant is None:
-                    search.redundant = event
-            case ToolLoaded():
-                self._since.loaded.append(event)
-            case GateApplied():
-                self._since.gate = event
-            case ContextReduced():
-                self._since.reduced = True
-            case _:
-                self._set(event)
+    def _turn_ended(self, _record: Record, event: TurnEnded) -> None:
+        self.turn.outcome = event.outcome
 
-    def _set(self, event: Event) -> None:
-        """What holds in the session from now on."""
-        session = self.session
-        match event:
-            case CatalogBuilt():
-                session.catalog, session.toolset = event, event.toolset
-            case SessionStarted():
-                origin = event.origin
-                session.agent, session.version = (origin.agent, origin.version) if origin else ("", "")
-                session.model, session.label = event.model, event.model_label
-                session.profile, session.settings = event.profile, event.settings
-                session.toolset = event.toolset
-            case SettingsChanged():
-                session.profile, session.settings = event.profile, event.settings
-            case ModelSwitched():
-                session.model, session.label = event.model, event.label
+    def _session_started(self, _record: Record, event: SessionStarted) -> None:
+        session, origin = self.session, event.origin
+        session.agent, session.version = (origin.agent, origin.version) if origin else ("", "")
+        session.model, session.label, session.toolset = event.model, event.model_label, event.toolset
+        session.profile, session.settings = event.profile, event.settings
 
-    def _requested(self, record: Record, event: ModelRequested) -> None:
+    def _settings_changed(self, _record: Record, event: SettingsChanged) -> None:
+        self.session.profile, self.session.settings = event.profile, event.settings
+
+    def _model_switched(self, _record: Record, event: ModelSwitched) -> None:
+        self.session.model, self.session.label = event.model, event.label
+
+    def _catalog_built(self, _record: Record, event: CatalogBuilt) -> None:
+        self.session.catalog, self.session.toolset = event, event.toolset
+
+    def _model_requested(self, record: Record, event: ModelRequested) -> None:
         session, since, self._since = self.session, self._since, _Since()
         self._call = ModelCall(
             *(record, event, session.model, session.catalog, tuple(since.loaded), since.gate, since.reduced)
         )
         self.turn.calls.append(self._call)
 
+    def _model_responded(self, _record: Record, event: ModelResponded) -> None:
+        if self._call is not None:
+            self._call.answer = event
+
+    def _failed(self, _record: Record, event: Failed) -> None:
+        if self.turn.calls:
+            self.turn.calls[-1].failed = event
+
+    def _search_performed(self, record: Record, event: SearchPerformed) -> None:
+        if event.by == "model":
+            found = tuple(hit.tool_id for hit in event.report.results)
+            catalog = self.session.catalog
+            self._act(Search(record=record, event=event, call=self._call, found=found, catalog=catalog))
+
+    def _redundant_search(self, _record: Record, event: RedundantSearch) -> None:
+        search = next((act for act in reversed(self.turn.acts) if isinstance(act, Search)), None)
+        if search is not None and search.redundant is None:
+            search.redundant = event
+
+    def _call_started(self, record: Record, event: CallStarted) -> None:
+        if event.by == "model":
+            self._running[event.call_id] = call = ToolCall(record=record, event=event, call=self._call)
+            self._act(call)
+
+    def _call_finished(self, _record: Record, event: CallFinished) -> None:
+        if (started := self._running.pop(event.call_id, None)) is not None:
+            started.end = event
+
+    def _call_rejected(self, record: Record, event: CallRejected) -> None:
+        self._act(Rejection(record=record, event=event, call=self._call))
+
+    def _loop_detected(self, _record: Record, event: LoopDetected) -> None:
+        if self.turn.acts and self.turn.acts[-1].loop is None:
+            self.turn.acts[-1].loop = event
+
+    def _tool_loaded(self, _record: Record, event: ToolLoaded) -> None:
+        self._since.loaded.append(event)
+
+    def _gate_applied(self, _record: Record, event: GateApplied) -> None:
+        self._since.gate = event
+
+    def _context_reduced(self, _record: Record, _event: ContextReduced) -> None:
+        self._since.reduced = True
+
     def _act(self, act: Act) -> None:
         self.turn.acts.append(act)
-        self._search = act if isinstance(act, Search) else self._search
         if self._call is not None:
             self._call.acts.append(act)
+
+    # By class: events are many, and whether one is of a class that it is not of takes long to say.
+    _TAKEN: ClassVar[Mapping[type[Event], Callable[..., None]]] = {
+        SessionStarted: _session_started,
+        SettingsChanged: _settings_changed,
+        ModelSwitched: _model_switched,
+        CatalogBuilt: _catalog_built,
+        ModelRequested: _model_requested,
+        ModelResponded: _model_responded,
+        Failed: _failed,
+        SearchPerformed: _search_performed,
+        RedundantSearch: _redundant_search,
+        CallStarted: _call_started,
+        CallFinished: _call_finished,
+        CallRejected: _call_rejected,
+        LoopDetected: _loop_detected,
+        ToolLoaded: _tool_loaded,
+        GateApplied: _gate_applied,
+        ContextReduced: _context_reduced,
+        UserSaid: _user_said,
+        TurnEnded: _turn_ended,
+    }
 
 
 def turns(records: Iterable[Record]) -> Iterator[Turn]:

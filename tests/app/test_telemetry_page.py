@@ -14,6 +14,7 @@ from inspector.app.pages.trace import telemetry as content
 from inspector.clients.miss import Miss, MissCause, backlog
 from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.events import Record
+from inspector.core.turns import turns
 from inspector.measure.telemetry.gathering import Telemetry, telemetry
 from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
@@ -35,7 +36,7 @@ def drawn(shown: content.Shown, group: str, width: int = 76) -> str:
 
 
 def shown_with(*breakers: BreakerStatus, missed: tuple[Miss, ...] = ()) -> content.Shown:
-    gathered = telemetry(records_of(story_store()))
+    gathered = telemetry(turns(records_of(story_store())))
     gathered.reliability.breakers = {one.name: one for one in breakers}
     shown = content.Shown.of(gathered, is_all=False)
     return content.Shown(shown.overview, shown.sections, shown.breakers, backlog(missed), False, False)

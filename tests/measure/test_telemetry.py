@@ -34,9 +34,10 @@ from inspector.core.events import (
 )
 from inspector.core.fold import fold
 from inspector.core.ranking import Answer, Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.core.turns import turns
 from inspector.measure.bootstrap import share_estimate
 from inspector.measure.telemetry.cell import Cases, Sample
-from inspector.measure.telemetry.discovery import decisions
+from inspector.measure.telemetry.discovery import RoutingLog
 from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry
 from inspector.measure.telemetry.section import sections
 from tests.core.test_event import records
@@ -72,7 +73,8 @@ def turn(*said: Event | tuple[Event, ...]) -> list[Event]:
 
 
 def counted(*sessions: list[Event]) -> Telemetry:
-    return telemetry([record for n, events in enumerate(sessions) for record in records(events, f"s{n}")])
+    every = [record for n, events in enumerate(sessions) for record in records(events, f"s{n}")]
+    return telemetry(turns(every))
 
 
 def test_a_called_tool_counts_at_the_newest_search_that_found_it() -> None:
@@ -172,7 +174,7 @@ def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
         _breaker(31.0, BreakerState.HALF_OPEN),
         _breaker(32.0, BreakerState.OPEN, failure_rate=1.0, calls=1, cool_down=60.0),
     ]
-    found = telemetry(changes).reliability
+    found = telemetry(turns(changes)).reliability
     [one] = found.breakers.values()
     assert (one.name, one.state, one.since, one.until, one.opened) == ("shop", "open", 32.0, 92.0, 2)
     assert found.changes == {"open": 2, "half-open": 1}
@@ -197,7 +199,9 @@ def test_a_routing_decision_has_the_published_fields_for_a_search_and_for_the_ga
     kept_out = Hit(2, Score(POST, 1.0), Outcome.PRECONDITION)
     found = search("late", (LATE, 4.0))
     found = replace(found, report=replace(found.report, hits=(*found.report.hits, kept_out)))
-    one, other, last = decisions(records([*turn(found, gate), search("x"), TurnEnded("answered")]))
+    stream = records([*turn(found, gate), search("x"), TurnEnded("answered")])
+    log = RoutingLog()
+    one, other, last = (decision for turn in turns(stream) for decision in log.of(turn))
     assert (one.source, one.turn_id, one.candidates, one.scores) == ("search", 2, (LATE, POST), (4.0, 1.0))
     assert (one.gated_out_by_state, one.active_set) == ((POST,), (LATE,))
     assert (one.phase1_tokens, one.phase2_tokens, one.p50_latency_ms) == (10, 200, 1.0)
@@ -247,7 +251,7 @@ _predicting = st.one_of(
 def test_predictions_are_scored_as_the_session_itself_scores_them(stream: list[Event]) -> None:
     catalog = CatalogBuilt("", tuple(CatalogEntry(tool, 1, True) for tool in _THREE), "", 1, 1)
     whole = records([catalog, *stream])
-    hits, found = fold(whole).inertia.hits, telemetry(whole).inertia
+    hits, found = fold(whole).inertia.hits, telemetry(turns(whole)).inertia
     assert found.first["order_1"].count == hits.first_uses
     for rule, (first, three) in (
         ("order_1", hits.order_1),
@@ -318,12 +322,12 @@ class Sums:
 def test_statistics_need_only_the_kinds_that_they_say(stream: list[Event]) -> None:
     whole = records(stream)
     needed = [record for record in whole if record.kind in KINDS]
-    assert Sums.of(telemetry(whole)) == Sums.of(telemetry(needed))
+    assert Sums.of(telemetry(turns(whole))) == Sums.of(telemetry(turns(needed)))
 
 
 @given(streams)
 def test_whatever_is_recorded_can_be_told(stream: list[Event]) -> None:
-    told = sections(telemetry(records(stream)))
+    told = sections(telemetry(turns(records(stream))))
     assert [section.id for section in told] == [
         "discovery",
         "tools",

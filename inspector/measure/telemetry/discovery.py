@@ -1,35 +1,21 @@
 """How often models search, what searches return and what is called of it, and every routing decision."""
 
 import hashlib
+from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from inspector.clients.miss import BacklogGroups, Miss, MissCause, SearchWatch
-from inspector.core.events import (
-    CallStarted,
-    CatalogBuilt,
-    Event,
-    GateApplied,
-    ModelRequested,
-    Record,
-    RedundantSearch,
-    SearchPerformed,
-    SessionStarted,
-    TurnEnded,
-    UserSaid,
-)
+from inspector.clients.miss import BacklogGroups, MissCause, unused_in
+from inspector.core.events import GateApplied, ModelRequested, Record, SearchPerformed
 from inspector.core.ranking import Answer, Outcome
-from inspector.core.turns import ACTS
+from inspector.core.turns import Search, Session, ToolCall, Turn
 from inspector.measure.telemetry.cell import Cases, Sample
 from inspector.measure.telemetry.otel import plain
 
 OWN = "toolsight"
 """Who a session is of that was not imported."""
 _NEWEST = 200
-KINDS = (*ACTS, *(each.kind for each in (SessionStarted, CatalogBuilt, RedundantSearch)))
-"""The kinds of events that are counted here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,87 +76,63 @@ class DiscoveryCount:
         self.rankers: dict[str, RankerScores] = {}
         self.backlog = BacklogGroups()
         self.selections: deque[Selection] = deque(maxlen=_NEWEST)
-        self._watch = SearchWatch()
         self._results: list[_Result] = []
         self._newest: dict[str, _Result] = {}
-        self._key, self._is_counted = (OWN, ""), False
-        self._turn: str | None = None
-        self._searched = self._may_be_redundant = False
+        self._counted: Frequency | None = None
 
     @property
     def most_kept(self) -> int:
         """How many selections are kept, the newest."""
         return _NEWEST
 
-    def begin(self) -> None:
-        """Another session begins."""
-        self.settle()
-        self._key, self._is_counted = (OWN, ""), False
-
     def settle(self) -> None:
-        """Count what the session so far leaves open: its last turn, and the results that nobody called."""
-        self._end_turn()
-        self._may_be_redundant = False
-        self._note(self._watch.end())
+        """Count what a session that is over leaves open: the results that nobody called."""
         for result in self._results:
             one = result.selection
             self.used.add(one.session, result.is_called)
             if not result.is_called and one.score is not None:
                 self._scores(one.ranker).others.add(one.score)
-        self._results, self._newest = [], {}
+        self._results, self._newest, self._counted = [], {}, None
 
-    def after(self, record: Record) -> None:
-        """Count one record."""
-        self._note(self._watch.after(record))
-        event = record.event
-        match event:
-            case SearchPerformed(by="model"):
-                self._search(record, event)
-            case SearchPerformed():
-                self.by_hand += 1
-            case CallStarted(tool=tool, by="model"):
-                self._call(tool)
-            case RedundantSearch() if self._may_be_redundant:
-                self.redundant.add(record.session, 1, 0)
-                self._may_be_redundant = False
-            case UserSaid():
-                self._end_turn()
-                self._turn = record.session
-            case _:
-                self._place(event)
+    def add(self, turn: Turn) -> None:
+        """Count one turn: for its agent, and for the toolset that it ended under."""
+        searches, missed = turn.searches, list(unused_in(turn))
+        self.by_hand += len(turn.of(SearchPerformed)) - len(searches)
+        if turn.said is not None or searches:
+            frequency = self._frequency(turn.session)
+            frequency.turns += turn.said is not None
+            frequency.searches += len(searches)
+            frequency.unused += len(missed)
+        if turn.said is not None:
+            self.turns.add(turn.session.id, bool(searches))
+        for miss in missed:
+            self.causes[miss.cause] += 1
+            self.backlog.add(miss)
+        for act in turn.acts:
+            if isinstance(act, Search):
+                self._search(act)
+            elif isinstance(act, ToolCall):
+                self._call(act.event.tool)
 
-    def _place(self, event: Event) -> None:
-        """Whose session it is, and under which toolset."""
-        match event:
-            case SessionStarted():
-                self._key = (event.origin.agent if event.origin else OWN, event.toolset)
-                self._is_counted = False
-            case CatalogBuilt(toolset=toolset) if toolset != self._key[1]:
-                self._key, self._is_counted = (self._key[0], toolset), False
-
-    def _frequency(self) -> Frequency:
-        known = self.by_agent.setdefault(self._key, Frequency())
-        if not self._is_counted:
-            known.sessions += 1
-            self._is_counted = True
+    def _frequency(self, session: Session) -> Frequency:
+        known = self.by_agent.setdefault((session.agent or OWN, session.toolset), Frequency())
+        known.sessions += known is not self._counted
+        self._counted = known
         return known
 
-    def _search(self, record: Record, event: SearchPerformed) -> None:
-        report, results = event.report, event.report.results
+    def _search(self, search: Search) -> None:
+        record, report = search.record, search.event.report
         self.searches += 1
-        self._frequency().searches += 1
-        self._searched = True
         self.errors += bool(report.error)
-        self.redundant.add(record.session, 0, 1)
-        self._may_be_redundant = True
-        self.returned.add(len(results))
+        self.redundant.add(record.session, search.redundant is not None)
+        self.returned.add(len(report.results))
         for answer, cases in self.answers.items():
             cases.add(record.session, report.answer is answer)
         if not report.unscored:
             self.candidates.add(report.scored)
             self.latency.add(report.latency_ms)
             self._scores(report.ranker).latency.add(report.latency_ms)
-        for hit in results:
+        for hit in report.results:
             score = None if report.unscored else hit.score.value
             at = (record.session, record.seq, report.request.query or report.request.label())
             found = Selection(*at, hit.tool_id, hit.rank, score, report.ranker, report.scored)
@@ -190,18 +152,6 @@ class DiscoveryCount:
 
     def _scores(self, ranker: str) -> RankerScores:
         return self.rankers.setdefault(ranker, RankerScores())
-
-    def _end_turn(self) -> None:
-        if self._turn is not None:
-            self.turns.add(self._turn, self._searched)
-            self._frequency().turns += 1
-        self._turn, self._searched = None, False
-
-    def _note(self, missed: Iterable[Miss]) -> None:
-        for miss in missed:
-            self.causes[miss.cause] += 1
-            self._frequency().unused += 1
-            self.backlog.add(miss)
 
 
 # Every routing decision with the fields of Tool Attention, section 5.7: what a dashboard can read.
@@ -233,44 +183,28 @@ class RoutingDecision:
 
 
 class RoutingLog:
-    """Makes decisions of records; one of a search comes with the model call after it."""
+    """Makes decisions of turns."""
 
     def __init__(self) -> None:
-        self._session = ""
-        self._waiting: list[RoutingDecision] = []
+        self._session: Session | None = None
         self._latency = Sample()
 
-    def after(self, record: Record) -> Iterator[RoutingDecision]:
-        """The decisions that are complete with this record."""
-        if record.session != self._session:
-            yield from self.end()
-            self._session, self._latency = record.session, Sample()
-        match record.event:
-            case GateApplied() as event:
-                yield _gated(record, event)
-            case SearchPerformed(by="model") as event:
-                self._latency.add(event.report.latency_ms)
-                self._waiting.append(_searched(record, event, self._latency.at(0.5) or 0.0))
-            case ModelRequested(tokens=parts) as event:
-                first = parts.meta + parts.manifest + parts.pool
-                for one in self._taken():
-                    yield replace(
-                        one,
-                        turn_id=event.call,
-                        active_set=event.bound,
-                        phase1_tokens=first,
-                        phase2_tokens=parts.tools,
-                    )
-            case UserSaid() | TurnEnded():
-                yield from self.end()
-
-    def end(self) -> Iterator[RoutingDecision]:
-        """The decisions that no model call came after."""
-        yield from self._taken()
-
-    def _taken(self) -> list[RoutingDecision]:
-        waiting, self._waiting = self._waiting, []
-        return waiting
+    def of(self, turn: Turn) -> list[RoutingDecision]:
+        """The decisions in one turn, in the order in which the model calls made use of them."""
+        if turn.session is not self._session:
+            self._session, self._latency = turn.session, Sample()
+        found = []
+        for record in turn.records:
+            if isinstance(record.event, GateApplied):
+                found.append((record.seq, _gated(record, record.event)))
+        for search in turn.searches:
+            self._latency.add(search.event.report.latency_ms)
+            later = bisect_right(turn.calls, search.record.seq, key=lambda call: call.record.seq)
+            call = turn.calls[later] if later < len(turn.calls) else None
+            used = call.record.seq if call is not None else turn.records[-1].seq
+            request = call.request if call is not None else None
+            found.append((used, _searched(search, request, self._latency.at(0.5) or 0.0)))
+        return [decision for _, decision in sorted(found, key=lambda one: one[0])]
 
 
 def _gated(record: Record, event: GateApplied) -> RoutingDecision:
@@ -287,26 +221,19 @@ def _gated(record: Record, event: GateApplied) -> RoutingDecision:
     )
 
 
-def _searched(record: Record, event: SearchPerformed, median: float) -> RoutingDecision:
-    report = event.report
+def _searched(search: Search, request: ModelRequested | None, median: float) -> RoutingDecision:
+    record, report = search.record, search.event.report
     query = plain(report.request.query or report.request.label())
+    parts = request.tokens if request is not None else None
     return RoutingDecision(
-        *(record.session, record.at, "search", None),
+        *(record.session, record.at, "search", request.call if request is not None else None),
         query_embedding_hash=hashlib.sha256(query.encode()).hexdigest()[:_DIGITS],
         candidates=tuple(hit.tool_id for hit in report.hits),
         scores=() if report.unscored else tuple(hit.score.value for hit in report.hits),
         gated_out_by_state=tuple(hit.tool_id for hit in report.hits if hit.outcome is Outcome.PRECONDITION),
-        active_set=(),
-        phase1_tokens=None,
-        phase2_tokens=None,
+        active_set=request.bound if request is not None else (),
+        phase1_tokens=parts.meta + parts.manifest + parts.pool if parts is not None else None,
+        phase2_tokens=parts.tools if parts is not None else None,
         latency_ms=report.latency_ms,
         p50_latency_ms=median,
     )
-
-
-def decisions(records: Iterable[Record]) -> Iterator[RoutingDecision]:
-    """The routing decisions of one or more sessions in sequence."""
-    log = RoutingLog()
-    for record in records:
-        yield from log.after(record)
-    yield from log.end()

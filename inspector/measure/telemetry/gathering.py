@@ -1,7 +1,7 @@
 """Statistics over any number of sessions, gathered record by record in one pass."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inspector.core.error import BreakerState, BreakerStatus, FailureKind
@@ -20,6 +20,8 @@ from inspector.core.events import (
     ModelResponded,
     NextPredicted,
     Record,
+    RedundantSearch,
+    SearchPerformed,
     SessionStarted,
     ToolEvicted,
     ToolLoaded,
@@ -30,22 +32,17 @@ from inspector.core.events import (
 )
 from inspector.core.fold.call import breaker_status
 from inspector.core.tool import server_of
+from inspector.core.turns import Session, Turn
 from inspector.measure.telemetry.cell import Cases, Sample
-from inspector.measure.telemetry.discovery import KINDS as DISCOVERY, OWN, DiscoveryCount
+from inspector.measure.telemetry.discovery import OWN, DiscoveryCount
 
-
-def _kinds(*events: type[Event]) -> tuple[str, ...]:
-    return tuple(each.kind for each in events)
-
-
-_BINDING = _kinds(ToolLoaded, ToolEvicted, LoopDetected, CatalogBuilt, ModelRequested)
-_GATE = _kinds(GateApplied)
-_CALLS = _kinds(CallFinished, CallRejected, ModelResponded, Failed, TurnEnded)
-_RELIABILITY = _kinds(BreakerChanged, CallRetried, ToolSubstituted, CallFinished)
-_INERTIA = _kinds(NextPredicted, UserSaid, CallStarted, CallFinished, ToolLoaded, ToolRefreshed, ToolEvicted)
-KINDS = tuple(
-    dict.fromkeys((SessionStarted.kind, *DISCOVERY, *_CALLS, *_BINDING, *_GATE, *_RELIABILITY, *_INERTIA))
+_INERTIA = (CallStarted, CallFinished, ToolLoaded, ToolEvicted, ToolRefreshed, NextPredicted)
+_READ: tuple[type[Event], ...] = (
+    *(SessionStarted, CatalogBuilt, UserSaid, TurnEnded, ModelRequested, ModelResponded, Failed),
+    *(SearchPerformed, RedundantSearch, GateApplied, LoopDetected, CallRejected),
+    *(BreakerChanged, CallRetried, ToolSubstituted, *_INERTIA),
 )
+KINDS = tuple(each.kind for each in _READ)
 """The kinds of events that statistics are made of."""
 _UNKNOWN = "unknown"
 
@@ -60,31 +57,22 @@ class BindingCount:
         self.definitions, self.discovery, self.request = Sample(), Sample(), Sample()
         self.static = Sample()
         self.bound, self.resent = Sample(), Sample()
-        self._static = 0
 
-    def begin(self) -> None:
-        """Another session begins."""
-        self._static = 0
-
-    def after(self, record: Record) -> None:
-        """Count one record."""
-        match record.event:
-            case ToolLoaded() as event:
-                # Older records do not say the cause.
-                self.loads[event.cause or ("search" if event.place else "by hand")] += 1
-            case ToolEvicted(cause=cause):
-                self.evictions[cause or _UNKNOWN] += 1
-            case LoopDetected(counted=counted):
-                self.loops[counted] += 1
-            case CatalogBuilt(static_tokens=tokens):
-                self._static = tokens
-            case ModelRequested(tokens=parts, bound=bound) as event:
-                self.definitions.add(parts.tools + parts.meta)
-                self.discovery.add(parts.discovery_tokens)
-                self.request.add(parts.input)
-                self.static.add(self._static)
-                self.bound.add(len(bound))
-                self.resent.add(event.resent)
+    def add(self, turn: Turn) -> None:
+        """Count one turn."""
+        for event in turn.of(ToolLoaded):
+            # Older records do not say the cause.
+            self.loads[event.cause or ("search" if event.place else "by hand")] += 1
+        self.evictions.update(event.cause or _UNKNOWN for event in turn.of(ToolEvicted))
+        self.loops.update(event.counted for event in turn.of(LoopDetected))
+        for call in turn.calls:
+            parts = call.request.tokens
+            self.definitions.add(parts.tools + parts.meta)
+            self.discovery.add(parts.discovery_tokens)
+            self.request.add(parts.input)
+            self.static.add(call.catalog.static_tokens if call.catalog is not None else 0)
+            self.bound.add(len(call.request.bound))
+            self.resent.add(call.request.resent)
 
 
 class GateCount:
@@ -94,9 +82,9 @@ class GateCount:
         self.candidates, self.active, self.gated_out, self.below = (Sample() for _ in range(4))
         self.latency, self.pool_tokens, self.tokens = (Sample() for _ in range(3))
 
-    def after(self, record: Record) -> None:
-        """Count one record."""
-        if isinstance(event := record.event, GateApplied):
+    def add(self, turn: Turn) -> None:
+        """Count one turn."""
+        for event in turn.of(GateApplied):
             self.candidates.add(len(event.candidates))
             self.active.add(len(event.active))
             self.gated_out.add(len(event.gated_out))
@@ -139,23 +127,20 @@ class CallCount:
         self.model_calls = self.errors = 0
         self.outcomes: Counter[str] = Counter()
 
-    def after(self, record: Record) -> None:
-        """Count one record."""
-        match record.event:
-            case CallFinished(tool=tool) as event:
-                for known, name in ((self.tools, tool), (self.servers, server_of(tool))):
-                    known.setdefault(name, CallUse()).add(record.session, event)
-                self.all.add(record.session, event)
-            case CallRejected(reason=reason):
-                self.rejected[reason] += 1
-            case ModelResponded(milliseconds=took):
-                self.model_calls += 1
-                if took:
-                    self.model.add(took)
-            case Failed():
-                self.errors += 1
-            case TurnEnded(outcome=outcome):
-                self.outcomes[outcome] += 1
+    def add(self, turn: Turn) -> None:
+        """Count one turn."""
+        for event in turn.of(CallFinished):
+            for known, name in ((self.tools, event.tool), (self.servers, server_of(event.tool))):
+                known.setdefault(name, CallUse()).add(turn.session.id, event)
+            self.all.add(turn.session.id, event)
+        self.rejected.update(event.reason for event in turn.of(CallRejected))
+        for answer in turn.of(ModelResponded):
+            self.model_calls += 1
+            if answer.milliseconds:
+                self.model.add(answer.milliseconds)
+        self.errors += len(turn.of(Failed))
+        if turn.outcome:
+            self.outcomes[turn.outcome] += 1
 
     @property
     def kinds(self) -> Mapping[str, int]:
@@ -180,19 +165,22 @@ class ReliabilityCount:
         self.changes: Counter[str] = Counter()
         self.breakers: dict[str, BreakerStatus] = {}
 
-    def after(self, record: Record) -> None:
-        """Count one record."""
-        match record.event:
-            case BreakerChanged() as event:
-                self._breaker(record, event)
-            case CallRetried(tool=tool, failure=failure):
-                self.retries[tool] += 1
-                self.retried_for[failure] += 1
-            case ToolSubstituted(call_id=call, instead_of=missing, tool=tool):
-                self.fallbacks[(missing, tool)] += 1
-                self._tried[(record.session, call, tool)] = missing
-            case CallFinished() as event:
-                self._finished(record.session, event)
+    def add(self, turn: Turn) -> None:
+        """Count one turn."""
+        session = turn.session.id
+        for retry in turn.of(CallRetried):
+            self.retries[retry.tool] += 1
+            self.retried_for[retry.failure] += 1
+        for event in turn.of(ToolSubstituted, CallFinished):
+            if isinstance(event, ToolSubstituted):
+                self.fallbacks[(event.instead_of, event.tool)] += 1
+                self._tried[(session, event.call_id, event.tool)] = event.instead_of
+            elif isinstance(event, CallFinished):
+                self._finished(session, event)
+        if turn.of(BreakerChanged):
+            for record in turn.records:
+                if isinstance(record.event, BreakerChanged):
+                    self._breaker(record, record.event)
 
     def _finished(self, session: str, event: CallFinished) -> None:
         if event.attempts > 1:
@@ -236,19 +224,22 @@ class InertiaCount:
         self._called, self._said = "", None
         self._used, self._waiting = set(), set()
 
-    def after(self, record: Record) -> None:
-        """Count one record."""
-        event = record.event
+    def add(self, turn: Turn) -> None:
+        """Count one turn."""
+        if turn.said is not None:
+            # Another task, which begins with no call.
+            self._called, self._said = "", None
+        for event in turn.of(*_INERTIA):
+            self._after(turn.session.id, event)
+
+    def _after(self, session: str, event: Event) -> None:
         match event:
-            case UserSaid():
-                # Another task, which begins with no call.
-                self._called, self._said = "", None
             case CallStarted(tool=tool, by="model"):
-                self._call(record.session, tool)
+                self._call(session, tool)
             case CallFinished(tool=tool):
                 self._used.add(tool)
             case ToolLoaded(tool=tool, cause="inertia"):
-                self.ahead.add(record.session, 0)
+                self.ahead.add(session, 0)
                 self._waiting.add(tool)
             case ToolEvicted(tool=tool) | ToolRefreshed(tool=tool):
                 # What is searched for after all was not of use for being ahead.
@@ -278,7 +269,7 @@ def _named(said: NextPredicted, rule: str) -> tuple[str, ...]:
 
 
 class Telemetry:
-    """What the records so far add up to. The records of a session come one after another, in order.
+    """What the turns so far add up to. The turns of a session come one after another, in order.
 
     Nothing of a session is kept but numbers, the queries of the backlog, and the newest selections.
     """
@@ -291,64 +282,42 @@ class Telemetry:
         self.reliability = ReliabilityCount()
         self.inertia = InertiaCount()
         self.sessions = self.records = self.turns = 0
-        self.agents: Counter[str] = Counter()
+        self.agents: Counter[str] = Counter({OWN: 0})
         self.profiles: Counter[str] = Counter()
         self.first, self.last = 0.0, 0.0
-        self._session = ""
-        self._agent = ""
-        self._by_kind: dict[str, list[Callable[[Record], None]]] = {}
-        for kinds, count in (
-            (DISCOVERY, self.discovery.after),
-            (_CALLS, self.calls.after),
-            (_BINDING, self.binding.after),
-            (_GATE, self.gate.after),
-            (_RELIABILITY, self.reliability.after),
-            (_INERTIA, self.inertia.after),
-        ):
-            for kind in kinds:
-                self._by_kind.setdefault(kind, []).append(count)
+        self._session: Session | None = None
 
-    def after(self, record: Record) -> None:
-        """Count one record."""
-        if record.session != self._session or not self.records:
-            self._begin(record)
-        self.records += 1
-        self.first = min(self.first, record.at)
-        self.last = max(self.last, record.at)
-        if record.kind == UserSaid.kind:
-            self.turns += 1
-        elif isinstance(record.event, SessionStarted):
-            self._started(record.event)
-        for count in self._by_kind.get(record.kind, ()):
-            count(record)
+    def add(self, turn: Turn) -> None:
+        """Count one turn."""
+        if turn.session is not self._session:
+            self._settle()
+            self._session = turn.session
+            self.sessions += 1
+            self.inertia.begin()
+        at = [record.at for record in turn.records]
+        self.first = min(self.first, *at) if self.records else min(at)
+        self.last = max(self.last, *at)
+        self.records += len(at)
+        self.turns += turn.said is not None
+        self.profiles.update(event.profile for event in turn.of(SessionStarted) if event.profile)
+        for count in (self.discovery, self.calls, self.binding, self.gate, self.reliability, self.inertia):
+            count.add(turn)
 
-    def _begin(self, record: Record) -> None:
-        self._session, self._agent = record.session, OWN
-        self.sessions += 1
-        self.agents[OWN] += 1
-        self.first = record.at if self.sessions == 1 else self.first
-        self.discovery.begin()
-        self.binding.begin()
-        self.inertia.begin()
-
-    def _started(self, event: SessionStarted) -> None:
-        agent = event.origin.agent if event.origin else OWN
-        self.agents[self._agent] -= 1
-        self.agents[agent] += 1
-        self._agent = agent
-        if event.profile:
-            self.profiles[event.profile] += 1
+    def _settle(self) -> None:
+        if self._session is not None:
+            self.discovery.settle()
+            self.agents[self._session.agent or OWN] += 1
 
     def end(self) -> "Telemetry":
         """Count what the last session leaves open, and return itself: nothing may come after it."""
-        self.discovery.settle()
+        self._settle()
         self.agents += Counter()
         return self
 
 
-def telemetry(records: Iterable[Record]) -> Telemetry:
-    """The statistics of one or more sessions in sequence."""
+def telemetry(told: Iterable[Turn]) -> Telemetry:
+    """The statistics of the turns of one or more sessions in sequence."""
     gathered = Telemetry()
-    for record in records:
-        gathered.after(record)
+    for turn in told:
+        gathered.add(turn)
     return gathered.end()

@@ -22,6 +22,7 @@ from inspector.clients.miss import Backlog
 from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.report import Section, Table
+from inspector.core.turns import turns
 from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry
 from inspector.measure.telemetry.section import MOST, overview, sections
 from inspector.session.view import SessionView
@@ -278,7 +279,7 @@ class TelemetryScreen(GroupedPage):
 
 def _of_one(session: SessionView, job: Job) -> Shown:
     records = takewhile(lambda _: not job.stopped(), session.records(KINDS))
-    return Shown.of(telemetry(records), is_all=False)
+    return Shown.of(telemetry(turns(records)), is_all=False)
 
 
 def _of_all(replay: Replay, job: Job) -> Shown:
@@ -288,7 +289,8 @@ def _of_all(replay: Replay, job: Job) -> Shown:
     for number, session in enumerate(reversed(found), start=1):
         if job.stopped():
             break
-        for record in takewhile(lambda _: not job.stopped(), replay.recorded(session.id, KINDS)):
-            gathered.after(record)
+        records = takewhile(lambda _: not job.stopped(), replay.recorded(session.id, KINDS))
+        for turn in turns(records):
+            gathered.add(turn)
         job.report(number, len(found))
     return Shown.of(gathered.end(), is_all=True)
