@@ -15,7 +15,7 @@ from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, ServerLink
 from inspector.schema.json_value import JsonObject
-from tests.support.mcp_case import PATIENCE, faulty, growing, odd
+from tests.support.mcp_case import PATIENCE, faulty, odd
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 
 
@@ -45,7 +45,7 @@ def real_case(folder: Path) -> Case:
         "endless": faulty("repeat_cursor"),
         "slow": odd(),
         "refuses": odd(),
-        "grows": growing(),
+        "grows": odd(),
     }
     return Case(McpConnector(folder), specs)
 
@@ -157,11 +157,11 @@ async def test_a_tool_error_is_a_value(case: Case) -> None:
 async def test_a_changed_list_is_announced(case: Case) -> None:
     changed = asyncio.Event()
     async with case.open("grows", changed.set) as link:
-        assert [tool.name for tool in (await link.list_tools()).tools] == ["grow"]
+        before = [tool.name for tool in (await link.list_tools()).tools]
         await link.call("grow", {}, timeout=PATIENCE)
         async with asyncio.timeout(PATIENCE):
             await changed.wait()
-        assert [tool.name for tool in (await link.list_tools()).tools] == ["grow", "sprout"]
+        assert [tool.name for tool in (await link.list_tools()).tools] == [*before, "sprout"]
 
 
 async def test_a_call_in_flight_fails_when_the_connection_is_closed(case: Case) -> None:

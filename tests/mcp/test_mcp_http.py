@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.server.mcpserver import Context, MCPServer
 
 from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited
 from inspector.core.server import Era, ServerSpec
 from tests.support.mcp_case import PATIENCE, opened, serving
-from tests.support.mcp_growing_server import growing_server
 
 Asgi = Callable[[Any, Any, Any], Awaitable[None]]
 
@@ -32,6 +32,26 @@ def answering(
         await send({"type": "http.response.body", "body": body})
 
     return app
+
+
+def growing_server() -> MCPServer[None]:
+    """A server whose tool `grow` adds the tool `sprout`, and tells so in both eras."""
+    server: MCPServer[None] = MCPServer("growing", version="1.2.3")
+
+    def sprout() -> str:
+        """Came later."""
+        return "green"
+
+    @server.tool()
+    async def grow(ctx: Context) -> str:
+        """Add the tool `sprout`."""
+        server.add_tool(sprout)
+        await ctx.notify_tools_changed()
+        if (ctx.protocol_version or "") < "2026-07-28":
+            await ctx.session.send_tool_list_changed()
+        return "grown"
+
+    return server
 
 
 @asynccontextmanager
@@ -77,7 +97,7 @@ async def refusal(folder: Path, spec: ServerSpec) -> ConnectError:
     return caught.value
 
 
-@pytest.mark.parametrize("era", [None, Era.LEGACY, Era.MODERN])
+@pytest.mark.parametrize("era", [None, Era.LEGACY])
 async def test_tools_are_listed_and_called_over_http_in_each_era(tmp_path: Path, era: Era | None) -> None:
     changed = asyncio.Event()
     async with mcp_server() as url:
@@ -146,14 +166,13 @@ async def test_a_url_that_is_none_is_a_connect_error(tmp_path: Path, url: str) -
 BODY = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "Slow down"}}'
 
 
-@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
 @pytest.mark.parametrize(
-    ("refuses", "seconds"),
+    ("era", "refuses", "seconds"),
     [
-        (answering(429, retry_after="30"), 30.0),
-        (answering(429), None),
-        (answering(503, retry_after="7"), 7.0),
-        (answering(429, "application/json", BODY, "5"), 5.0),
+        (Era.LEGACY, answering(429, retry_after="30"), 30.0),
+        (Era.MODERN, answering(429), None),
+        (Era.MODERN, answering(503, retry_after="7"), 7.0),
+        (Era.LEGACY, answering(429, "application/json", BODY, "5"), 5.0),
     ],
 )
 async def test_a_server_that_wants_fewer_calls_says_when_to_ask_again(

@@ -92,9 +92,8 @@ async def test_one_bad_thing_costs_itself_and_is_named(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flood", ["notifications", "line"])
-def test_a_flood_takes_neither_memory_nor_keys_nor_the_way_out(flood: str) -> None:
-    row = flooded(flood, 2.0)
+def test_a_flood_takes_neither_memory_nor_keys_nor_the_way_out() -> None:
+    row = flooded("notifications", 1.0)
     # How long quitting takes depends on what else the machine does; `make bench-hard` measures it alone.
     assert replace(row, quit=0.0).is_good, row
     assert row.quit < 5 * QUIT

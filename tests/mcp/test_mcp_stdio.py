@@ -16,7 +16,7 @@ from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.frame import LOG, MAX_BYTES, StderrLog, quiet_sdk
 from inspector.mcp.process.registry import ProcessRegistry, Registration
-from tests.support.mcp_case import PATIENCE, faulty, growing, is_alive, odd, opened
+from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened
 
 
 async def refusal(folder: Path, spec: ServerSpec, era: Era | None = None) -> ConnectError:
@@ -332,8 +332,7 @@ async def test_a_process_that_only_closes_its_output_is_given_up(tmp_path: Path)
     assert isinstance(error, ServerExited)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
-async def test_a_remembered_era_is_tried_first(tmp_path: Path, era: Era) -> None:
-    async with opened(tmp_path, growing(), era=era) as link:
-        assert link.info.era is era
+async def test_a_remembered_era_is_tried_first(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd(env={"ODD": "modern_only"}), era=Era.MODERN) as link:
+        assert link.info.era is Era.MODERN
+    assert (tmp_path / "odd.stderr.log").read_text(encoding="utf-8").count("odd: starting") == 1

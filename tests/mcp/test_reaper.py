@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.server import Leftover
-from inspector.mcp.process import record
+from inspector.mcp.process import reaper, record
 from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from tests.support.mcp_case import PATIENCE, ROOT, is_alive
 
@@ -93,8 +93,9 @@ class Host:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this process; the reaper keeps to its times."""
+    """In this process; a reaper keeps to its times."""
     monkeypatch.setattr(record, "TERMINATED_GRACE", 0.1)
+    monkeypatch.setattr(reaper, "_BY_ITSELF", 0.1)
 
 
 @pytest.fixture
@@ -111,25 +112,26 @@ def host(tmp_path: Path) -> Iterator[Callable[..., Host]]:
             each.close()
 
 
-@pytest.mark.parametrize("when", ["noted", "unknown"])
-def test_a_killed_process_leaves_no_server_and_no_helper(host: Callable[..., Host], when: str) -> None:
-    started = host(when, "helper")
+def test_a_killed_process_leaves_no_server_and_no_helper_though_its_reaper_was_asked_to_go(
+    host: Callable[..., Host],
+) -> None:
+    started = host("noted", "helper")
     assert started.server in started.alive
+    assert os.getsid(started.reaper) == started.reaper
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        os.kill(started.reaper, number)
     started.kill()
     until(lambda: not started.alive)
     until(lambda: not is_alive(started.reaper))
     assert started.records == []
 
 
-def test_the_reaper_waits_in_a_session_of_its_own_and_takes_no_request_to_go(
-    host: Callable[..., Host],
-) -> None:
-    started = host()
-    assert os.getsid(started.reaper) == started.reaper
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        os.kill(started.reaper, number)
-    started.kill()
-    until(lambda: not started.alive)
+def test_a_server_whose_pid_could_not_be_noted_is_reaped_too(host: Callable[..., Host]) -> None:
+    started = host("unknown", "helper")
+    started.kill_with_reaper()
+    (path,) = started.records
+    assert reaper.reap(path) == []
+    assert not started.alive
 
 
 def test_a_run_that_is_alive_looks_after_its_own_servers(host: Callable[..., Host]) -> None:
@@ -152,8 +154,9 @@ def test_what_outlives_the_reaper_too_is_told_at_the_next_start_and_ended_then(
 
 def test_a_helper_that_left_its_server_is_not_ended_without_a_yes(host: Callable[..., Host]) -> None:
     started = host("noted", "detached")
-    started.kill()
-    until(lambda: not is_alive(started.reaper))
+    started.kill_with_reaper()
+    (path,) = started.records
+    assert [each.detached for each in reaper.reap(path)] == [tuple(started.pids - {started.server})]
     (left,) = started.leftovers.find()
     assert left.detached
     assert set(left.pids) == started.alive == started.pids - {started.server}
@@ -188,10 +191,10 @@ def test_a_run_that_ends_as_it_should_leaves_no_record_and_no_reaper(tmp_path: P
     registration.started(server.pid)
     server.wait()
     registration.ended()
-    reaper = registry.reaper
-    assert reaper is not None
+    waiting = registry.reaper
+    assert waiting is not None
     registry.close()
-    assert not reaper.is_alive
+    assert not waiting.is_alive
     assert list(tmp_path.iterdir()) == []
 
 

@@ -45,10 +45,6 @@ def odd(**options: Any) -> ServerSpec:
     return python(SUPPORT / "mcp_odd_server.py", "odd", **options)
 
 
-def growing(**options: Any) -> ServerSpec:
-    return python(SUPPORT / "mcp_growing_server.py", "growing", **options)
-
-
 @asynccontextmanager
 async def opened(
     folder: Path,

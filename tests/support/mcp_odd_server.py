@@ -55,6 +55,13 @@ def sleep(_arguments: Arguments) -> dict[str, Any]:
     return {}
 
 
+def grow(_arguments: Arguments) -> dict[str, Any]:
+    """Add the tool `sprout`, and tell so."""
+    TOOLS["sprout"] = lambda _: text("green")
+    send({"method": "notifications/tools/list_changed"})
+    return text("grown")
+
+
 TOOLS: dict[str, Callable[[Arguments], Any]] = {
     "environment": lambda _: text(json.dumps(dict(os.environ))),
     "pid": lambda _: text(str(os.getpid())),
@@ -71,6 +78,7 @@ TOOLS: dict[str, Callable[[Arguments], Any]] = {
     "exit": exit_now,
     "exit_with_helper": exit_with_helper,
     "sleep": sleep,
+    "grow": grow,
 }
 SCHEMAS = {
     "breaks_its_schema": {"type": "object", "properties": {"degrees": {"type": "number"}}},
@@ -89,7 +97,7 @@ def answer(method: str, params: Mapping[str, Any]) -> Any:
     modern = os.environ.get("ODD") == "modern_only"
     about = {"name": "odd", "version": "0.1"}
     if method == "initialize" and not modern:
-        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
+        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": about}
     if method == "server/discover" and modern:
         meta = {"io.modelcontextprotocol/serverInfo": about}
         return {"supportedVersions": [MODERN], "capabilities": {"tools": {}}, "_meta": meta, **CACHE}
