@@ -14,7 +14,6 @@ from inspector.core.settings import BudgetSettings, ChatSettings, Settings
 from inspector.loop.iteration_guard import normalised
 from inspector.schema.json_value import JsonObject, canonical
 from tests.loop.test_chat import Bench
-from tests.support.examples import examples
 from tests.support.fakes import says, searches
 
 FIND = ({"query": "orders"}, {"query": " orders"}, {"query": "orders", "limit": 1}, {"query": "forecast"})
@@ -103,7 +102,6 @@ def claims_of(event: Event) -> str:
     return event.guidance if isinstance(event, LoopDetected) else getattr(event, "note", "")
 
 
-@examples(share=5)
 @given(turns=TURNS)
 def test_no_search_is_called_equal_to_one_that_was_not(turns: list[list[dict[str, Any]]]) -> None:
     steps = [step for turn in turns for step in (*(searches(**one) for one in turn), says("ok"))]

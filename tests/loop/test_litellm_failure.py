@@ -64,9 +64,9 @@ BOTH = pytest.mark.parametrize(
 @BOTH
 async def test_a_stream_that_falls_silent_is_a_timeout(make: Maker, events: tuple[str, ...]) -> None:
     async with silent_server(events) as stub:
-        error = await failure(make(stub.address, timeout=0.5))
+        error = await failure(make(stub.address, timeout=0.2))
         await asyncio.wait_for(stub.hung_up.wait(), 5)
-    assert "did not answer within 0.5 s" in error.message
+    assert "did not answer within 0.2 s" in error.message
 
 
 async def test_a_cut_in_the_middle_of_a_call_does_not_become_a_call() -> None:

@@ -93,7 +93,7 @@ async def test_servers_are_found_whatever_the_others_do() -> None:
 @pytest.mark.slow
 async def test_one_silent_answer_does_not_hide_the_other() -> None:
     answers = {**OLLAMA_ANSWERS, "/api/ps": Raw(silent=True)}
-    assert [model.window for model in await found_at("Ollama", answers, seconds=1)] == [None]
+    assert [model.window for model in await found_at("Ollama", answers, seconds=0.5)] == [None]
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
@@ -175,7 +175,6 @@ def test_more_patterns_than_an_expression_may_be_deep_are_fine(filled: ToolRegis
 
 
 @pytest.mark.parametrize("name", OPENERS)
-@settings(max_examples=40, deadline=None)
 @given(given_tools=st.lists(tools, max_size=12), sight=sights())
 def test_a_filtered_registry_answers_as_one_of_permitted_tools_alone(
     name: str, given_tools: list[Tool], sight: Sight

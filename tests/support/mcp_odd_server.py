@@ -97,7 +97,11 @@ def answer(method: str, params: Mapping[str, Any]) -> Any:
     modern = os.environ.get("ODD") == "modern_only"
     about = {"name": "odd", "version": "0.1"}
     if method == "initialize" and not modern:
-        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": about}
+        return {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": about,
+        }
     if method == "server/discover" and modern:
         meta = {"io.modelcontextprotocol/serverInfo": about}
         return {"supportedVersions": [MODERN], "capabilities": {"tools": {}}, "_meta": meta, **CACHE}
