@@ -83,14 +83,7 @@ def test_the_widgets_package_names_exactly_what_it_exports() -> None:
 
 @pytest.mark.parametrize("module", ["inspector.core.session", "inspector.session.workbench"])
 def test_the_engine_runs_without_a_screen_or_a_vendor(module: str) -> None:
-    assert not loaded_after(f"import {module}") & {
-        *SLOW,
-        "textual",
-        "rich",
-        "widgets",
-        "pydantic",
-        "click",
-    }
+    assert not loaded_after(f"import {module}") & {*SLOW, "textual", "rich", "widgets", "pydantic", "click"}
 
 
 def test_every_module_can_be_imported() -> None:

@@ -251,11 +251,7 @@ def test_overlapping_secrets_leave_nothing_of_either() -> None:
 
 
 def test_the_values_of_secret_keys_in_data_are_replaced() -> None:
-    data = {
-        "password": "hunter2",
-        "nested": [{"apiKey": "x1", "auth_token": "y2"}],
-        "text": "plain",
-    }
+    data = {"password": "hunter2", "nested": [{"apiKey": "x1", "auth_token": "y2"}], "text": "plain"}
     assert NOTHING_KNOWN.value(data) == {
         "password": MARKER,
         "nested": [{"apiKey": MARKER, "auth_token": MARKER}],

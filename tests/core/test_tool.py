@@ -53,8 +53,7 @@ def test_a_definition_carries_the_schema_as_the_server_gave_it() -> None:
 
 TOOLS = (Tool("weather", "now"), Tool("words", "define"), Tool("words", "random_word"), Tool("math", "add"))
 RESEARCH = Toolset(
-    "research",
-    servers={"weather": ServerRule(), "words": ServerRule(exclude=frozenset({"random_word"}))},
+    "research", servers={"weather": ServerRule(), "words": ServerRule(exclude=frozenset({"random_word"}))}
 )
 
 

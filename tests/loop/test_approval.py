@@ -100,10 +100,7 @@ async def test_a_claim_to_only_read_is_told_and_asked_about_unless_its_server_is
     asked = Asked(Decision.ONCE, "bank")
     assert await asked.allows(ORDERS) == [True]
     [request] = asked.approver.asked
-    assert (request.why, request.offers_trust) == (
-        "its server says it is read-only",
-        True,
-    )
+    assert (request.why, request.offers_trust) == ("its server says it is read-only", True)
 
 
 async def test_an_answer_that_was_not_offered_trusts_no_server() -> None:
@@ -122,12 +119,7 @@ async def test_trusting_a_server_covers_what_it_says_only_reads_and_nothing_else
     assert (
         await asked.allows(customers, customers, ORDERS, REFUND, replace(ORDERS, server="bank")) == [True] * 5
     )
-    assert asked.about == [
-        "shop:list_orders",
-        "shop:list_customers",
-        "shop:refund_order",
-        "bank:list_orders",
-    ]
+    assert asked.about == ["shop:list_orders", "shop:list_customers", "shop:refund_order", "bank:list_orders"]
     assert not asked.approver.asked[2].offers_trust
 
 

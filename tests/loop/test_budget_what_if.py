@@ -15,14 +15,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.session import Binding
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
-from inspector.session.setup import (
-    Setup,
-    SetupChange,
-    Steps,
-    change_effect,
-    first_call,
-    steps,
-)
+from inspector.session.setup import Setup, SetupChange, Steps, change_effect, first_call, steps
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 from tests.support.fakes import CharacterCounter
 from tests.support.hostile import with_hostile_text
@@ -123,8 +116,7 @@ async def test_the_first_call_is_the_one_that_a_session_measures() -> None:
 
 
 @given(
-    st.sets(st.sampled_from(["shop", "mail", "calc"])),
-    st.sets(st.sampled_from([tool.id for tool in TOOLS])),
+    st.sets(st.sampled_from(["shop", "mail", "calc"])), st.sets(st.sampled_from([tool.id for tool in TOOLS]))
 )
 def test_what_is_saved_adds_up_for_any_change(servers: set[str], pins: set[str]) -> None:
     found = change_effect(setup(), SetupChange(frozenset(servers), frozenset(pins)), meter())

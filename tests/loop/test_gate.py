@@ -67,11 +67,7 @@ def scores(query: str) -> dict[str, float]:
 
 @given(words, closed_tools, st.frozensets(st.sampled_from(IDS)), thresholds, st.integers(1, 8))
 def test_the_active_tools_are_the_best_open_ones_over_the_threshold_that_are_not_pinned(
-    query: list[str],
-    unmet: dict[str, tuple[str, ...]],
-    pinned: frozenset[str],
-    threshold: float,
-    top_k: int,
+    query: list[str], unmet: dict[str, tuple[str, ...]], pinned: frozenset[str], threshold: float, top_k: int
 ) -> None:
     values = scores(" ".join(query))
     open_ids = [tool_id for tool_id in IDS if tool_id not in unmet and tool_id not in pinned]

@@ -175,11 +175,7 @@ def some_tool(name: str) -> Tool:
 
 
 async def test_where_it_pays_a_tool_is_bound_without_a_search() -> None:
-    servers = {
-        "mail": MemoryServer(
-            [some_tool(name) for name in ("list", "send")],
-        )
-    }
+    servers = {"mail": MemoryServer([some_tool(name) for name in ("list", "send")])}
     values = {"inertia.preload": "where_it_pays", "discovery.max_search_results": 1}
     habit = [["mail:list", "mail:list", "mail:send"]] * 8
     steps = (searches(tool_names=["mail:list"]), calls(("mail__list", {})), says("done"))

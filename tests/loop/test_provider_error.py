@@ -169,13 +169,7 @@ REFUSALS: tuple[tuple[str, int, Body | str, str, str], ...] = (
         "the account at openrouter is out of credit or quota (402)",
         "credit",
     ),
-    (
-        ROUTER,
-        400,
-        router(400, "x is not a valid model ID"),
-        "openrouter has no model openai/gpt-5 (400)",
-        "",
-    ),
+    (ROUTER, 400, router(400, "x is not a valid model ID"), "openrouter has no model openai/gpt-5 (400)", ""),
     (
         ROUTER,
         502,

@@ -96,8 +96,7 @@ async def test_a_turn_waits_for_the_servers_that_a_precondition_may_be_about() -
     servers = shop_and_weather()
     servers["weather"].hangs = True
     configuration = Configuration(
-        "test.json",
-        (ServerSpec("shop", "shop"), ServerSpec("weather", "weather", connect_timeout=0.05)),
+        "test.json", (ServerSpec("shop", "shop"), ServerSpec("weather", "weather", connect_timeout=0.05))
     )
     values = precondition("*:refnd_*")
     async with opened(

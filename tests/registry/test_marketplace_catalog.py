@@ -210,10 +210,7 @@ def test_any_json_in_place_of_an_entry_is_a_problem_and_no_crash(value: Any) -> 
     assert [type(one) for one in registry_plugins([value], "x", "x")] == [ConfigError]
 
 
-PIECES = (
-    ({"a": "$", "b": "{OPENAI_API_KEY}"}, "{a}{b}"),
-    ({"a": "$"}, "{a}{OPENAI_API_KEY}"),
-)
+PIECES = (({"a": "$", "b": "{OPENAI_API_KEY}"}, "{a}{b}"), ({"a": "$"}, "{a}{OPENAI_API_KEY}"))
 
 
 @pytest.mark.parametrize(("defaults", "text"), PIECES)

@@ -187,8 +187,7 @@ class BreakerMachine(RuleBasedStateMachine):
         now, known = self.now, permit
         self.model.end(permit, now, ok=ok)
         self.store.update(
-            KEY,
-            lambda one: answered(one, known, now, RULES) if ok else failed(one, known, now, RULES, DOWN),
+            KEY, lambda one: answered(one, known, now, RULES) if ok else failed(one, known, now, RULES, DOWN)
         )
 
     @rule(permit=consumes(permits))

@@ -38,12 +38,7 @@ NOTHING = report(0.01, Outcome.NOTHING_FITS)
             "2 closest",
             "“x” -> closest 2, best a:t1 1.00",
         ),
-        (
-            NOTHING,
-            "nothing: no tool fits (confidence 1 %, needs 35 %)",
-            "nothing",
-            "“x” -> nothing",
-        ),
+        (NOTHING, "nothing: no tool fits (confidence 1 %, needs 35 %)", "nothing", "“x” -> nothing"),
         (report(None, Outcome.LOADED), "found", "1 found", "“x” -> 1, best a:t1 1.00"),
         (report(None), "nothing: no tool fits", "nothing", "“x” -> nothing"),
     ],

@@ -31,9 +31,7 @@ async def calm() -> None:
 
 
 def made(
-    embedder: Embedder,
-    vectors: MemoryVectors | None = None,
-    calm: Callable[[], Awaitable[None]] = calm,
+    embedder: Embedder, vectors: MemoryVectors | None = None, calm: Callable[[], Awaitable[None]] = calm
 ) -> tuple[Retrieval, list[IndexState]]:
     states: list[IndexState] = []
     retrieval = Retrieval(

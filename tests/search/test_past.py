@@ -219,9 +219,7 @@ def test_an_edited_tool_keeps_its_uses() -> None:
 LEARNS = DiscoverySettings(learn=True)
 QUERY_BEFORE = "where is my late parcel"
 pasts = st.dictionaries(
-    st.sampled_from([tool.id for tool in TOOLS[:6]]),
-    st.lists(queries, min_size=1, max_size=3),
-    max_size=4,
+    st.sampled_from([tool.id for tool in TOOLS[:6]]), st.lists(queries, min_size=1, max_size=3), max_size=4
 )
 
 

@@ -43,11 +43,7 @@ class Knowing:
 
 
 def ask(
-    query: str,
-    *tools: Tool,
-    fit: float | list[float] = UNSURE,
-    rules: SearchRules = RULES,
-    read: str = "",
+    query: str, *tools: Tool, fit: float | list[float] = UNSURE, rules: SearchRules = RULES, read: str = ""
 ) -> SearchAnswer:
     fits = [fit] * len(tools) if isinstance(fit, float) else fit
     index = ToolIndex(tools)

@@ -225,12 +225,7 @@ def test_query_words_are_split_like_names_and_each_is_there_once() -> None:
 
 
 def test_the_evidence_is_weighed_in_the_order_of_the_paper() -> None:
-    tiers = (
-        weight.EXACT_NAME,
-        weight.NAME_CONTAINMENT,
-        weight.KEYWORD_OVERLAP,
-        weight.DESCRIPTION_SUBSTRING,
-    )
+    tiers = (weight.EXACT_NAME, weight.NAME_CONTAINMENT, weight.KEYWORD_OVERLAP, weight.DESCRIPTION_SUBSTRING)
     assert list(tiers) == sorted(tiers, reverse=True)
     assert tiers[0] > sum(tiers[1:])
 

@@ -139,10 +139,7 @@ def everything() -> HeldRegistry:
 
 @asynccontextmanager
 async def session(
-    policy: Callable[[], AccessPolicy],
-    user: str,
-    expert: str = "",
-    registry: ToolRegistry | None = None,
+    policy: Callable[[], AccessPolicy], user: str, expert: str = "", registry: ToolRegistry | None = None
 ) -> AsyncIterator[Rig]:
     values = {"access.policy": "p", "access.user": user, "access.expert": expert, **NAMED}
     opening = connected(

@@ -101,11 +101,7 @@ BY_BOTH = (searched("orders", "shop:list", "shop:get"), BY_HAND, *CALLED_BY_HAND
         pytest.param((SAID, *called("shop:get", ok=False), *LISTED), MESSAGE, id="a failed call counts not"),
         pytest.param((SAID, LISTED[0]), "", id="a call without a result"),
         pytest.param((*LISTED, UserSaid(" \n"), *called("shop:get")), "", id="nothing was asked for"),
-        pytest.param(
-            (SAID, *BY_BOTH),
-            LATE,
-            id="a person's call counts for the person's own search alone",
-        ),
+        pytest.param((SAID, *BY_BOTH), LATE, id="a person's call counts for the person's own search alone"),
     ],
 )
 def test_a_call_counts_for_what_was_asked_for(

@@ -219,10 +219,7 @@ def opened_by_hand(path: Path) -> Iterator[sqlite3.Connection]:
         ),
         (
             "SELECT tool, arguments, ok, milliseconds, result FROM calls",
-            [
-                ("a:one", '{"city":"Bonn"}', 1, 12.5, "sunny"),
-                ("a:one", '{"city":"Bonn"}', None, None, None),
-            ],
+            [("a:one", '{"city":"Bonn"}', 1, 12.5, "sunny"), ("a:one", '{"city":"Bonn"}', None, None, None)],
         ),
         ("SELECT kind, why FROM guards ORDER BY seq", [("reject", "not loaded"), ("loop", "stop repeating")]),
         (

@@ -59,9 +59,7 @@ def writing(path: Path) -> Iterator[Writer]:
         writer.process.communicate()
 
 
-async def test_what_another_process_is_writing_is_kept_until_that_process_is_killed(
-    tmp_path: Path,
-) -> None:
+async def test_what_another_process_is_writing_is_kept_until_that_process_is_killed(tmp_path: Path) -> None:
     path, clock = tmp_path / "toolsight.db", ManualClock()
     with SqliteStore(path) as store, writing(path) as other:
         # Idle for a hundred days, but still open.

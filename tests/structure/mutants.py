@@ -143,11 +143,7 @@ MUTANTS = (
         "inspector/loop/chain.py",
         "if not binding.is_bound and tool.id not in request.offered:",
         "if False:",
-        (
-            "tests/loop/test_loop_runs.py",
-            "tests/loop/test_chat.py",
-            "tests/session/test_prd_edge_cases.py",
-        ),
+        ("tests/loop/test_loop_runs.py", "tests/loop/test_chat.py", "tests/session/test_prd_edge_cases.py"),
     ),
     Mutant(
         "a precondition that does not hold stops the call",
@@ -292,11 +288,7 @@ MUTANTS = (
         "inspector/core/fold/call.py",
         'if event.by != "model":',
         "if False:",
-        (
-            "tests/core/test_session.py",
-            "tests/core/test_fold_property.py",
-            "tests/session/test_workbench.py",
-        ),
+        ("tests/core/test_session.py", "tests/core/test_fold_property.py", "tests/session/test_workbench.py"),
     ),
     # Store order
     Mutant(

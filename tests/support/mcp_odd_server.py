@@ -80,9 +80,7 @@ TOOLS: dict[str, Callable[[Arguments], Any]] = {
     "sleep": sleep,
     "grow": grow,
 }
-SCHEMAS = {
-    "breaks_its_schema": {"type": "object", "properties": {"degrees": {"type": "number"}}},
-}
+SCHEMAS = {"breaks_its_schema": {"type": "object", "properties": {"degrees": {"type": "number"}}}}
 
 
 def listed() -> list[dict[str, Any]]:

@@ -117,11 +117,7 @@ def called(call: str, name: str = "mcp__bakery__order_flour", **given: Any) -> d
 
 def item(kind: str, **fields: Any) -> dict[str, Any]:
     """An item in a rollout of Codex."""
-    return {
-        "timestamp": "2026-10-06T09:00:00Z",
-        "type": "response_item",
-        "payload": {"type": kind, **fields},
-    }
+    return {"timestamp": "2026-10-06T09:00:00Z", "type": "response_item", "payload": {"type": kind, **fields}}
 
 
 def event(kind: str, **fields: Any) -> dict[str, Any]:

@@ -169,10 +169,7 @@ def test_the_steps_come_one_after_the_other() -> None:
         ),
         ("none of 36 tools listed", "- shop-0 (6 tools)\n\n- mail-0 (2 tools)\n\n"),
         ("servers named on one line", "- shop-0 (6), mail-0 (2), "),
-        (
-            "only the 5 of 12 servers with the most tools named",
-            "- shop-0, mail-0, shop-1, shop-2, shop-3\n",
-        ),
+        ("only the 5 of 12 servers with the most tools named", "- shop-0, mail-0, shop-1, shop-2, shop-3\n"),
         ("none of 12 servers named", "12 servers"),
     ],
 )
