@@ -5,13 +5,11 @@ from dataclasses import replace
 import pytest
 
 from docs.benchmark import bars, retrieval
-from docs.benchmark.abstention import KINDS, Asked
-from docs.benchmark.levers import LONGEST, SHORTEST, added_text, joined
+from docs.benchmark.levers import LONGEST, SHORTEST, joined
 from docs.benchmark.speed import SIZES, Speed
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
-from inspector.measure.bootstrap import Estimate
 
 FOUND = Answer.FOUND
 GOOD = Speed(0, 1.0, 15.0, 1.5, 20.0, 39.0, 80.0, 100.0, 200.0)
@@ -67,14 +65,6 @@ def test_speed_measured_anew_replaces_its_bars_and_its_section(monkeypatch: pyte
     assert "| mean | 0.9 | yes |\n| up to 1,000 tools" in report
 
 
-def test_small_talk_that_is_answered_breaks_its_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    ones = [Asked("demo", k, "as it is", FOUND if k == "possible" else Answer.NOTHING, False) for k in KINDS]
-    monkeypatch.setattr("docs.benchmark.abstention.all_asked", lambda: ones)
-    assert all(bar.holds for bar in bars.answer_bars())
-    ones.append(Asked("demo", "small-talk", "as it is", FOUND, False))
-    assert [bar.what for bar in bars.answer_bars() if not bar.holds] == ["small talk `found`: none"]
-
-
 def test_each_request_is_in_one_long_task_at_most() -> None:
     tools = tuple(Tool("s", f"tool{number}") for number in range(100))
     cases = tuple(EvalCase(tool.id, f"Find {tool.name}.", (frozenset({tool.id}),)) for tool in tools)
@@ -83,8 +73,3 @@ def test_each_request_is_in_one_long_task_at_most() -> None:
     assert len(wanted) == len(set(wanted)) > 90
     assert {len(task.relevant) for task in tasks} == set(range(SHORTEST, LONGEST + 1))
     assert all(task.query.count(", then find") == len(task.relevant) - 1 for task in tasks)
-
-
-def test_a_difference_is_bold_where_its_interval_is_without_0() -> None:
-    assert added_text(Estimate(0.01, 0.002, 0.02)) == "**+0.0100** [+0.002, +0.020]"
-    assert added_text(Estimate(-0.01, -0.02, 0.0)) == "−0.0100 [−0.020, +0.000]"

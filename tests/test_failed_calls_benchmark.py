@@ -6,17 +6,12 @@ import pytest
 
 from docs.benchmark.recorded_failure import (
     Failure,
-    attempts_of,
     counts_today,
     failure_of_result,
-    is_seen,
-    is_told,
-    next_of_tool,
     refusals_of,
     repeats_of,
     unwrapped,
 )
-from docs.benchmark.structured_requests import parts
 from inspector.core.error import FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
@@ -88,21 +83,10 @@ def test_a_failure_is_found_in_its_envelopes() -> None:
     assert unwrapped(printed) == ("no such table", True)
 
 
-def test_what_only_the_tool_says_is_not_seen_by_the_client() -> None:
-    (seen,), (told,) = attempts_of(run_of(TIMED_OUT)), attempts_of(run_of("Error: HTTP status 503"))
-    assert (is_told(seen), is_seen(seen), counts_today(seen)) == (True, True, True)
-    assert (is_told(told), is_seen(told), counts_today(told)) == (True, False, False)
-
-
 def test_equal_calls_after_a_failure_are_its_repeats_until_one_succeeds() -> None:
     (repeat,) = repeats_of(run_of("fine", TIMED_OUT, TIMED_OUT, "fine", "fine"))
     assert [one.is_good for one in (repeat.first, *repeat.again)] == [False, False, True]
     assert repeat.is_next
-
-
-def test_the_next_call_of_a_tool_tells_whether_it_works_again() -> None:
-    ((failed, after),) = next_of_tool(run_of(TIMED_OUT, "fine", "fine"), is_seen)
-    assert (failed.number, after.number, after.is_good) == (0, 1, True)
 
 
 def test_an_open_breaker_refuses_what_comes_within_its_cool_down() -> None:
@@ -112,11 +96,3 @@ def test_an_open_breaker_refuses_what_comes_within_its_cool_down() -> None:
     assert (refusals.opened, [one.number for one in refusals.refused]) == (2, [3, 4])
     assert not refusals_of(run, BreakerSettings(), counts_today, pace=40).refused
     assert not refusals_of(run, BreakerSettings(), lambda _one: False, pace=10).opened
-
-
-def test_a_structured_request_has_two_parts() -> None:
-    assert parts("<tool_assistant>\nserver: word files\ntool: add a table\n</tool_assistant>") == (
-        "word files",
-        "add a table",
-    )
-    assert parts("add a table") is None

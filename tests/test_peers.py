@@ -1,11 +1,10 @@
 """The peers that the retrieval benchmark runs beside hybrid."""
 
-import sys
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from docs.benchmark.peers import KINDS, VARIABLE, Fts5Peer, NotMeasured, Peer, RankBm25Peer, with_section
+from docs.benchmark.peers import Fts5Peer, Peer, RankBm25Peer, with_section
 from inspector.core.tool import Tool
 
 WHEN = {"type": "object", "properties": {"deadline": {"type": "string", "description": "Latest weekday."}}}
@@ -32,28 +31,6 @@ def test_fts5_finds_the_parts_of_names_and_the_texts_of_parameters_and_nothing_e
     peer = Fts5Peer(TOOLS)
     assert peer.rank("orders") == peer.rank("deadline") == peer.rank("weekday") == ["shop:list_orders"]
     assert peer.rank("weather") == peer.rank(" ") == []
-
-
-def test_what_is_syntax_to_fts5_is_a_word_of_the_request() -> None:
-    assert Fts5Peer(TOOLS).rank('NEAR( "orders" ) AND * text:x -') == ["shop:list_orders"]
-
-
-def test_rank_bm25_knows_words_between_white_space_only_and_fills_its_list() -> None:
-    peer = RankBm25Peer(TOOLS)
-    assert len(peer.rank("weather")) == len(TOOLS)
-    assert peer.rank("person.", 1) == ["mail:send_mail"]
-    assert peer.rank("person", 1) != ["mail:send_mail"]
-
-
-@pytest.mark.slow
-def test_a_peer_that_is_not_installed_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, sys.executable)
-    casual = next(kind for kind in KINDS if kind.name == "casual-mcp")
-    with pytest.raises(NotMeasured, match="No module named 'casual_mcp'"), casual.opened(TOOLS):
-        pass
-    monkeypatch.setenv(VARIABLE, "no-such-python")
-    with pytest.raises(NotMeasured, match="No such file"), casual.opened(TOOLS):
-        pass
 
 
 def test_the_section_of_peers_is_replaced_and_the_rest_of_the_report_kept() -> None:

@@ -45,11 +45,6 @@ def test_a_policy_has_its_users_grants_and_experts(tmp_path: Path) -> None:
     assert policy.experts == {"billing": ("crm:*",)}
 
 
-def test_json_says_the_same_as_yaml(tmp_path: Path) -> None:
-    text = json.dumps({"organisations": {"acme": {"users": {"ada": {"tools": ["a:b"]}}}}}, indent="\t")
-    assert load_policy(written(tmp_path, text, "policy.json")).sight("ada").permits("a:b")
-
-
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [

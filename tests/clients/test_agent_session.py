@@ -29,7 +29,6 @@ from inspector.core.events import (
     CatalogBuilt,
     ContextReduced,
     Event,
-    Failed,
     ModelRequested,
     ModelResponded,
     ModelSwitched,
@@ -87,11 +86,6 @@ def test_a_search_keeps_its_order_and_has_no_score() -> None:
     assert "0.00" not in search.summary()
 
 
-def test_a_tool_found_again_is_not_loaded_twice() -> None:
-    search = Searched("s1", "late", found=(LATE,))
-    assert len(of_type(ToolLoaded, events(ToolsOffered((LATE,), deferred=True), search, search))) == 1
-
-
 def test_what_nobody_offered_is_in_the_catalog_once_it_is_found_or_called() -> None:
     state = fold(records(events(Searched("s1", "late", found=(LATE,)), Called("c1", ORDERS))))
     assert state.tools["shop:late_orders"].binding is Binding.LOADED
@@ -125,10 +119,6 @@ def test_a_definition_that_is_known_later_is_counted_from_then_on() -> None:
     assert of_type(ToolsChanged, found)[-1].tokens > 0
     state = fold(records(found))
     assert state.recorded("shop:list_orders") is not None
-
-
-def test_own_tools_stand_under_the_agents_name() -> None:
-    assert "claude-code:Bash" in fold(records(events(ToolsOffered((SHELL,))))).pinned
 
 
 def test_withdrawn_tools_leave_the_catalog() -> None:
@@ -196,17 +186,6 @@ def test_a_turn_ends_once_it_is_answered_stopped_or_followed_by_another(
     last: tuple[Entry, ...], outcomes: list[str]
 ) -> None:
     assert [event.outcome for event in of_type(TurnEnded, events(Asked("hi"), *last))] == outcomes
-
-
-def test_a_failed_model_call_is_an_error() -> None:
-    assert of_type(Failed, events(Interrupted("overloaded")))[0].message == "overloaded"
-
-
-def test_a_session_that_goes_on_with_another_window_uses_it() -> None:
-    begun = Begun("codex", "s", model="gpt-5", window=1000)
-    later = Begun("codex", "s", model="gpt-5", window=2000)
-    found = events(later, ToolsOffered((DEFINED,)), Answered("a1"), begun=begun)
-    assert of_type(BudgetMeasured, found)[0].budget.window == 2000
 
 
 def test_a_definition_that_a_search_brought_is_no_new_catalog_until_the_end() -> None:

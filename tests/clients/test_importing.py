@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients import agent_session, imported_stream
+from inspector.clients import imported_stream
 from inspector.clients.agent_session import session_id
 from inspector.clients.importing import Imported, Importer
 from inspector.clients.transcript import (
@@ -115,16 +115,6 @@ def test_a_transcript_that_grew_ends_up_as_if_imported_at_once(said: list[Entry]
 
 
 @given(entries, st.integers(0, 20))
-def test_an_older_copy_of_a_transcript_takes_nothing_away(said: list[Entry], kept: int) -> None:
-    timed = [replace(entry, at=float(number)) for number, entry in enumerate((BEGUN, *said))]
-    store = MemoryStore()
-    imported(store, *timed)
-    before = streams(store)
-    imported(store, *timed[: kept + 1], file="copy.jsonl")
-    assert streams(store) == before
-
-
-@given(entries, st.integers(0, 20))
 def test_a_shorter_copy_without_times_takes_nothing_away(said: list[Entry], kept: int) -> None:
     timeless: list[Entry] = [replace(BEGUN, at=None), *(replace(entry, at=None) for entry in said)]
     store = MemoryStore()
@@ -136,24 +126,6 @@ def test_a_shorter_copy_without_times_takes_nothing_away(said: list[Entry], kept
     # How the last turn ended may be told by either.
     assert after[: len(before) - 1] == before[:-1]
     assert len(after) == len(before)
-
-
-@pytest.mark.parametrize("timed", [True, False])
-def test_an_older_copy_does_not_replace_what_other_rules_made(
-    monkeypatch: pytest.MonkeyPatch, timed: bool
-) -> None:
-    said: list[Entry] = [replace(BEGUN, at=None), *(Asked(f"question {number}") for number in range(9))]
-    if timed:
-        said = [replace(entry, at=float(number)) for number, entry in enumerate(said)]
-    store = MemoryStore()
-    monkeypatch.setattr(agent_session, "READING", 0)
-    imported(store, *said)
-    monkeypatch.undo()
-    before = streams(store)
-    imported(store, *said[:5], file="copy.jsonl")
-    assert streams(store) == before
-    assert imported(store, *said).added == len(of(*said).popitem()[1])
-    assert streams(store) == of(*said)
 
 
 @given(entries, st.integers(1, 20))
@@ -199,15 +171,6 @@ def test_a_session_that_another_program_writes_is_left_to_it() -> None:
     assert streams(store) == before
 
 
-def test_stopping_takes_nothing_away_from_what_was_imported_before() -> None:
-    store = MemoryStore()
-    said = (BEGUN, Asked("one"), Answered("a", text="two"), Asked("three"))
-    imported(store, *said)
-    before = streams(store)
-    assert not imported(store, *said, stopped=lambda: True).is_complete
-    assert streams(store) == before
-
-
 def test_an_answer_that_was_half_written_is_replaced_by_the_whole_one() -> None:
     store = MemoryStore()
     imported(store, BEGUN, Asked("hi"), Answered("a", text="It is"))
@@ -228,16 +191,6 @@ def test_a_batch_is_as_large_as_what_is_stored(monkeypatch: pytest.MonkeyPatch) 
     tools = [AgentTool(f"tool_{number}", f"server_{number}") for number in range(200)]
     imported(Watched(), BEGUN, *(entry for tool in tools for entry in (ToolsOffered((tool,)), Answered("a"))))
     assert max(batches) < 80_000
-
-
-def test_only_the_newest_events_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imported_stream, "_COMPARED", 3)
-    store = MemoryStore()
-    said = [Asked(f"question {number}") for number in range(20)]
-    imported(store, BEGUN, *said)
-    grown = imported(store, BEGUN, *said, Asked("one more"))
-    assert streams(store) == of(BEGUN, *said, Asked("one more"))
-    assert grown.added == 2
 
 
 def test_what_other_rules_imported_is_imported_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,12 +62,6 @@ def test_a_session_is_told_in_the_order_in_which_it_happened() -> None:
     ]
 
 
-def test_the_beginning_says_who_where_and_when() -> None:
-    (begun,) = of(Begun, whole(FILES[CLAUDE]))
-    assert (begun.agent, begun.session, begun.version) == ("claude-code", "s-bakery", "2.1.280")
-    assert (begun.folder, begun.parent, begun.at) == ("/home/user/bakery", "", 1791187200.0)
-
-
 def test_a_sub_agent_names_its_parent() -> None:
     begun, *others = whole(SMALL / "claude-code-agent.jsonl")
     assert isinstance(begun, Begun)
@@ -108,11 +102,6 @@ def test_the_input_includes_what_the_cache_read_and_wrote() -> None:
         200,
         30,
     )
-
-
-def test_what_lives_an_hour_in_the_cache_is_told_apart() -> None:
-    answers = of(Answered, whole(FILES[CLAUDE]))
-    assert [answer.usage.written_hour_tokens for answer in answers] == [15000, 600, 300, 120, 400, 80]
 
 
 def test_usage_of_zeros_is_unknown_and_not_nothing() -> None:
@@ -189,11 +178,6 @@ def test_a_call_has_its_server_its_arguments_and_whether_it_failed() -> None:
     )
     assert (stock.text, stock.ok) == ("MCP error -32000: the stock is locked", False)
     assert note.tool.server == "claude_ai_Post"
-
-
-def test_a_result_without_its_call_is_told_without_arguments() -> None:
-    (result,) = of(Called, read(CLAUDE, Claude().result("lost", "done")))
-    assert (result.call_id, result.arguments, result.text) == ("lost", {}, "done")
 
 
 def test_servers_in_trouble_are_told_when_it_begins_and_not_again() -> None:

@@ -36,12 +36,6 @@ def test_a_thread_is_told_in_the_order_in_which_it_happened() -> None:
     ]
 
 
-def test_the_beginning_knows_the_model_and_its_window() -> None:
-    (begun,) = of(Begun, whole(FILES[CODEX]))
-    assert (begun.session, begun.model, begun.window) == ("thread-bakery", "gpt-5.5", 258400)
-    assert (begun.version, begun.folder, begun.parent) == ("0.150.0", "/home/user/bakery", "")
-
-
 def test_a_repeated_token_count_is_paid_once() -> None:
     usages = [one.usage for one in of(Answered, whole(FILES[CODEX]))]
     assert usages == [
@@ -68,11 +62,6 @@ def test_records_of_usage_count_instead_of_the_counts_beside_them() -> None:
         assert [one.usage.input_tokens for one in answers] == [70]
 
 
-def test_a_model_call_whose_items_are_not_kept_is_still_paid() -> None:
-    (only,) = of(Answered, read(CODEX, token_count(500, 500)))
-    assert (only.text, only.calls, only.usage.input_tokens) == ("", (), 500)
-
-
 def test_calls_of_one_answer_stay_together_and_what_comes_after_their_results_is_the_next() -> None:
     entries = read(
         CODEX,
@@ -82,14 +71,6 @@ def test_calls_of_one_answer_stay_together_and_what_comes_after_their_results_is
     )
     assert [type(entry) for entry in entries] == [Begun, Answered, Called, Called, Answered]
     assert [one.text for one in of(Answered, entries)] == ["I look.", "Done."]
-
-
-def test_what_comes_after_the_result_of_an_mcp_call_is_the_next_answer_too() -> None:
-    invocation = {"server": "mill", "tool": "grind"}
-    end = event("mcp_tool_call_end", call_id="a", invocation=invocation, result={"Ok": {}})
-    result = item("function_call_output", call_id="a", output="ok")
-    entries = read(CODEX, answer("I grind."), call("a"), end, result, answer("Done."))
-    assert [type(entry) for entry in entries] == [Begun, Answered, Called, Answered]
 
 
 def test_a_call_and_its_result_that_are_written_again_are_told_once() -> None:
@@ -169,11 +150,6 @@ def test_what_a_fork_took_over_is_left_out() -> None:
 
 def test_only_what_a_person_wrote_was_asked() -> None:
     assert [one.text for one in of(Asked, whole(FILES[CODEX]))] == ["Order 20 kg of rye flour."]
-
-
-def test_what_a_compaction_keeps_is_not_told_again() -> None:
-    (compacted,) = of(Compacted, whole(FILES[CODEX]))
-    assert compacted.text == "The mill was closed."
 
 
 def test_tools_that_the_client_adds_are_offered() -> None:

@@ -12,7 +12,6 @@ from inspector.clients.transcript_file.field import (
     count,
     is_shallow,
     moment,
-    number,
     said,
 )
 
@@ -38,11 +37,6 @@ def test_a_count_is_read_as_it_is_written(value: object, told: int) -> None:
 )
 def test_what_is_no_count_is_unknown(value: object) -> None:
     assert count(value) is None
-
-
-@pytest.mark.parametrize("value", [None, True, -0.5, float("nan"), float("inf"), "1", {}])
-def test_what_is_no_number_is_unknown(value: object) -> None:
-    assert number(value) is None
 
 
 @pytest.mark.parametrize(
@@ -80,10 +74,6 @@ def test_a_time_that_no_calendar_has_is_unknown_and_counted(value: object) -> No
     tally = Tally()
     assert moment(value, tally) is None
     assert tally.malformed.total() == 1
-
-
-def test_a_time_may_be_in_other_units() -> None:
-    assert moment(1791187200500, Tally(), per_second=1000) == 1791187200.5
 
 
 def test_arguments_that_nobody_could_walk_through_are_left_out() -> None:

@@ -54,11 +54,6 @@ def test_spans_in_no_order_are_told_in_the_order_of_time() -> None:
     assert entries == read(OTEL, *reversed(records(FILES[OTEL])))
 
 
-def test_the_beginning_says_which_agent_and_conversation() -> None:
-    (begun,) = of(Begun, whole(FILES[OTEL]))
-    assert (begun.agent, begun.session, begun.at) == ("baker", "conv-bakery", 1791277200.0)
-
-
 def test_a_call_that_three_spans_tell_is_one_call_with_its_server() -> None:
     (called,) = of(Called, whole(FILES[OTEL]))
     assert (called.call_id, called.tool.server, called.tool.name) == (

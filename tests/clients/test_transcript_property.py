@@ -12,7 +12,7 @@ from fixtures.transcripts import make
 from inspector.clients.transcript import Entry
 from inspector.clients.transcript_file.reader import Format, line_reader
 from inspector.core.number import LAST
-from tests.support.transcripts import FILES, fed, line, records, total, whole
+from tests.support.transcripts import FILES, fed, records, total
 
 _TURNS = 4
 MADE = {
@@ -91,27 +91,6 @@ def test_a_growing_file_costs_the_same_whenever_it_is_looked_at(kind: Format, da
     assert total(entries) == total(entries_of(kind, MADE[kind]))
 
 
-def test_the_usage_is_the_sum_over_distinct_messages() -> None:
-    usages: dict[str, dict[str, int]] = {}
-    for record in map(json.loads, lines_of(MADE[Format.CLAUDE_CODE])):
-        if record["type"] == "assistant":
-            usages[record["message"]["id"]] = record["message"]["usage"]
-    cached = sum(one["cache_read_input_tokens"] for one in usages.values())
-    written = sum(one["cache_creation_input_tokens"] for one in usages.values())
-    fresh = sum(one["input_tokens"] for one in usages.values())
-    output = sum(one["output_tokens"] for one in usages.values())
-    told = total(entries_of(Format.CLAUDE_CODE, MADE[Format.CLAUDE_CODE]))
-    assert told == (fresh + cached + written, output, cached, written)
-
-
-def test_the_usage_of_a_rollout_is_its_last_total() -> None:
-    counts = [record["payload"] for record in map(json.loads, lines_of(MADE[Format.CODEX]))]
-    last = next(one for one in reversed(counts) if one.get("type") == "token_count")["info"]
-    usage = last["total_token_usage"]
-    told = total(entries_of(Format.CODEX, MADE[Format.CODEX]))
-    assert told[:3] == (usage["input_tokens"], usage["output_tokens"], usage["cached_input_tokens"])
-
-
 @every_format
 @given(data=st.data())
 def test_fields_of_any_type_never_raise_and_never_reach_an_entry(kind: Format, data: st.DataObject) -> None:
@@ -121,11 +100,6 @@ def test_fields_of_any_type_never_raise_and_never_reach_an_entry(kind: Format, d
     entries = fed(line_reader(kind), [json.dumps(record).encode() for record in broken])
     for entry in entries:
         _is_well_formed(entry)
-
-
-@pytest.mark.parametrize("kind", [Format.CLAUDE_CODE, Format.CODEX, Format.RESPONSES])
-def test_lines_fed_one_by_one_tell_what_the_soundfile_tells(kind: Format) -> None:
-    assert fed(line_reader(kind), map(line, records(FILES[kind]))) == whole(FILES[kind])
 
 
 def _broken(value: Any, data: st.DataObject) -> Any:

@@ -64,12 +64,6 @@ def test_a_call_that_the_provider_made_has_its_error() -> None:
     assert (mill.tool.server, mill.ok, mill.text) == ("", True, "the mill by the river")
 
 
-def test_an_error_as_plain_text_is_read_too() -> None:
-    call = {"type": "mcp_call", "id": "m", "server_label": "mill", "name": "grind", "error": "stuck"}
-    (called,) = of(Called, read(RESPONSES, call))
-    assert (called.ok, called.text) == (False, "stuck")
-
-
 def test_arguments_that_are_no_json_are_told_as_such() -> None:
     answer, _ = of(Answered, whole(FILES[RESPONSES]))
     assert answer.calls[-1].error == "the arguments are not JSON"
@@ -118,13 +112,6 @@ def test_a_call_that_was_denied_did_not_succeed() -> None:
     assert (order.ok, stock.ok, stock.text) == (True, False, "denied")
 
 
-def test_without_rounds_all_is_one_answer() -> None:
-    (chat,) = records(FILES[VSCODE])
-    del chat["requests"][0]["result"]
-    answer, _ = of(Answered, read(VSCODE, chat))
-    assert (answer.text, len(answer.calls)) == ("The flour is ordered.", 2)
-
-
 def test_tokens_are_unknown_and_not_nothing() -> None:
     assert {answer.usage for answer in of(Answered, whole(FILES[VSCODE]))} == {NO_USAGE}
 
@@ -137,12 +124,6 @@ def test_what_the_server_told_the_model_is_told_once() -> None:
 def test_a_cancelled_request_was_stopped_by_the_user() -> None:
     (stopped,) = of(Interrupted, whole(FILES[VSCODE]))
     assert stopped.by_user
-
-
-def test_a_stored_chat_knows_its_session() -> None:
-    (chat,) = records(FILES[VSCODE])
-    (begun,) = of(Begun, read(VSCODE, {**chat, "sessionId": "chat-1", "creationDate": 1791277200000}))
-    assert (begun.session, begun.at) == ("chat-1", 1791277200.0)
 
 
 def test_an_export_on_one_line_is_the_same_chat(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.configuration import declared, in_words, protocol_form, setting_values
+from inspector.config.configuration import declared, protocol_form, setting_values
 from inspector.config.setting import with_values
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities, Settings
@@ -14,10 +14,6 @@ clients = st.builds(
     name=st.sampled_from(("", "other")),
     version=st.sampled_from(("", "2.1")),
 )
-
-
-def test_by_default_everything_is_declared_that_is_answered() -> None:
-    assert protocol_form(ClientCapabilities()) == {"roots": {}, "elicitation": {"form": {}, "url": {}}}
 
 
 @pytest.mark.parametrize(
@@ -35,11 +31,6 @@ def test_each_way_of_asking_is_declared_by_itself(client: ClientCapabilities, el
 def test_a_servers_own_entry_overrides_what_is_declared_to_all() -> None:
     spec = ServerSpec("a", "a", client={"roots": False, "sampling": True})
     assert declared(ClientCapabilities(), spec) == ClientCapabilities(roots=False, sampling=True)
-
-
-@given(clients)
-def test_words_and_protocol_name_the_same_capabilities(client: ClientCapabilities) -> None:
-    assert [text.partition(" ")[0] for text in in_words(client)] == list(protocol_form(client))
 
 
 @given(clients)

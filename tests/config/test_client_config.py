@@ -168,11 +168,6 @@ def test_gemini_takes_the_servers_that_are_allowed(
     assert names(found) == list(taken)
 
 
-@pytest.mark.parametrize("content", [{}, {"theme": "x"}, {"mcpServers": {}}, {"mcp": {"servers": {}}}])
-def test_a_clients_file_without_servers_has_no_configuration(tmp_path: Path, content: object) -> None:
-    assert read("Gemini CLI", written(tmp_path / "settings.json", content)) == []
-
-
 def test_a_server_without_its_key_does_not_spoil_the_others(tmp_path: Path) -> None:
     servers = {
         "a": {"command": "a"},
@@ -210,7 +205,3 @@ def test_a_broken_file_is_told_with_its_error_and_a_hint(tmp_path: Path, text: s
     assert isinstance(found, Unreadable)
     assert str(tmp_path / "mcp.json") in found.error.message
     assert found.error.hint
-
-
-def test_claude_code_is_found_where_its_own_variable_says() -> None:
-    assert paths("linux", {"CLAUDE_CONFIG_DIR": "/c"})["Claude Code"][0] == "/c/.claude.json"

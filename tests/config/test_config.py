@@ -201,15 +201,6 @@ def test_what_a_server_is_given_is_a_secret_once_its_file_is_read(tmp_path: Path
     assert "hunter2" not in clean("it wrote hunter2-hunter2")
 
 
-def test_a_clients_keys_may_stand_beside_ours(tmp_path: Path) -> None:
-    content = {
-        "$schema": "x",
-        "tool_discovery": {},
-        "mcpServers": {"s": {"command": "x", "alwaysAllow": [], "timeout": 5, "description": "d"}},
-    }
-    assert configured(tmp_path, content).servers[0].name == "s"
-
-
 def test_built_in_variables_win_over_the_environment(tmp_path: Path) -> None:
     spec = one_server(
         tmp_path,
@@ -247,16 +238,6 @@ def test_a_relative_cwd_starts_at_the_file(tmp_path: Path, cwd: str, folder: str
     assert spec.cwd == folder.format(base=tmp_path)
 
 
-def test_a_file_named_relatively_gives_absolute_folders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "c.json").write_text('{"mcpServers": {"s": {"command": "x", "cwd": "d"}}}', encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    configuration = read(Path("c.json"), environment={})
-    assert configuration.servers[0].cwd == str(tmp_path / "d")
-    assert configuration.source == "c.json"
-
-
 OWN = {"AWS_SECRET_ACCESS_KEY": "s3cret", "REGION": "eu"}
 
 
@@ -269,14 +250,6 @@ def test_which_own_variables_a_text_contains_is_remembered_without_their_values(
         Expansion("headers.X-Trace", ("REGION", "AWS_SECRET_ACCESS_KEY"), "eu:${env:AWS_SECRET_ACCESS_KEY}"),
     )
     assert "s3cret" not in repr(spec.expansions)
-
-
-def test_every_text_of_a_server_is_searched_for_own_variables(tmp_path: Path) -> None:
-    text = "/${AWS_SECRET_ACCESS_KEY}"
-    entry = {"command": text, "args": ["-v", text], "env": {"A.B": text}, "cwd": text}
-    spec = one_server(tmp_path, entry, environment=OWN)
-    assert [each.key for each in spec.expansions] == ["command", "args[1]", "env.A.B", "cwd"]
-    assert {each.shown for each in spec.expansions} == {text}
 
 
 def test_what_toolsight_or_the_file_provides_is_nobodys_own(tmp_path: Path) -> None:
@@ -301,24 +274,3 @@ def test_a_server_can_be_told_something_else_of_its_client(tmp_path: Path) -> No
     spec = one_server(tmp_path, {"command": "x", "client_capabilities": {"roots": False, "name": "other"}})
     assert spec.client == {"roots": False, "name": "other"}
     assert one_server(tmp_path, {"command": "x"}).client == {}
-
-
-@pytest.mark.parametrize(
-    ("discovery", "expected"),
-    [
-        ({}, DiscoverySettings(True, False)),
-        ({"enabled": False}, DiscoverySettings(False, False)),
-        ({"defer_all": True}, DiscoverySettings(True, True)),
-    ],
-)
-def test_what_a_discovery_section_leaves_out_has_its_default(
-    tmp_path: Path, discovery: dict[str, object], expected: DiscoverySettings
-) -> None:
-    content = {"tool_discovery": discovery, "mcpServers": {"s": {"command": "x"}}}
-    assert configured(tmp_path, content).settings.discovery == expected
-
-
-def test_a_toolset_may_name_a_server_that_is_switched_off(tmp_path: Path) -> None:
-    servers = {"on": {"command": "x"}, "off": {"command": "x", "disabled": True}}
-    content = {"mcpServers": servers, "tool_sets": {"t": {"servers": {"on": True, "off": True}}}}
-    assert [spec.name for spec in configured(tmp_path, content).servers] == ["on"]

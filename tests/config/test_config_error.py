@@ -213,15 +213,6 @@ def test_what_is_no_file_is_told_as_what_it_is(tmp_path: Path, name: str, told: 
     assert told in refused(tmp_path / name).message
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_another_encoding_is_told_with_its_line(tmp_path: Path, encoding: str) -> None:
-    path = tmp_path / "c.json"
-    path.write_text('{\n"ü": 1}', encoding=encoding)
-    error = refused(path)
-    assert "is not UTF-8" in error.message
-    assert "UTF-8" in error.hint
-
-
 def test_a_huge_file_is_refused_before_it_is_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,13 +62,6 @@ def test_files_are_looked_for_beside_the_configuration(tmp_path: Path) -> None:
     assert empty == {"access.predicates": ""}
 
 
-def test_a_toolset_may_pin_its_own_tools(tmp_path: Path) -> None:
-    sets = {"own": {"servers": {"s": True}, "always_include": ["s:a*"]}, "other": {"servers": {"s": True}}}
-    toolsets = configured(tmp_path, {**SERVERS, "tool_sets": sets}).toolsets
-    assert toolsets["own"].always_include == ("s:a*",)
-    assert toolsets["other"].always_include is None
-
-
 def test_settings_of_a_client_that_mean_something_else_are_left_alone(tmp_path: Path) -> None:
     content = {**SERVERS, "settings": {"theme": "dark", "fontSize": 12}, "userSettings": {}, "profiles": []}
     configuration = configured(tmp_path, content)

@@ -91,12 +91,6 @@ def test_every_own_variable_that_goes_to_a_host_is_named_and_a_secret_is_marked(
     assert "s3cret" not in shown
 
 
-def test_a_name_before_the_host_is_not_mistaken_for_it() -> None:
-    assert "address https://***@evil.example/mcp" in lines(
-        ServerSpec("a", url="https://a.example@evil.example/mcp")
-    )
-
-
 def test_own_variables_in_an_address_or_a_command_line_are_named_and_secrets_stay_as_written() -> None:
     asked = Expansion("url", ("SHOP_KEY",), "https://shop.example/?key=${SHOP_KEY}")
     shown = lines(ServerSpec("a", url="https://shop.example/?key=s3cret", expansions=(asked,)))
@@ -112,13 +106,6 @@ def test_own_variables_in_an_address_or_a_command_line_are_named_and_secrets_sta
 def test_what_every_process_has_of_a_person_is_not_told_again() -> None:
     path = Expansion("env.PATH", ("HOME", "PATH"), "/home/ada/bin:/bin")
     assert "yours" not in lines(ServerSpec("a", "x", env={"PATH": "/home/ada/bin:/bin"}, expansions=(path,)))
-
-
-def test_a_secret_hidden_in_a_value_that_decides_hides_only_itself() -> None:
-    path = Expansion("env.PATH", ("AWS_SECRET",), "/tmp/evil:${AWS_SECRET}")
-    shown = lines(ServerSpec("a", "x", env={"PATH": "/tmp/evil:s3cret"}, expansions=(path,)))
-    assert "PATH=/tmp/evil:${AWS_SECRET}" in shown
-    assert "s3cret" not in shown
 
 
 @pytest.mark.parametrize("blank", [" ", "\n", "\t", "\u00a0", "\u3000", "\u2800"])
@@ -240,10 +227,6 @@ def covers(given_for: Configuration, wanted: Configuration) -> bool:
     return set(wanted.consent_items()) <= set(given_for.consent_items())
 
 
-def reordered(table: Mapping[str, str]) -> dict[str, str]:
-    return dict(reversed(list(table.items())))
-
-
 def changed(spec: ServerSpec, field: str, value: Any) -> ServerSpec:
     return replace(spec, **{field: value})
 
@@ -315,12 +298,6 @@ def test_another_file_or_another_own_variable_voids_the_consent_and_not_what_is_
     assert replace(spec, **other).fingerprint() == spec.fingerprint()
 
 
-@given(specs)
-def test_the_order_of_variables_and_headers_is_no_change(spec: ServerSpec) -> None:
-    again = replace(spec, env=reordered(spec.env), headers=reordered(spec.headers))
-    assert again.fingerprint() == spec.fingerprint()
-
-
 @given(st.lists(specs, min_size=1, max_size=3, unique_by=lambda spec: spec.fingerprint()))
 def test_a_consent_covers_the_same_servers_in_any_order_and_any_of_them_and_no_other(
     servers: list[ServerSpec],
@@ -330,20 +307,6 @@ def test_a_consent_covers_the_same_servers_in_any_order_and_any_of_them_and_no_o
     assert covers(given_for, configuration(*servers[1:]))
     assert not covers(configuration(*servers[1:]), given_for)
     assert not covers(given_for, configuration(replace(servers[0], name="other"), *servers[1:]))
-
-
-@given(st.lists(specs, min_size=1, max_size=3, unique_by=lambda spec: (spec.name, spec.fingerprint())))
-def test_a_consent_to_less_than_a_server_may_do_does_not_cover_more(servers: list[ServerSpec]) -> None:
-    servers = [replace(spec, listing="") for spec in servers]
-    more = (
-        configuration(*(replace(spec, trust_annotations=True) for spec in servers)),
-        replace(configuration(*servers), folders=("/work",)),
-        replace(configuration(*servers), predicates="/srv/own.py", predicates_digest="d"),
-        replace(configuration(*servers), named=(Named("access.policy", "/srv/policy.yaml"),)),
-    )
-    for other in more:
-        assert covers(other, configuration(*servers))
-        assert not covers(configuration(*servers), other)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.measure.evalset import is_there, read_cases
 from inspector.registry.marketplace.reader import read_catalog
-from inspector.registry.peer import is_export, read_export
+from inspector.registry.peer import read_export
 from inspector.scenario.scenario import load_scenario
 
 READERS: dict[str, Callable[[Path], object]] = {
@@ -53,10 +53,6 @@ def test_a_pipe_or_a_device_is_refused_and_never_waited_for(reader: str, kind: s
     with pytest.raises(ConfigError, match="is not a regular file") as refused:
         READERS[reader](special(kind, tmp_path))
     assert "pipe or device" in refused.value.hint
-
-
-def test_a_pipe_is_no_export(tmp_path: Path) -> None:
-    assert not is_export(special("pipe", tmp_path))
 
 
 def test_what_became_a_pipe_after_the_look_is_not_read(

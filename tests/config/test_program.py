@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +18,6 @@ from inspector.config.program import INHERITED, file_to_start, program_of
 from inspector.config.reader import read
 from inspector.core.error import ConnectError
 from inspector.core.server import Program, ServerSpec
-from inspector.mcp.client import process
 from tests.support.mcp_case import SUPPORT, opened
 
 SERVER = f'#!/bin/sh\necho "started $0" >&2\nexec {sys.executable} {SUPPORT / "light_server.py"}\n'
@@ -70,17 +68,6 @@ async def test_a_bare_command_is_the_file_that_the_platform_starts(folder: Path,
     spec = ServerSpec("a", "prog", env=env, cwd=str(folder / "here"))
     # Toolsight's own PATH has no say where the configuration has one.
     assert program_of(spec, {"PATH": str(folder / "a")}).file == await started(spec)
-
-
-@pytest.mark.parametrize("command", ["./prog", "sub/prog", "../a/prog", "{0}/b/prog", "sub/none"])
-async def test_a_path_counts_from_the_folder_of_the_process(folder: Path, command: str) -> None:
-    spec = ServerSpec("a", command.format(folder), env={"PATH": "/bin"}, cwd=str(folder / "here"))
-    assert program_of(spec, {}).file == await started(spec)
-
-
-def test_links_are_followed_to_their_end(folder: Path) -> None:
-    found = program_of(ServerSpec("a", "prog", env={"PATH": str(folder / "link")}), {})
-    assert (found.file, found.target) == (str(folder / "link" / "prog"), str(folder / "b" / "prog"))
 
 
 def test_a_script_is_run_by_what_its_own_search_path_finds(folder: Path) -> None:
@@ -147,19 +134,6 @@ async def test_a_file_that_comes_before_the_one_that_was_shown_is_not_started(tm
     assert "Open the configuration again" in caught.value.hint
     assert not (tmp_path / "ran").exists()
     assert tricky(tmp_path).consent_items() != shown.consent_items()
-
-
-async def test_what_was_looked_at_is_started_whatever_comes_before_it_in_the_next_moment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def look_and_be_overtaken(spec: ServerSpec, environment: Mapping[str, str]) -> str | None:
-        file = file_to_start(spec, environment)
-        script(tmp_path / "first" / "npx", "#!/bin/sh\nexit 1\n")
-        return file
-
-    monkeypatch.setattr(process, "file_to_start", look_and_be_overtaken)
-    async with opened(tmp_path, tricky(tmp_path).servers[0]) as link:
-        assert f"started {tmp_path / 'evil' / 'npx'}" in link.stderr_tail()
 
 
 async def test_a_command_that_was_missing_when_it_was_asked_about_is_not_started_later(
@@ -259,15 +233,6 @@ def test_a_program_of_the_system_is_left_out_unless_others_may_write_it(
     assert len(spec(home, "./program").files) == 1
 
 
-def test_a_large_program_is_not_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program, "_HASHED", 4)
-    (before,) = spec(home, "python3", "server.py").files
-    (home / "server.py").write_text("one\ntwo\nthree\n")
-    (after,) = spec(home, "python3", "server.py").files
-    assert (before.lines, after.lines) == ((), ())
-    assert before.digest != after.digest
-
-
 def test_what_asks_again_is_not_started_with_another_content_than_was_looked_at(home: Path) -> None:
     shown = spec(home, "python3", "link.py")
     assert file_to_start(shown, ENVIRONMENT)
@@ -277,15 +242,6 @@ def test_what_asks_again_is_not_started_with_another_content_than_was_looked_at(
     (home.parent / "outside.py").unlink()
     with pytest.raises(ConnectError, match="changed"):
         file_to_start(shown, ENVIRONMENT)
-
-
-def test_a_script_that_is_edited_all_day_is_started_each_time(home: Path) -> None:
-    shown = spec(home, "python3", "server.py")
-    (home / "server.py").write_text("other\n")
-    assert file_to_start(shown, ENVIRONMENT)
-    asked = replace(shown, files=tuple(replace(file, asks=True) for file in shown.files))
-    with pytest.raises(ConnectError):
-        file_to_start(asked, ENVIRONMENT)
 
 
 async def test_a_link_that_leads_elsewhere_now_is_not_started(tmp_path: Path) -> None:
@@ -299,11 +255,3 @@ async def test_a_link_that_leads_elsewhere_now_is_not_started(tmp_path: Path) ->
     with pytest.raises(ConnectError, match=r"now leads to .*new"):
         async with opened(tmp_path, shown.servers[0]):
             pass
-
-
-def test_a_script_counts_by_its_lines(home: Path) -> None:
-    (before,) = spec(home, "python3", "server.py").files
-    (home / "server.py").write_text("one\nother\n")
-    (after,) = spec(home, "python3", "server.py").files
-    assert (len(before.lines), before.lines[0]) == (2, after.lines[0])
-    assert before.digest != after.digest

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.setting import (
-    DEFAULT_PROFILE,
     Knob,
     KnobKind,
     Origin,
@@ -17,13 +16,12 @@ from inspector.config.setting import (
     knobs,
     origins,
     parse_value,
-    profile_settings,
     render_value,
     value_of,
     with_values,
 )
 from inspector.core.error import ConfigError
-from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
+from inspector.core.settings import DiscoverySettings, Settings
 
 _TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
 _BY_KIND: dict[KnobKind, st.SearchStrategy[Any]] = {
@@ -67,20 +65,6 @@ def test_any_value_comes_back_from_its_text_and_the_text_is_one_printable_line(
     text = render_value(value)
     assert text.isprintable()
     assert parse_value(Knob("a.b", kind, "about"), text) == value
-
-
-@given(st.sampled_from(knobs()), _TEXTS | st.sampled_from(["1e999", "NaN", "[" * 9999, "9" * 9999]))
-def test_any_text_is_a_value_of_the_knob_or_refused(knob: Knob, text: str) -> None:
-    value: Any = None
-    try:
-        value = parse_value(knob, text)
-    except ConfigError as error:
-        value = value_of(Settings(), knob.path)
-        told = error.message
-    else:
-        told = ""
-    assert told == "" or told.startswith(knob.path)
-    assert knob.check(value) == value
 
 
 @pytest.mark.parametrize(
@@ -174,17 +158,6 @@ def test_the_last_that_says_something_is_where_a_value_comes_from() -> None:
     assert came["gate.top_k"] is Origin.SESSION
     assert came["guard.enabled"] is Origin.DEFAULT
     assert set(came) == {one.path for one in knobs()}
-
-
-def test_the_own_profile_is_the_defaults() -> None:
-    assert profile_settings(DEFAULT_PROFILE) == Settings()
-
-
-def test_a_profile_wins_over_the_file_and_a_value_over_the_profile() -> None:
-    base = Settings(discovery=DiscoverySettings(max_search_results=9), binding=BindingSettings(capacity=3))
-    settings = profile_settings("kaman", base)
-    assert (settings.discovery.max_search_results, settings.binding.capacity) == (9, 8)
-    assert profile_settings("kaman", base, {"binding.capacity": 4}).binding.capacity == 4
 
 
 def test_a_profile_that_there_is_not_is_told_with_the_nearest() -> None:

@@ -1,17 +1,13 @@
 """What is not what it seems is recognised however it is spelled, and ordinary names are not."""
 
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.config.consent import Fact, describe
 from inspector.config.suspect import (
-    asks_for_a_secret,
     lookalikes,
     metadata_address,
-    metadata_hosts,
     resembled,
-    speaks_as_toolsight,
 )
 from inspector.core.server import ServerSpec
 from inspector.mcp.elicitation import FormRequest, address, form_fields, form_warnings
@@ -64,15 +60,6 @@ def test_a_metadata_address_is_recognised_however_it_is_written(host: str) -> No
 @pytest.mark.parametrize("host", ORDINARY)
 def test_an_ordinary_host_is_no_metadata_address(host: str) -> None:
     assert not metadata_address(host)
-
-
-@given(st.text(max_size=40))
-def test_any_text_can_be_looked_at(text: str) -> None:
-    metadata_address(text)
-    list(metadata_hosts(text))
-    list(lookalikes([text], text, images=True))
-    speaks_as_toolsight(text)
-    asks_for_a_secret(text)
 
 
 def marked(spec: ServerSpec) -> list[Fact]:
@@ -164,7 +151,3 @@ def test_a_form_that_asks_for_a_secret_in_any_of_its_texts_is_marked_and_its_fie
     assert "ask for a secret (value)" in warned(description=text)
     (field,) = form_fields({"properties": {"value": {"type": "string", "description": text}}})
     assert field.is_secret
-
-
-def test_an_ordinary_form_is_not_marked() -> None:
-    assert warned("How many tokens may it take, and which tool is right?", title="Opinion") == ""

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.config.program import child_environment
 from inspector.config.reader import names_a_server, typed_configuration
@@ -24,11 +23,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "server.py").write_text("")
     return tmp_path
-
-
-def test_a_script_runs_with_the_python_of_the_shell(folder: Path) -> None:
-    spec = typed("server.py", "--verbose")
-    assert (spec.name, spec.argv) == ("server", ("python3", str(folder / "server.py"), "--verbose"))
 
 
 def test_a_script_runs_with_the_environment_beside_it(folder: Path) -> None:
@@ -102,12 +96,3 @@ def test_without_dashes_only_what_can_be_nothing_else_is_a_server() -> None:
     assert names_a_server(["sh", "-c", "true"])
     assert not names_a_server(["sh"])
     assert not names_a_server(["serach", "late orders"])
-
-
-@given(st.lists(st.text(max_size=20), max_size=4))
-def test_any_words_give_a_name_that_a_server_may_have(words: list[str]) -> None:
-    name = typed("sh", *words).name
-    assert name
-    assert ":" not in name
-    assert name.isprintable()
-    assert name == name.strip()

@@ -47,23 +47,10 @@ def test_a_call_of_a_later_turn_marks_nothing() -> None:
     assert found[0].called == frozenset()
 
 
-def test_a_call_before_the_search_marks_nothing() -> None:
-    assert items([called("s:a"), searched("s:a")])[1].called == frozenset()
-
-
-def test_a_tool_that_was_not_returned_is_not_a_called_result() -> None:
-    assert items([searched("s:a"), called("s:missed")])[0].called == frozenset()
-
-
 def test_tokens_stand_with_the_search_that_loaded_the_tool() -> None:
     load = ToolLoaded("s:a", 274, "“q”", place=1)
     first, second = items([searched("s:a"), searched("s:a", "s:b"), load])
     assert (dict(first.loaded), dict(second.loaded)) == ({}, {"s:a": 274})
-
-
-def test_what_is_loaded_by_hand_belongs_to_no_search() -> None:
-    (search,) = items([searched("s:a"), ToolLoaded("s:a", 274, "by hand")])
-    assert dict(search.loaded) == {}
 
 
 def test_the_last_search_is_the_newest_that_was_one() -> None:
@@ -120,9 +107,3 @@ def test_a_turn_that_ends_closes_what_runs_even_from_before_the_last_message() -
         [called("s:a"), ended, called("s:b"), UserSaid("and?"), called("s:c"), ended]
     )
     assert {first.status, second.status, third.status} == {ItemStatus.FAILED}
-
-
-@given(st.lists(st.sampled_from((called("s:a"), UserSaid("x"), searched("s:a"), TurnEnded("answered", "")))))
-def test_nothing_runs_after_a_turn_has_ended(events: list[Event]) -> None:
-    shown = items([*events, TurnEnded("answered", "")])
-    assert all(item.status is not ItemStatus.RUNNING for item in shown)

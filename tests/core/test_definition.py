@@ -42,12 +42,6 @@ def _reordered(value: Any) -> Any:
     return [_reordered(item) for item in value] if isinstance(value, list) else value
 
 
-@given(definitions)
-def test_a_definition_has_one_hash_in_any_order_of_its_keys(tool: Tool) -> None:
-    other = replace(tool, input_schema=_reordered(tool.input_schema))
-    assert definition_hash(other) == definition_hash(tool)
-
-
 @pytest.mark.parametrize("part", CHANGED)
 def test_each_part_of_a_definition_is_in_its_hash_and_named_when_it_changes(part: str) -> None:
     assert definition_hash(CHANGED[part]) != definition_hash(TOOL)
@@ -72,11 +66,6 @@ def test_a_schema_is_compared_by_the_path_of_each_value() -> None:
     assert change == DefinitionChange(
         "parameters", (("properties.amount.maximum: 50", "properties.amount.maximum: 500"),)
     )
-
-
-def test_a_description_is_compared_sentence_by_sentence() -> None:
-    (change,) = definition_changes(TOOL, CHANGED["description"])
-    assert change.lines == (("Ask the customer first.", "Do not ask."),)
 
 
 def test_a_difference_at_the_end_of_a_long_text_is_seen() -> None:

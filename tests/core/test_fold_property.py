@@ -9,12 +9,10 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from inspector.core.events import EVENT_TYPES, CatalogBuilt, CatalogEntry, Event, GateApplied
 from inspector.core.fold import apply, fold
-from inspector.core.fold.tool import evolve
 from inspector.core.session import Binding, SessionState
 from inspector.store.store import SqliteStore
 from tests.core.test_event import events_by_kind, records, texts
@@ -99,21 +97,6 @@ def test_a_stream_that_was_stored_and_read_folds_into_the_same_state(
     assert fold(read_back) == fold(written)
 
 
-@pytest.mark.parametrize("kind", ["settings", "milestone", "gate", "refresh", "count"])
-@settings(examples(share=0.2), suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_the_events_of_binding_and_settings_fold_the_same_from_the_store(
-    tmp_path: Path, kind: str, data: st.DataObject
-) -> None:
-    session = f"k{next(_SESSIONS)}"
-    stream = [CatalogBuilt("", tuple(CatalogEntry(t, 9, deferred=True) for t in TOOLS), "", 0, 0)]
-    written = records([*stream, data.draw(pooled(kind)), data.draw(pooled(kind))], session)
-    with SqliteStore(tmp_path / "t.db") as store:
-        for record in written:
-            store.append(record)
-        assert fold(store.read(session)) == fold(written)
-
-
 @given(streams)
 @example([catalog(deferred=True), gate("a:one", "a:one")])
 def test_load_order_holds_exactly_the_permitted_tools_that_are_loaded(stream: list[Event]) -> None:
@@ -163,14 +146,3 @@ def test_tools_that_come_back_with_their_server_are_as_if_it_had_never_been_away
     held = fold(records([*stream, gone]))
     assert set(held.held) == set(away)
     assert not set(held.bound_ids) & set(away)
-
-
-@given(streams, streams)
-def test_an_evolved_state_is_a_copy_that_leaves_the_first_as_it_was(
-    stream: list[Event], later: list[Event]
-) -> None:
-    state, other = fold(records(stream)), fold(records(later))
-    before = replace(state)
-    evolved = evolve(state, at=other.at, tools=other.tools, costs=other.costs)
-    assert evolved == replace(before, at=other.at, tools=other.tools, costs=other.costs)
-    assert state == before

@@ -4,10 +4,10 @@ import shlex
 import zlib
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from inspector.core.package_run import package_run, runs_anything
-from inspector.core.server import ChangedFile, RunFile, asking_files, changed_files
+from inspector.core.server import ChangedFile, RunFile, changed_files
 
 RUNS = {
     "npx -y @acme/weather@1.2.3 --zone UTC": ("npm @acme/weather 1.2.3", (), True),
@@ -97,13 +97,6 @@ def test_a_program_with_arguments_of_its_own_is_no_shell(command: str) -> None:
     assert not runs_anything(shlex.split(command))
 
 
-@given(st.sampled_from(["npx", "uvx", "docker", "python", "node", "env"]), st.lists(st.text(max_size=8)))
-def test_any_words_are_read(command: str, words: list[str]) -> None:
-    run = package_run((command, *words))
-    assert run is None or set(run.options) <= set(words)
-    assert isinstance(runs_anything((command, *words)), str)
-
-
 lines = st.lists(st.text(max_size=4), max_size=8)
 
 
@@ -129,11 +122,3 @@ def test_another_binary_is_changed_by_no_number_of_lines() -> None:
 def test_a_file_that_was_not_there_is_new_and_one_that_is_gone_is_nothing() -> None:
     (found,) = changed_files([script("a", path="/srv/new.py")], [script("a")])
     assert found.brief == "new: new.py"
-
-
-@given(lines, lines)
-def test_only_what_changed_is_told_and_asks_only_where_it_may(before: list[str], after: list[str]) -> None:
-    old, new = [script(*before)], [script(*after, asks=True)]
-    assert bool(changed_files(new, old)) is (before != after) is bool(asking_files(new, old))
-    assert not asking_files([script(*after)], old)
-    assert all(1 <= found.lines <= max(len(before), len(after)) for found in changed_files(new, old))

@@ -33,11 +33,6 @@ def test_each_way_of_matching_is_told_differently(advisory: bool) -> None:
     assert len(set(told)) == len(told)
 
 
-def test_only_a_pattern_is_no_natural_language() -> None:
-    assert "regular expression" in described(SearchOffer("pattern"))
-    assert "atural language" in described(SearchOffer("words"))
-
-
 def test_tags_and_limit_are_offered_only_where_there_are_any() -> None:
     assert set(SearchOffer().parameters()["properties"]) == {"query", "server_name", "tool_names"}
     offered = SearchOffer(domains=("comms",), limit=10).parameters()["properties"]

@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.definition import ToolDefinition
-from inspector.core.events import CallStarted, Event, ModelResponded, ServerReady, TurnEnded
+from inspector.core.events import CallStarted, Event, ModelResponded, TurnEnded
 from inspector.core.message import ToolCall
 from inspector.core.redaction import Redactor
 from inspector.core.secret_value import MARKER
-from inspector.core.server import Era, ServerInfo
-from inspector.core.tool import Tool
 from tests.core.test_event import events, json_values
 
 SECRETS = {
@@ -290,15 +287,6 @@ def test_an_event_is_redacted_however_deep_the_secret_sits() -> None:
     assert REDACTOR.event(event) == ModelResponded(1, "done", (expected,))
 
 
-def test_the_names_of_fields_in_data_are_redacted_too() -> None:
-    assert REDACTOR.value({"tiger2": 1}) == {"[redacted github.GITHUB_TOKEN]": 1}
-
-
-def test_an_enum_stays_an_enum_even_if_its_value_is_a_secret() -> None:
-    event = ServerReady("a", 1, 1, ServerInfo(era=Era.MODERN))
-    assert Redactor({"A_TOKEN": str(Era.MODERN)}).event(event) is event
-
-
 @given(events)
 def test_an_event_without_secrets_comes_back_as_the_same_object(event: Event) -> None:
     redactor = Redactor({"A_TOKEN": "a secret that random events do not hold"})
@@ -342,23 +330,12 @@ fragments = st.sampled_from(
 patchworks = st.lists(fragments | st.text(max_size=3), max_size=12).map("".join)
 
 
-@given(patchworks)
-def test_redacting_twice_changes_nothing_more(text: str) -> None:
-    once = REDACTOR.text(text)
-    assert REDACTOR.text(once) == once
-
-
 @given(
     st.dictionaries(st.sampled_from(["password", "key", "api_key"]) | patchworks, patchworks | json_values)
 )
 def test_redacting_data_twice_changes_nothing_more(data: dict[str, Any]) -> None:
     once = REDACTOR.value(data)
     assert REDACTOR.value(once) == once
-
-
-@given(patchworks, st.sampled_from(["tiger2", "zX9-opaque-value", "abcd-efgh-1234"]), patchworks)
-def test_no_known_secret_survives(before: str, secret: str, after: str) -> None:
-    assert secret not in REDACTOR.text(before + secret + after)
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=12), max_size=4), patchworks)
@@ -374,13 +351,3 @@ def test_a_password_that_is_an_ordinary_word_leaves_what_only_has_a_few_values()
         "c", "a:b", {"text": "[redacted db.PASSWORD]"}, "model"
     )
     assert redactor.event(TurnEnded("answered", "ok")) == TurnEnded("answered", "ok")
-
-
-def test_what_is_redacted_for_good_is_the_same_object_wherever_it_occurs() -> None:
-    redactor = Redactor({"KEY": "hunter2hunter2"})
-    tool = redactor.once(Tool("s", "t", "Uses hunter2hunter2."))
-    assert tool.description == "Uses [redacted KEY]."
-    event = ServerReady("s", 1, 1, definitions=(ToolDefinition("t", "h", tool),))
-    (kept,) = redactor.event(event).definitions
-    assert kept.tool is tool
-    assert redactor.value(Tool("s", "t", "Uses hunter2hunter2.")).description == "Uses [redacted KEY]."

@@ -50,12 +50,6 @@ def test_a_table_whose_numbers_were_built_in_says_so_and_why() -> None:
     assert "\n- They were fitted.\n" in text
 
 
-def test_a_table_of_real_data_has_its_bare_title() -> None:
-    text = markdown(Report("R", (), (section(table("sizes"), table("tasks", Origin.GENERATED)),)))
-    assert "### sizes\n" in text
-    assert "### Generated: tasks\n" in text
-
-
 def test_a_section_points_to_what_recorded_runs_show() -> None:
     text = markdown(Report("R", (), (section(table("a"), recorded="tokens: `toolsight bench runs`"),)))
     assert "Recorded runs of real agents: tokens: `toolsight bench runs`.\n" in text

@@ -32,14 +32,6 @@ def test_no_common_value_is_ever_replaced_in_ordinary_text(secrets: dict[str, st
     assert Redactor(secrets).text(text) is text
 
 
-@given(st.sampled_from(NAMES[:5]), st.sampled_from(["tiger", "Violet", "887766", "a1b2", "eu-west"]))
-def test_a_short_or_plain_value_is_replaced_only_where_it_stands_alone(name: str, value: str) -> None:
-    redactor = Redactor({name: value})
-    assert redactor.text(f"It is {value}.") == f"It is [redacted {name}]."
-    for inside in (f"x{value}", f"{value}s", f"a{value}b", f"_{value}", f"{value}1"):
-        assert redactor.text(inside) is inside
-
-
 random_values = st.builds(
     "{}{}{}".format,
     st.text(string.ascii_letters, min_size=4, max_size=20),
@@ -78,11 +70,6 @@ def test_a_server_that_writes_a_marker_itself_hides_no_secret_in_it(inside: str)
     assert Redactor({"API_KEY": "kq81Lq0x7"}).text(f"See [redacted {inside}].") == f"See {MARKER}."
 
 
-def test_a_marker_of_an_earlier_process_stays_as_it_is() -> None:
-    text = "?token=[redacted shop.SERVICE_TOKEN]&page=2"
-    assert Redactor({}).text(text) is text
-
-
 @pytest.mark.parametrize("name", ["dbpass", "DB_PWD", "mypwd", "ROOTPASS", "sudo_pass"])
 def test_a_word_that_ends_like_a_password_names_one(name: str) -> None:
     assert looks_secret(name)
@@ -91,14 +78,6 @@ def test_a_word_that_ends_like_a_password_names_one(name: str) -> None:
 @pytest.mark.parametrize("name", ["GIT_ASKPASS", "bypass", "COMPASS_SIZE", "surpass", "PASSAGE"])
 def test_a_word_that_only_sounds_like_a_password_names_none(name: str) -> None:
     assert not looks_secret(name)
-
-
-def test_a_scheme_is_no_part_of_the_secret_and_a_common_word_behind_it_is_none() -> None:
-    assert Redactor({"Authorization": "Bearer kq81Lq0x7"}).text("kq81Lq0x7") == "[redacted Authorization]"
-    assert Redactor({"Authorization": "Bearer demo"}).text("a demo of demos") == "a demo of demos"
-
-
-UUID = "550e8400-e29b-41d4-a716-446655440000"
 
 
 def _found(words: list[str]) -> list[tuple[str, str]]:

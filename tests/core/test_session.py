@@ -1,13 +1,9 @@
 """The session's state as a fold over any stream of events."""
 
-from dataclasses import replace
-from typing import Any
-
 from hypothesis import given, strategies as st
 
-from inspector.core.budget import Budget, TokenParts
+from inspector.core.budget import TokenParts
 from inspector.core.events import (
-    BudgetMeasured,
     CallFinished,
     CallRejected,
     CallStarted,
@@ -16,7 +12,6 @@ from inspector.core.events import (
     Event,
     Guess,
     ModelRequested,
-    ModelSwitched,
     NextPredicted,
     Record,
     ServerConnecting,
@@ -73,32 +68,11 @@ def load(tool: str) -> ToolLoaded:
     return ToolLoaded(tool, 10, "found")
 
 
-@given(streams, st.data())
-def test_folding_in_two_halves_is_folding_at_once(stream: list[Event], data: Any) -> None:
-    everything = records(stream)
-    cut = data.draw(st.integers(0, len(everything)))
-    assert fold(everything[cut:], fold(everything[:cut])) == fold(everything)
-
-
-@given(streams)
-def test_a_tool_is_in_load_order_exactly_while_it_is_loaded(stream: list[Event]) -> None:
-    state = SessionState()
-    for record in records(stream):
-        state = apply(state, record)
-        assert set(state.load_order) == {tool.id for tool in state.with_binding(Binding.LOADED)}
-
-
 @given(streams)
 def test_bound_ids_are_unique_and_are_the_bound_tools(stream: list[Event]) -> None:
     state = after(*stream)
     assert len(set(state.bound_ids)) == len(state.bound_ids)
     assert set(state.bound_ids) == {tool.id for tool in state.tools.values() if tool.binding.is_bound}
-
-
-@given(streams)
-def test_a_pinned_tool_is_never_in_load_order(stream: list[Event]) -> None:
-    state = after(*stream)
-    assert not {tool.id for tool in state.with_binding(Binding.PINNED)} & set(state.load_order)
 
 
 def test_a_pinned_tool_stays_pinned_when_a_search_finds_it() -> None:
@@ -116,21 +90,9 @@ def test_counts_only_grow(stream: list[Event]) -> None:
         assert len(state.conversation.items) >= len(before.conversation.items)
 
 
-@given(streams)
-def test_an_unchanged_stream_leaves_its_states_unchanged(stream: list[Event]) -> None:
-    first = after(*stream)
-    kept = replace(first)
-    apply(first, Record("s", 999, 0.0, load("a:one")))
-    assert first == kept
-
-
 def test_loaded_tools_are_bound_in_the_order_they_were_loaded_after_the_pinned_ones() -> None:
     state = after(built("a:one", "a:two", "b:one", pinned=("b:one",)), load("a:two"), load("a:one"))
     assert state.bound_ids == ("b:one", "a:two", "a:one")
-
-
-def test_a_tool_outside_the_catalog_cannot_be_loaded() -> None:
-    assert after(built("a:one"), load("b:two")).bound_ids == ()
 
 
 def test_loaded_and_evicted_tools_stay_so_when_the_catalog_is_built_again() -> None:
@@ -139,17 +101,6 @@ def test_loaded_and_evicted_tools_stay_so_when_the_catalog_is_built_again() -> N
     assert state.tools["a:one"].binding is Binding.LOADED
     assert state.tools["a:two"].binding is Binding.EVICTED
     assert state.bound_ids == ("a:one",)
-
-
-def test_an_evicted_tool_can_be_loaded_again() -> None:
-    state = after(built("a:one"), load("a:one"), ToolEvicted("a:one", "loop"), load("a:one"))
-    assert state.bound_ids == ("a:one",)
-    assert state.evictions == 1
-
-
-def test_a_tool_that_left_the_catalog_is_bound_no_more() -> None:
-    state = after(built("a:one", "a:two"), load("a:one"), built("a:two"))
-    assert state.bound_ids == ()
 
 
 def test_a_call_counts_for_its_tool_and_its_turn() -> None:
@@ -194,12 +145,6 @@ def test_a_stopped_server_counts_no_tools() -> None:
 def test_the_session_is_busy_from_the_question_to_the_end_of_the_turn() -> None:
     assert after(UserSaid("hello")).busy
     assert not after(UserSaid("hello"), TurnEnded("answered")).busy
-
-
-def test_the_last_budget_and_model_are_the_ones_shown() -> None:
-    budget = Budget(1000, TokenParts(tools=10), 100)
-    state = after(BudgetMeasured(budget), ModelSwitched("openai/x", "x", 2000))
-    assert (state.budget, state.model, state.window) == (budget, "openai/x", 2000)
 
 
 IDS = ("a:x", "b:y", "c:z")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import Sight
@@ -21,14 +21,12 @@ from inspector.core.redaction import (
     clean,
     learn_environment,
     open_private,
-    private_folder,
     write,
 )
 from inspector.core.secret_value import MARKER
 from inspector.core.server import ServerSpec
 from inspector.core.stream import Session
 from inspector.session.assembly import redactor_of
-from inspector.store.call_history import overdue
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ManualClock
 
@@ -160,26 +158,6 @@ sessions = st.lists(
 )
 
 
-@given(sessions, st.integers(0, 10), st.floats(0, 60))
-def test_what_stays_is_new_enough_and_not_too_much_and_what_goes_is_older(
-    recorded: list[SessionAge], max_count: int, max_days: float
-) -> None:
-    now = 100 * DAY
-    gone = overdue(recorded, max_count=max_count, max_days=max_days, now=now)
-    stays = [one for one in recorded if one.id not in gone]
-    assert len(set(gone)) == len(gone)
-    if max_count:
-        assert len(stays) <= max_count
-    if max_days:
-        assert all(now - one.ended_at <= max_days * DAY for one in stays)
-    ages = {one.id: one.ended_at for one in recorded}
-    assert all(ages[id_] <= one.ended_at for id_ in gone for one in stays)
-    if not max_count and not max_days:
-        assert not gone
-    if not max_days:
-        assert len(stays) == (min(max_count, len(recorded)) if max_count else len(recorded))
-
-
 VALUE = "wsp-93fA71cd"
 SPEC = ServerSpec("hidden", "server", ("-k", VALUE))
 
@@ -219,12 +197,6 @@ def test_a_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     shared.touch(mode=0o644)
     write(shared, "{}")
     assert _mode(shared) == 0o644
-
-
-def test_every_folder_that_is_made_is_its_owners_alone(tmp_path: Path) -> None:
-    private_folder(tmp_path / "a" / "b")
-    private_folder(tmp_path / "a" / "b")
-    assert [_mode(tmp_path / "a"), _mode(tmp_path / "a" / "b")] == [0o700, 0o700]
 
 
 def test_a_file_that_must_not_be_there_is_not_overwritten(tmp_path: Path) -> None:

@@ -1,9 +1,7 @@
 """The summary pool: a line a tool, within its tokens, and the same bytes every turn."""
 
-from collections.abc import Callable
-
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from inspector.core.text import first_sentence
 from inspector.core.tool import Tool, summary_pool, tool_summary
@@ -74,22 +72,3 @@ def test_a_huge_description_is_never_counted_whole() -> None:
 
 def test_without_tools_there_is_no_pool() -> None:
     assert summary_pool((), 60, words) == ""
-
-
-def test_tools_come_in_catalog_order_under_a_header() -> None:
-    pool = summary_pool((Tool("b", "x", "Do x."), Tool("a", "y", "Do y.")), 60, words)
-    assert pool.splitlines()[1:] == ["b:x: Do x.", "a:y: Do y."]
-
-
-@given(TOOLS, st.integers(-1, 40), st.sampled_from([words, quarters, len]))
-def test_a_summary_is_one_line_within_its_tokens(tool: Tool, most: int, count: Callable[[str], int]) -> None:
-    summary = tool_summary(tool, most, count)
-    assert count(summary) <= max(0, most)
-    assert len(summary.splitlines()) <= 1
-
-
-@given(st.lists(TOOLS, min_size=1, max_size=5), TOOLS)
-def test_a_tool_at_the_end_leaves_everything_before_it_as_it_is(tools: list[Tool], added: Tool) -> None:
-    before = summary_pool(tools, 10, words)
-    assert summary_pool([*tools, added], 10, words).startswith(f"{before}\n")
-    assert len(before.split("\n")) == len(tools) + 1

@@ -6,7 +6,6 @@ from inspector.core.events import (
     CallRejected,
     CallStarted,
     Event,
-    ModelRequested,
     ModelResponded,
     SearchPerformed,
     ToolLoaded,
@@ -34,17 +33,6 @@ def test_what_the_model_did_is_in_one_turn(stream: list[Event]) -> None:
         if isinstance(event, CallRejected)
         or (isinstance(event, SearchPerformed | CallStarted) and event.by == "model")
     ]
-
-
-def test_what_a_person_searches_for_or_calls_is_no_act_of_the_model() -> None:
-    by_hand = [found(by="user"), CallStarted("u1", "shop:list", {}, by="user")]
-    assert [turn.acts for turn in turns(records([UserSaid("a"), request(1), *by_hand]))] == [[]]
-
-
-@given(streams)
-def test_every_request_to_the_model_is_in_one_turn(stream: list[Event]) -> None:
-    calls = [call.request for turn in turns(records(stream)) for call in turn.calls]
-    assert calls == [event for event in stream if isinstance(event, ModelRequested)]
 
 
 def test_a_turn_begins_with_a_message_and_ends_with_its_outcome() -> None:

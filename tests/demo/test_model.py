@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.composition import model_for
-from inspector.core.error import ModelError, ToolsightError
+from inspector.core.error import ModelError
 from inspector.core.message import (
     AssistantMessage,
     Message,
@@ -19,7 +19,7 @@ from inspector.core.message import (
     UserMessage,
 )
 from inspector.core.ports import ChatModel
-from inspector.demo.model import OVER, THOUGHT, DemoPlanner, ScriptModel
+from inspector.demo.model import OVER, DemoPlanner, ScriptModel
 from inspector.loop.model.litellm import LitellmModel
 from inspector.tokens.manifest import search_tools_definition
 from tests.loop.test_litellm_openai import chunk, stream
@@ -39,11 +39,6 @@ def test_a_stand_in_that_does_not_exist_names_those_that_do(name: str) -> None:
     with pytest.raises(ModelError) as caught:
         model_for(name)
     assert "demo/planner" in caught.value.hint
-
-
-def test_a_script_that_does_not_exist_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(ToolsightError, match="nowhere"):
-        model_for(f"demo/script:{tmp_path / 'nowhere.yaml'}")
 
 
 @contextmanager
@@ -124,11 +119,6 @@ async def test_the_next_step_follows_from_the_messages_alone(model: ScriptModel)
     assert (await _reply(model, *conversation))[0].text == "Done."
 
 
-async def test_turns_that_were_taken_out_of_the_conversation_count_as_played(model: ScriptModel) -> None:
-    summary = NoteMessage("The first exchange was taken out.", exchanges=1)
-    assert (await _reply(model, summary, UserMessage("b")))[0].text == "Again."
-
-
 async def test_after_the_last_step_it_says_that_the_script_is_over(model: ScriptModel) -> None:
     users = [UserMessage("x")] * 3
     reply, streamed = await _reply(model, *users)
@@ -144,10 +134,3 @@ async def test_a_thought_calls_nothing_and_takes_no_step(model: ScriptModel) -> 
     assert (thought.text, streamed, thought.tool_calls) == ("I have what I need.",) * 2 + ((),)
     after = (*asked, AssistantMessage(thought.text, thought=True))
     assert (await _reply(model, *after))[0].text == "Done."
-
-
-async def test_where_the_script_has_no_thought_it_thinks_in_general_words(model: ScriptModel) -> None:
-    first, _ = await _reply(model, UserMessage("a"), think=True)
-    over, _ = await _reply(model, *[UserMessage("x")] * 3, think=True)
-    assert (first.text, first.tool_calls) == (THOUGHT, ())
-    assert over.text == THOUGHT

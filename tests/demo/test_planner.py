@@ -8,15 +8,12 @@ import pytest
 from inspector.core.message import (
     AssistantMessage,
     Message,
-    ModelReply,
     ModelRequest,
-    TextDelta,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
 from inspector.core.tool import function_definition
-from inspector.demo.model import DemoPlanner
 from inspector.demo.planner import MAX_MODEL_CALLS, decide
 from inspector.search.answer_text import NOTHING_FOUND
 from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
@@ -115,28 +112,11 @@ def test_a_search_without_result_is_tried_once_more_with_other_words() -> None:
     assert "found no tool" in told
 
 
-def test_a_later_message_can_speak_of_an_earlier_result() -> None:
-    loop = FakeLoop((ORDERS, REFUND), {"shop__list_orders": LATE, "shop__refund_order": "{}"})
-    loop.say("Which orders are late?")
-    loop.say("Refund the second one of those orders")
-    assert loop.calls[-1].arguments == {"order_id": 1039}
-
-
 def test_nothing_to_do_is_answered_honestly() -> None:
     assert "rule-based" in decide(ModelRequest("", (UserMessage("?!"),), (SEARCH,), 10)).text
     assert "rule-based" in decide(ModelRequest("", (), (SEARCH,), 10)).text
     reply = decide(ModelRequest("", (UserMessage("Lock the door"),), (), 10))
     assert (reply.text, reply.tool_calls) == ("I have no tool for this.", ())
-
-
-async def test_the_streamed_pieces_are_the_reply() -> None:
-    planner = DemoPlanner()
-    request = ModelRequest("", (UserMessage("Which orders are late?"),), (SEARCH,), 10)
-    chunks = [chunk async for chunk in planner.stream(request)]
-    assert isinstance(chunks[-1], ModelReply)
-    assert all(isinstance(chunk, TextDelta) for chunk in chunks[:-1])
-    assert "".join(chunk.text for chunk in chunks) == chunks[-1].text * 2
-    assert planner.label == "demo/planner (rules, no LLM)"
 
 
 def test_an_unforeseen_failure_still_gives_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,13 +133,6 @@ def test_a_tool_that_lacks_only_an_argument_is_not_searched_for_twice() -> None:
     assert "you did not give" in told
     assert "order_id" in told
     assert loop.called == [SEARCH_TOOLS]
-
-
-def test_one_call_for_a_request_about_all_rows_says_so() -> None:
-    loop = FakeLoop((ORDERS, REFUND), {"shop__list_orders": LATE, "shop__refund_order": '{"ok": true}'})
-    told = loop.say("Which orders are late? Refund those orders.")
-    assert loop.calls[-1].arguments == {"order_id": 1042}
-    assert "only one of the 2" in told
 
 
 @pytest.mark.parametrize(
@@ -185,10 +158,3 @@ def test_an_instruction_inside_a_result_is_never_followed() -> None:
     loop = FakeLoop((ORDERS, REFUND, SEND), {"shop__list_orders": result})
     loop.say("Which orders are late?")
     assert loop.called == [SEARCH_TOOLS, "shop__list_orders"]
-
-
-def test_what_is_counted_out_is_a_row_of_the_last_list() -> None:
-    answers = {"shop__list_orders": LATE, "office__send_message": '{"id": 5}', "shop__refund_order": "{}"}
-    loop = FakeLoop((ORDERS, SEND, REFUND), answers)
-    loop.say("Which orders are late? Mail the list to a@example.com. Refund the second one.")
-    assert loop.calls[-1].arguments == {"order_id": 1039}

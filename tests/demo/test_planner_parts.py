@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from inspector.core.message import NoteMessage, UserMessage
 from inspector.core.tool import function_definition
 from inspector.demo import planner as answer
 from inspector.demo.argument import Source, fill, unused
 from inspector.demo.choice import bound_tools, ranked
-from inspector.demo.planner import read_history
 from inspector.demo.reading import MAX_STEPS, expression, read, split
 
 
@@ -24,11 +22,6 @@ def _filled(text: str, schema: dict[str, Any], **source: Any) -> dict[str, Any]:
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
 FLAG = {"type": "boolean"}
-
-
-def test_exchanges_that_were_taken_out_of_the_conversation_count_as_turns() -> None:
-    taken_out = NoteMessage("Two exchanges were taken out.", exchanges=2)
-    assert read_history((taken_out, UserMessage("Lock the door"))).turn == 3
 
 
 @pytest.mark.parametrize(
@@ -118,13 +111,6 @@ def test_a_number_out_of_bounds_is_not_taken() -> None:
     assert (filled.arguments, filled.missing) == ({}, ("hours",))
 
 
-def test_an_array_of_objects_is_filled_with_one_object() -> None:
-    item = _object(("email",), email=TEXT, optional=FLAG)
-    schema = _object(("people",), people={"type": "array", "items": item})
-    assert _filled("Invite a@example.com", schema) == {"people": [{"email": "a@example.com"}]}
-    assert fill(schema, Source(read("Invite"))).missing == ("people.email",)
-
-
 def test_a_message_gets_its_recipients_subject_and_the_earlier_result() -> None:
     to = {"type": "array", "items": TEXT}
     schema = _object(("to", "subject", "body"), to=to, subject=TEXT, body=TEXT, cc=to)
@@ -175,21 +161,6 @@ def test_rows_are_told_as_short_lines_and_the_rest_is_counted() -> None:
     assert told.splitlines()[-1] == "- … and 8 more"
 
 
-def test_values_one_after_the_other_are_rows_and_a_note_behind_them_is_not() -> None:
-    text = '{"id": 1}\n{"id": 2}\n\n[Loop detected: twice]'
-    assert answer.rows(text) == ({"id": 1}, {"id": 2})
-    told = {"42 is the answer": "42 is the answer", "": "(an empty result)", "[]": "nothing"}
-    assert {text: answer.render(text) for text in told} == told
-
-
-def test_a_day_and_a_time_beside_it_are_one_moment_and_no_part_of_a_title() -> None:
-    schema = _object(("title", "start"), title=TEXT, start={**TEXT, "description": "YYYY-MM-DDTHH:MM"})
-    assert _filled("Schedule a call on 2026-03-05 at 9:30", schema) == {
-        "title": "Schedule a call",
-        "start": "2026-03-05T09:30",
-    }
-
-
 def test_a_city_is_taken_for_its_time_zone_and_a_time_for_a_time() -> None:
     zones = {"type": "array", "items": TEXT}
     schema = _object(("local_time", "from_zone"), local_time=TEXT, from_zone=TEXT, to_zones=zones)
@@ -210,15 +181,3 @@ def test_the_row_that_is_named_is_taken_before_the_first_one() -> None:
     assert _filled("append it", schema, **source) == {"page_id": 2}
     assert _filled("append to the first one", schema, **source) == {"page_id": 1}
     assert _filled("append to the last one", schema, **source) == {"page_id": 2}
-
-
-@pytest.mark.parametrize(
-    ("text", "places"),
-    [
-        ("Alerts in Oslo or New York", ("Oslo", "New York")),
-        ("Weather for Oslo, Rome and Lima", ("Oslo", "Rome", "Lima")),
-        ("Ask Bob and Anna about the weather", ()),
-    ],
-)
-def test_every_place_that_is_listed_is_heard(text: str, places: tuple[str, ...]) -> None:
-    assert read(text).places == places

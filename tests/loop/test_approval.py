@@ -63,18 +63,6 @@ class Asked:
         return [event for event in events if isinstance(event, ApprovalDecided)]
 
 
-async def test_a_yes_for_one_tool_does_not_allow_the_other_tools_of_its_server() -> None:
-    asked = Asked(Decision.SESSION)
-    assert await asked.allows(REFUND, CANCEL) == [True, True]
-    assert asked.about == ["shop:refund_order", "shop:cancel_order"]
-
-
-async def test_a_yes_for_one_tool_does_not_allow_a_tool_of_the_same_name_elsewhere() -> None:
-    asked = Asked(Decision.SESSION)
-    await asked.allows(REFUND, SAME_NAME)
-    assert asked.about == ["shop:refund_order", "bank:refund_order"]
-
-
 @pytest.mark.parametrize(
     ("decision", "questions", "allowed"),
     [(Decision.SESSION, 1, True), (Decision.ONCE, 2, True), (Decision.NO, 2, False)],
@@ -88,12 +76,6 @@ async def test_only_a_yes_for_the_session_is_remembered(
     assert (
         asked.decided == [ApprovalDecided("shop:refund_order", decision, definition_hash(REFUND))] * questions
     )
-
-
-async def test_a_tool_that_a_trusted_server_says_only_reads_is_not_asked_about() -> None:
-    asked = Asked(Decision.NO, "shop")
-    assert await asked.allows(ORDERS) == [True]
-    assert asked.about == []
 
 
 async def test_a_claim_to_only_read_is_told_and_asked_about_unless_its_server_is_trusted() -> None:

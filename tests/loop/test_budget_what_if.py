@@ -18,7 +18,6 @@ from inspector.core.tool import Tool
 from inspector.session.setup import Setup, SetupChange, Steps, change_effect, first_call, steps
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 from tests.support.fakes import CharacterCounter
-from tests.support.hostile import with_hostile_text
 from tests.support.workbench import connected
 
 WINDOW = 100_000
@@ -44,11 +43,6 @@ def setup(values: Mapping[str, Any] | None = None, **toolsets: Toolset) -> Setup
     )
 
 
-def test_no_change_changes_nothing() -> None:
-    found = change_effect(setup(), SetupChange(), meter())
-    assert found.now == found.then
-
-
 def test_a_server_that_no_longer_waits_is_bound_whole() -> None:
     found = change_effect(setup(), SetupChange(servers=frozenset({"shop"})), meter())
     assert found.then.binding("shop:tool_0") is Binding.PINNED
@@ -63,13 +57,6 @@ def test_a_pinned_tool_costs_its_definition_and_no_more_than_a_name_less() -> No
     assert found.then.binding("mail:tool_1") is Binding.PINNED
     assert found.then.budget.parts.tools > found.now.budget.parts.tools
     assert found.then.tokens - found.now.tokens < meter().tool(TOOLS[4])
-
-
-def test_a_pin_of_the_setting_is_taken_back() -> None:
-    pinned = setup({"binding.always_include": ("mail:tool_1",)})
-    found = change_effect(pinned, SetupChange().with_pin("mail:tool_1"), meter())
-    assert found.now.binding("mail:tool_1") is Binding.PINNED
-    assert found.then.binding("mail:tool_1") is Binding.DEFERRED
 
 
 def test_a_pin_goes_where_the_toolset_names_its_own() -> None:
@@ -126,16 +113,6 @@ def test_what_is_saved_adds_up_for_any_change(servers: set[str], pins: set[str])
     assert found.then.budget.static_tools == found.now.budget.static_tools
 
 
-@with_hostile_text
-def test_any_tool_can_be_pinned_by_its_id(text: str) -> None:
-    tool = Tool("shop", text, text)
-    hostile = replace(setup(), connected=(*TOOLS, tool))
-    assert (
-        change_effect(hostile, SetupChange().with_pin(tool.id), meter()).then.binding(tool.id)
-        is Binding.PINNED
-    )
-
-
 def applied(start: Setup, change: SetupChange) -> Steps:
     return steps(start, change, change_effect(start, change, meter()))
 
@@ -146,14 +123,6 @@ def test_a_pin_in_a_toolset_with_pins_of_its_own_is_a_line_for_the_file() -> Non
     assert applied(start, SetupChange().with_pin("shop:tool_0")) == Steps(
         {}, ('in the toolset own: "always_include": ["shop:tool_0"]',)
     )
-
-
-def test_every_server_waiting_or_none_is_a_setting() -> None:
-    everything = applied(setup({"binding.policy": "all"}), SetupChange(frozenset({"shop", "mail", "calc"})))
-    assert everything.knobs["discovery.defer_all"] is True
-    assert everything.knobs["binding.policy"] == "bounded"
-    nothing = applied(setup(), SetupChange(frozenset({"shop", "mail"})))
-    assert nothing == Steps({"discovery.enabled": False}, ())
 
 
 @given(

@@ -9,8 +9,8 @@ import pytest
 from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values
 from inspector.core.budget import Prices
-from inspector.core.error import ModelError, ServerExited
-from inspector.core.events import TrustChanged, TurnEnded
+from inspector.core.error import ModelError
+from inspector.core.events import TurnEnded
 from inspector.core.message import AssistantMessage, ModelRequest, ToolMessage, ToolResult
 from inspector.core.ports import ChatModel, Decision
 from inspector.core.redaction import Redactor
@@ -142,17 +142,6 @@ def bound_names(request: ModelRequest) -> list[str]:
     return [entry["function"]["name"] for entry in request.tools]
 
 
-async def test_a_loaded_tool_is_called_and_the_model_reads_its_result() -> None:
-    bench = Bench(
-        searches(tool_names=["list_orders"]), calls(("shop__list_orders", {"status": "late"})), says("done")
-    )
-    ended = await bench.say()
-    assert bench.servers.calls == [("shop", "list_orders", {"status": "late"})]
-    assert bench.tool_messages()[-1] == "shop:list_orders did it"
-    assert (ended.outcome, ended.text) == ("answered", "done")
-    assert bench.session.state.tools["shop:list_orders"].uses == 1
-
-
 async def test_a_deferred_tool_cannot_be_called_before_it_is_searched_for() -> None:
     bench = Bench(calls(("shop__list_orders", {})), says("done"))
     await bench.say()
@@ -178,25 +167,6 @@ async def test_unreadable_arguments_are_rejected_with_the_reason() -> None:
     assert "not JSON" in bench.tool_messages()[0]
 
 
-async def test_a_read_only_tool_of_a_trusted_server_asks_nobody() -> None:
-    bench = Bench(calls(("calc__evaluate", {})), says("done"))
-    bench.session.emit(TrustChanged("calc", trusted=True))
-    await bench.say()
-    assert bench.approver.asked == []
-
-
-async def test_a_refused_call_does_not_happen() -> None:
-    bench = Bench(
-        searches(tool_names=["refund_order"]),
-        calls(("shop__refund_order", {})),
-        says("ok"),
-        decision=Decision.NO,
-    )
-    await bench.say()
-    assert bench.servers.calls == []
-    assert "refused" in bench.tool_messages()[-1]
-
-
 async def test_a_call_of_a_reply_is_not_rejected_because_an_earlier_one_tripped_the_guard() -> None:
     same = ("shop__list_orders", {"a": 1})
     bench = Bench(searches(tool_names=["list_orders"]), calls(same, same, same, same, same), says("done"))
@@ -214,15 +184,6 @@ async def test_a_call_of_a_reply_is_not_rejected_because_a_search_in_it_made_roo
     assert [call[:2] for call in bench.servers.calls] == [("shop", "list_orders")]
     assert bench.events("reject") == []
     assert bound_names(bench.model.requests[-1])[2:] == ["weather__get_forecast"]
-
-
-async def test_a_server_that_dies_is_an_error_the_model_reads() -> None:
-    bench = Bench(calls(("calc__evaluate", {})), says("sorry"))
-    bench.servers.fails = ServerExited("calc is gone", hint="Reconnect it.")
-    ended = await bench.say()
-    assert bench.tool_messages() == ["Error: calc is gone (Reconnect it.)"]
-    assert ended.outcome == "answered"
-    assert not bench.events("result")[0].ok
 
 
 async def test_a_model_that_fails_ends_the_turn_and_keeps_what_it_said() -> None:

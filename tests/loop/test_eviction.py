@@ -67,13 +67,6 @@ def test_what_stays_is_within_the_capacity_and_the_tokens(loaded: list[ToolState
 
 
 @given(loaded_tools(), limits_of_any_kind)
-def test_only_loaded_tools_go_and_each_goes_once(loaded: list[ToolState], limits: Limits) -> None:
-    gone = ids(evictions(loaded, limits, NOW))
-    assert len(set(gone)) == len(gone)
-    assert set(gone) <= {one.id for one in loaded}
-
-
-@given(loaded_tools(), limits_of_any_kind)
 def test_expired_tools_go_before_any_other(loaded: list[ToolState], limits: Limits) -> None:
     causes = [one.cause for one in evictions(loaded, limits, NOW)]
     assert causes == [TTL] * causes.count(TTL) + [LRU] * causes.count(LRU)

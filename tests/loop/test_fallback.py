@@ -19,7 +19,7 @@ from inspector.core.tool import Annotations, Tool
 from inspector.reliability.breaker import Breaker, BreakerKey
 from inspector.reliability.breaking import MemoryBreakers
 from inspector.schema.json_value import JsonObject
-from tests.reliability.test_breaking import Moody, gone
+from tests.reliability.test_breaking import Moody
 from tests.support.fakes import FixedApprover, ManualClock, calls
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import CITY, READS, Rig, connected, happens, opened
@@ -90,18 +90,6 @@ async def test_a_call_that_a_breaker_refuses_is_answered_by_one_too() -> None:
         assert "circuit breaker of one is open" in rig.events("substitute")[1].why
 
 
-async def test_so_is_one_whose_server_died() -> None:
-    async with connected(servers=two(), configuration=setup(), values=ON) as rig:
-        # The index that has the tool is the one of the last call.
-        rig.model.steps = [OSLO]
-        await rig.bench.chat("go")
-        rig.servers["one"].die()
-        await gone(rig, "one")
-        rig.model.steps = [OSLO]
-        await rig.bench.chat("go on")
-        assert "the server one is away" in rig.events("substitute")[1].why
-
-
 @pytest.mark.parametrize(
     ("claims", "others"),
     [
@@ -137,12 +125,6 @@ CHOICE = {"type": "object", "properties": {"city": {"enum": ["Bergen"]}}, "requi
 @pytest.mark.parametrize("schema", [NUMBER, MORE, CHOICE, {"type": "object"}])
 async def test_a_schema_that_does_not_take_the_arguments_is_no_substitute(schema: JsonObject) -> None:
     async with connected(OSLO, servers=two(schema=schema), configuration=setup(), values=ON) as rig:
-        await rig.bench.chat("go")
-        assert substitutes(rig) == []
-
-
-async def test_a_tool_outside_the_toolset_is_no_substitute() -> None:
-    async with connected(OSLO, servers=two(), configuration=setup(), toolset="one", values=ON) as rig:
         await rig.bench.chat("go")
         assert substitutes(rig) == []
 
@@ -221,12 +203,6 @@ async def test_a_substitute_that_changes_while_the_question_is_open_is_not_calle
         await rig.bench.chat("go on")
         assert substitutes(rig) == []
         assert rig.servers["two"].calls == []
-
-
-async def test_a_substitute_counts_for_the_iteration_guard() -> None:
-    async with connected(OSLO, servers=two(), configuration=setup(), values=ON) as rig:
-        await rig.bench.chat("go")
-        assert [count.tool for count in rig.events("count")] == ["one:forecast", "two:forecast"]
 
 
 async def test_a_substitute_that_was_refused_before_is_asked_about_again() -> None:

@@ -12,7 +12,6 @@ from inspector.core.events import GateApplied
 from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage
 from inspector.core.session import Binding
 from inspector.core.settings import (
-    AccessSettings,
     BindingSettings,
     DiscoverySettings,
     GateSettings,
@@ -88,14 +87,6 @@ def test_the_event_tells_scores_in_order_and_what_closed_each(
     assert all(one.unmet == unmet.get(one.tool, ()) for one in applied.candidates)
     assert tuple(one.tool for one in applied.candidates if not one.unmet)[:top_k] == applied.active
     assert applied.gated_out == tuple(one.tool for one in applied.candidates if one.unmet)
-
-
-def test_a_closed_tool_takes_none_of_the_places() -> None:
-    first, second, third, *_ = apply("milk cows", threshold=-1, top_k=5).active
-    applied = apply("milk cows", unmet={first: (CLOSED,), third: (CLOSED,)}, threshold=-1, top_k=2)
-    assert applied.active[0] == second
-    assert len(applied.active) == 2
-    assert [one.tool for one in applied.candidates if one.unmet] == [first, third]
 
 
 def test_without_vectors_nothing_passes_and_the_note_tells_why() -> None:
@@ -201,18 +192,6 @@ async def test_a_question_to_the_user_after_a_rejection_is_counted(answer: str, 
     bench = gated(calls(("shop__list_orders", {})), says(answer))
     await bench.say(FORECAST)
     assert (bench.session.state.asked, bench.session.state.recoveries) == (asked, 0)
-
-
-async def test_a_closed_tool_is_not_bound_and_the_next_best_takes_its_place() -> None:
-    access = AccessSettings(preconditions={"shop:list_orders": (CLOSED,)})
-    settings = replace(GATE, access=access, gate=replace(GATE.gate, top_k=1))
-    bench = gated(calls(("shop__list_orders", {})), says("ok"), settings=settings)
-    await bench.say("list an order, refund an order")
-    (gate, _) = bench.events("gate")
-    assert gate.active == ("shop:refund_order",)
-    assert {one.tool: one.unmet for one in gate.candidates}["shop:list_orders"] == (CLOSED,)
-    assert bench.servers.calls == []
-    assert CLOSED in bench.tool_messages()[0]
 
 
 async def test_with_observations_the_gate_moves_with_the_task() -> None:

@@ -166,15 +166,6 @@ NOW = (
 )
 
 
-def shortened_places(before: tuple[Message, ...], after: Reduced) -> list[int]:
-    return [n for n, (one, other) in enumerate(zip(before, after.messages, strict=True)) if one is not other]
-
-
-def test_the_longest_earlier_result_is_shortened_first() -> None:
-    assert shortened_places(EARLIER + NOW, truncate(EARLIER + NOW, 100)) == [3]
-    assert shortened_places(EARLIER + NOW, truncate(EARLIER + NOW, 1000)) == [2, 3]
-
-
 def test_an_exchange_becomes_a_line_with_request_tools_and_answer() -> None:
     after = compress(EARLIER + NOW, 10).messages
     assert after[1:] == NOW
@@ -184,15 +175,6 @@ def test_an_exchange_becomes_a_line_with_request_tools_and_answer() -> None:
         "- asked: “Which orders are late?”; tools: shop__list ok, shop__get failed; answer: “Nine of them.”",
         exchanges=1,
     )
-
-
-def test_in_an_emergency_the_present_exchange_alone_stays() -> None:
-    after = cut(EARLIER + NOW, 10)
-    assert after.messages == (
-        NoteMessage("[Toolsight took the first exchange out of this conversation to make room.]", 1),
-        *NOW,
-    )
-    assert after.text == "the earlier exchange left out"
 
 
 def test_the_newest_result_is_cut_last_and_keeps_what_there_is_room_for() -> None:

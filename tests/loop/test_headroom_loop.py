@@ -79,34 +79,6 @@ def assert_paired(messages: tuple[Message, ...]) -> None:
     assert not waiting
 
 
-async def test_earlier_results_are_truncated_and_the_record_keeps_them_whole() -> None:
-    async with near(2000, reads(1200), says("done"), reads(400), says("done")) as rig:
-        await rig.bench.chat("hello")
-        await rig.bench.chat("again")
-        (event,) = rig.events("reduce")
-        assert (event.step, event.messages) == ("truncate", 1)
-        assert event.text == "1 result shortened to 20 tokens: calc__read"
-        assert event.before >= 0.8 * rig.model.window > event.after
-        earlier, newest = results(rig.model.requests[-1])
-        assert earlier.startswith("x" * 10 + "\n[… Toolsight left 1180 tokens out here")
-        assert newest == "x" * 400
-        assert [len(event.text) for event in rig.events("result")] == [1200, 400]
-
-
-async def test_earlier_exchanges_become_a_summary() -> None:
-    steps = (reads(0), says("a" * 500), says("b" * 500), says("c" * 500), says("d"))
-    async with near(2000, *steps, truncate_at=0) as rig:
-        for text in ("first?", "second?", "third?", "fourth?"):
-            await rig.bench.chat(text)
-        (event,) = rig.events("reduce")
-        assert event.step == "compress"
-        assert event.before >= 0.9 * rig.model.window > event.after
-        summary = rig.model.requests[-1].messages[0]
-        assert isinstance(summary, NoteMessage)
-        assert "- asked: “first?”; tools: calc__read failed; answer: “aaa" in summary.text
-        assert rig.model.requests[-1].messages[-1] == UserMessage("fourth?")
-
-
 async def test_in_an_emergency_the_present_exchange_is_what_stays() -> None:
     steps = (says("a" * 900), says("b" * 900), reads(1500), says("c"))
     async with near(2000, *steps, compress_at=0) as rig:

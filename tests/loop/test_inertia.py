@@ -86,14 +86,6 @@ async def test_nothing_is_predicted_before_enough_was_seen() -> None:
     assert not ahead(rig)
 
 
-async def test_predictions_alone_bind_nothing() -> None:
-    rig = await asked(SEARCH, ORDERS, says("done"), values={"inertia.preload": "off"})
-    (told,) = rig.events("predict")
-    assert [one.tool for one in told.predicted] == [FORECAST, REFUND]
-    assert (told.after, told.preloaded, told.tasks) == (LIST, (), 5)
-    assert not ahead(rig)
-
-
 async def test_what_was_seen_too_seldom_is_not_bound_however_large_its_share() -> None:
     once, four = ([[LIST, FORECAST]] * times for times in (1, 4))
     steps, sure = (SEARCH, ORDERS, says("done")), {"inertia.warm_up": 0, "inertia.min_low": 0.25}

@@ -40,16 +40,6 @@ def test_the_third_equal_call_within_the_time_window_is_a_loop() -> None:
     assert "a:b was called 3 times" in loop.guidance
 
 
-def test_alternating_calls_are_a_loop_however_slow() -> None:
-    watch = guard(window_calls=8)
-    verdicts = [watch.after_call(tool, {}, n * (WINDOW + 1)) for n, tool in enumerate("abababab")]
-    assert [verdict.counted.in_time for verdict in verdicts] == [1] * 8
-    assert [verdict.loop is not None for verdict in verdicts] == [False] * 6 + [True] * 2
-    loop = verdicts[6].loop
-    assert loop is not None
-    assert (loop.tool, loop.count, loop.trigger) == ("a", 4, "calls")
-
-
 @pytest.mark.parametrize(
     ("one", "two"),
     [
@@ -89,15 +79,6 @@ class TestProgress:
         ]
         assert [counts(verdict)[0] for verdict in seen] == [1, 2, 1, 2, 3]
         assert [verdict.loop is not None for verdict in seen] == [False] * 4 + [True]
-
-    def test_a_call_in_between_that_does_something_new_starts_the_other_counts_anew(self) -> None:
-        watch = guard()
-        for line in range(9):
-            assert watch.after_call("file:read", {}, 0, Outcome(result="…")).loop is None
-            assert (
-                watch.after_call("file:append", {"line": line}, 0, Outcome(result="ok", changes=True)).loop
-                is None
-            )
 
     def test_a_message_of_the_user_starts_every_count_anew(self) -> None:
         watch = guard()
@@ -162,15 +143,6 @@ class TestRecovery:
         self, arguments: dict[str, Any], result: str
     ) -> None:
         assert self.looped().after_call("a:b", arguments, 0, Outcome(result)).loop is None
-
-    def test_a_rejected_call_in_between_does_not_hide_it(self) -> None:
-        watch = self.looped()
-        rejected = Outcome("evicted", "rejection", evictable=False)
-        assert watch.after_call("a:b", {}, 3, rejected).loop is None
-        watch.clear("a:b")
-        loop = watch.after_call("a:b", {}, 4, Outcome("the same")).loop
-        assert loop is not None
-        assert loop.trigger == "again"
 
     def test_as_published_finding_the_tool_again_is_a_new_start(self) -> None:
         watch = guard(progress=False)

@@ -142,18 +142,6 @@ async def test_a_call_in_fragments_is_put_together() -> None:
     assert call == ToolCall("c9", "shop__list", {"b": "long"})
 
 
-async def test_parallel_calls_stay_apart() -> None:
-    calls = await calls_of(
-        chunk(fragment(0, "c1", "shop__list", '{"b":')),
-        chunk(fragment(1, "c2", "search_tools", "{}")),
-        chunk(fragment(0, None, None, '"1"}')),
-    )
-    assert [(call.id, call.name, call.arguments) for call in calls] == [
-        ("c1", "shop__list", {"b": "1"}),
-        ("c2", "search_tools", {}),
-    ]
-
-
 async def test_a_provider_that_does_not_stream_is_read_all_the_same() -> None:
     body = {
         "id": "r1",
@@ -168,12 +156,6 @@ async def test_a_provider_that_does_not_stream_is_read_all_the_same() -> None:
     with stub_server(Answer(body=body)) as stub:
         deltas, reply = await run(model(stub).stream(REQUEST))
     assert (deltas, reply.text) == (["whole"], "whole")
-
-
-async def test_a_refused_key_names_the_variable() -> None:
-    error = await failure(refusal(401, f"Incorrect API key provided: {KEY}", "invalid_api_key"))
-    assert "rejected the key (401)" in error.message
-    assert "OPENAI_API_KEY" in error.hint
 
 
 async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,12 +100,6 @@ def test_ignored_arguments_are_dropped_at_the_top_only() -> None:
     }
 
 
-@pytest.mark.parametrize("depth", [10, 100, 10_000])
-def test_values_nested_however_deep_are_told_apart(depth: int) -> None:
-    forms = [canonical(normalised(nested(depth, leaf))) for leaf in (1, "1.0", 2)]
-    assert forms[0] == forms[1] != forms[2]
-
-
 @given(st.dictionaries(st.text(), JSON, max_size=4))
 @example({"u": "http://X /"})
 @example({"u": "3.00/"})

@@ -30,15 +30,6 @@ def policy(
     )
 
 
-def test_each_layer_wins_over_those_before_it() -> None:
-    assert Policy(Configuration("test", ())).settings == Settings()
-    assert policy(profile="toolsight").settings == FILE
-    assert policy().settings.binding.capacity == 8
-    assert policy().settings.discovery.max_search_results == 7
-    assert policy(file={CAPACITY: 9}).settings.binding.capacity == 9
-    assert policy(file={CAPACITY: 9}, session={CAPACITY: 10}).settings.binding.capacity == 10
-
-
 @given(st.sampled_from(list(PROFILES)), values, values)
 def test_a_value_is_the_sessions_or_else_the_files_or_else_the_profiles(
     profile: str, file: dict[str, int], session: dict[str, int]
@@ -102,14 +93,3 @@ def test_a_profile_or_a_knob_that_there_is_not_changes_nothing() -> None:
 def test_a_session_does_not_start_with_a_wrong_setting(arguments: dict[str, Any]) -> None:
     with pytest.raises(ToolsightError):
         Policy(Configuration("test", ()), **arguments)
-
-
-def test_whoever_listens_hears_which_knobs_have_another_value() -> None:
-    heard: list[Sequence[str]] = []
-    chosen = Policy(Configuration("test", ()), on_change=heard.append)
-    chosen.set(CAPACITY, 3)
-    chosen.set(CAPACITY, 3)
-    chosen.reset(CAPACITY)
-    chosen.use("prd")
-    assert heard[:3] == [(CAPACITY,), (), (CAPACITY,)]
-    assert set(heard[3]) == set(PROFILES["prd"].values)

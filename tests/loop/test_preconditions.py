@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.predicate import Facts
-from inspector.core.access import values_for
 from inspector.core.error import ConfigError
 from inspector.core.ports import OwnPredicate
 from inspector.core.settings import AccessSettings, Settings
@@ -39,15 +38,6 @@ def test_a_tool_is_closed_by_every_pattern_that_is_its_own() -> None:
     }
 
 
-def test_a_tool_opens_when_its_predicates_hold() -> None:
-    known = Facts(scopes=frozenset({"github:*"}))
-    rules = preconditions(TABLE)
-    assert rules.unmet("github:list_issues", known) == ()
-    assert rules.unmet("github:delete_issue", known) == (PLAN,)
-    known = Facts(known.scopes, milestones=frozenset({"plan_confirmed"}))
-    assert rules.closed(TOOLS, known) == {}
-
-
 def test_changed_settings_take_effect_at_once() -> None:
     live = LiveSettings(Settings(access=AccessSettings(preconditions={"*": (PLAN,)})))
     rules = Preconditions(live, {})
@@ -55,14 +45,6 @@ def test_changed_settings_take_effect_at_once() -> None:
     live.settings = Settings(access=AccessSettings(preconditions={"c:*": (PLAN,)}))
     assert rules.unmet("a:b", Facts()) == ()
     assert rules.unmet("c:b", Facts()) == (PLAN,)
-
-
-@given(st.dictionaries(patterns, st.just((PLAN,)), max_size=4), st.lists(ids, max_size=4))
-def test_patterns_match_as_everywhere_else_in_the_settings(
-    table: Mapping[str, tuple[str, ...]], tools: list[str]
-) -> None:
-    closed = preconditions(table).closed(tools, Facts())
-    assert set(closed) == {tool for tool in tools if values_for(tool, table)}
 
 
 def test_an_own_predicate_gets_the_facts_and_its_arguments() -> None:

@@ -1,6 +1,5 @@
 import dataclasses
 
-import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.settings import RedundancySettings, Settings
@@ -14,13 +13,6 @@ FOUND = st.lists(st.sampled_from("abcde"), max_size=5)
 
 def detector(settings: RedundancySettings = SETTINGS) -> RedundancyDetector:
     return RedundancyDetector(LiveSettings(Settings(redundancy=settings)))
-
-
-@pytest.mark.parametrize(("overlap", "is_redundant"), [(0.5, True), (0.51, False)])
-def test_the_overlap_is_the_share_of_what_was_found_now(overlap: float, is_redundant: bool) -> None:
-    watch = detector(dataclasses.replace(SETTINGS, overlap=overlap))
-    watch.after_search("orders", ["a", "b", "c"], 0)
-    assert (watch.after_search("more", ["c", "d"], 1) is not None) is is_redundant
 
 
 def test_a_note_says_how_many_of_the_tools_were_known() -> None:
@@ -38,15 +30,6 @@ def test_from_the_third_in_a_row_on_searches_that_find_no_tool_are_counted() -> 
     assert [one.in_a_row if one else 0 for one in told] == [0, 0, 3, 4]
     assert told[2] is not None
     assert "3 searches in a row found no tool to call. If no tool here does it, say so" in told[2].note
-
-
-@pytest.mark.parametrize("start", ["a search that finds something", "a message of the user"])
-def test_searches_in_a_row_start_anew(start: str) -> None:
-    watch = detector()
-    for label in ("poems", "coffee"):
-        watch.after_search(label, [], 0)
-    watch.new_message() if "user" in start else watch.after_search("orders", ["a"], 0)
-    assert watch.after_search("tides", [], 0) is None
 
 
 def test_as_published_finding_nothing_is_never_told() -> None:

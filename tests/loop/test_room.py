@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from inspector.core.events import CallFinished
 from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, Settings
-from inspector.loop.tool_context import Found, Placement, by_rank
+from inspector.loop.tool_context import Found, Placement
 from tests.loop.test_chat import Bench
 from tests.loop.test_tool_context import IDS, NAMES, Ground
 from tests.support.fakes import calls, says
@@ -46,21 +46,6 @@ def used(*names: str, capacity: int) -> Ground:
         ground.session.emit(CallFinished("c", f"shop:{name}", True, "ok"))
     ground.ask_model()
     return ground
-
-
-@given(rankings)
-def test_no_tool_gets_room_before_one_of_a_better_rank(found: list[list[str]]) -> None:
-    order = by_rank(found)
-    best = [min(ids.index(tool_id) for ids in found if tool_id in ids) for tool_id in order]
-    assert best == sorted(best)
-    assert sorted(order) == sorted({tool_id for ids in found for tool_id in ids})
-
-
-def test_the_best_of_every_search_of_a_reply_stays() -> None:
-    ground = Ground(capacity=3)
-    placement = place(ground, asked("a", "b"), asked("c", "d"), asked("e", "b"))
-    assert ground.loaded == ["a", "c", "e"]
-    assert placement.evictions == ()
 
 
 def test_what_was_loaded_before_makes_room_for_it() -> None:

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from inspector.config.configuration import Configuration
-from inspector.core.access import ServerRule, Toolset
 from inspector.core.conversation import ItemKind
 from inspector.core.error import ConnectError, Severity
-from inspector.core.events import Record
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
 from tests.support.fakes import calls, says
@@ -37,16 +35,6 @@ async def test_a_precondition_with_a_typo_lets_no_call_through() -> None:
         assert rig.received == 0
         assert rig.model.requests == []
         assert not rig.bench.state.busy
-
-
-async def test_a_toolset_that_excludes_a_tool_with_a_typo_lets_no_call_through() -> None:
-    toolset = Toolset("safe", "", {"shop": ServerRule(exclude=frozenset({"refnd_order"}))})
-    configuration = Configuration("test.json", (ServerSpec("shop", "shop"),), {"safe": toolset})
-    async with connected(calls(REFUND), configuration=configuration, toolset="safe", profile=STATIC) as rig:
-        assert (await rig.bench.chat("refund it")).outcome == "refused"
-        assert rig.received == 0
-        rig.bench.switch_toolset("")
-        assert rig.bench.state.problems == ()
 
 
 async def test_a_corrected_setting_lets_the_session_go_on() -> None:
@@ -118,10 +106,3 @@ async def test_what_the_check_finds_is_redacted_and_still_told_once() -> None:
         rig.bench.change_setting("binding.capacity", 3)
         (told,) = rig.events("problems")
         assert "refnd_order" not in told.summary()
-
-
-async def test_the_end_of_a_session_is_no_problem() -> None:
-    records: list[Record] = []
-    async with connected(values=precondition("shop:refund_order")) as rig:
-        rig.bench.subscribe(records.append)
-    assert "problems" not in [record.kind for record in records]

@@ -92,19 +92,6 @@ def test_a_tool_that_is_found_again_counts_as_just_used_and_stays_in_its_place()
     assert ground.loaded == ["a", "b", "c"]
 
 
-def test_the_least_recently_used_tool_makes_room() -> None:
-    ground = Ground(capacity=2)
-    ground.find("a")
-    ground.ask_model()
-    ground.find("b")
-    ground.ask_model()
-    ground.call("shop:a")
-    ground.ask_model()
-    ground.find("c")
-    assert ground.loaded == ["a", "c"]
-    assert ground.evicted() == [("shop:b", "lru")]
-
-
 def test_an_expired_tool_stays_while_there_is_room_and_goes_first_when_there_is_none() -> None:
     ground = Ground(capacity=2, ttl_seconds=60.0)
     ground.find("a", "b")
@@ -123,14 +110,6 @@ def test_no_search_binds_anything_where_the_policy_decides_otherwise(policy: str
     before = ground.session.state
     assert ground.find("a", "b") == ()
     assert ground.session.state == before
-
-
-def test_with_the_policy_keep_nothing_ever_goes() -> None:
-    ground = Ground(policy="keep", capacity=1, ttl_seconds=1.0, expire_eagerly=True)
-    ground.find(*NAMES)
-    ground.clock.advance(100)
-    ground.binder.before_call(())
-    assert ground.loaded == list(NAMES)
 
 
 def test_the_id_of_a_server_that_was_renamed_finds_the_tool_of_that_name() -> None:
@@ -178,14 +157,6 @@ def test_discovered_tools_take_no_more_than_their_share_of_the_free_window(
     for name in found:
         ground.find(name)
         assert tokens_of_loaded(ground) <= share * max(window - 300, 0)
-
-
-def test_pinned_tools_leave_less_of_the_window_free() -> None:
-    ground = Ground(adaptive=True, share=1.0)
-    pinned = ground.session.state.tools["calc:evaluate"].tokens
-    # What is loaded takes 50 more: that is the room in question.
-    ground.session.emit(BudgetMeasured(Budget(1000, TokenParts(history=100, tools=pinned + 50), 0)))
-    assert ground.context.limits.tokens == 900 - pinned
 
 
 class Walk:

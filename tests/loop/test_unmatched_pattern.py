@@ -65,13 +65,6 @@ def test_a_precondition_with_a_typo_is_an_error_that_names_the_closest_tool() ->
     )
 
 
-@pytest.mark.parametrize(
-    "pattern", ["shop:refund_order", "shop:*", "*:refund_*", "*", "sh?p:refund*", "[s]hop:*"]
-)
-def test_a_pattern_that_matches_is_no_problem(pattern: str) -> None:
-    assert precondition(pattern) == []
-
-
 def test_a_precondition_for_an_unknown_server_is_an_error_before_any_server_is_ready() -> None:
     (problem,) = precondition("shops:refund_*", {"shop": None, "weather": ServerPhase.CONNECTING})
     assert (problem.severity, problem.text) == (Severity.ERROR, "matches no server")
@@ -88,13 +81,6 @@ def test_a_pattern_whose_server_is_away_cannot_be_checked_and_is_no_error(phase:
     (problem,) = precondition("shop:refnd_order", {"shop": phase})
     assert problem.severity is Severity.UNCHECKED
     assert problem.text == "cannot be checked; not connected: shop"
-
-
-def test_a_precondition_for_any_server_is_an_error_even_while_one_is_away() -> None:
-    (problem,) = precondition("*:refnd_*", {"weather": ServerPhase.FAILED})
-    assert problem.severity is Severity.ERROR
-    (other,) = found(checked({"guard.exempt": ("*:refnd_*",)}, phases={"weather": ServerPhase.FAILED}))
-    assert other.severity is Severity.UNCHECKED
 
 
 def test_a_tool_that_is_gone_is_named() -> None:
@@ -132,12 +118,6 @@ def test_what_a_toolset_excludes_in_vain_is_an_error_and_what_it_includes_in_vai
     assert problems["refnd_order"].path == "tool_sets.t.servers.shop.exclude"
     assert problems["refnd_order"].hint == "Did you mean `refund_order`?"
     assert problems["evalute"].severity is Severity.WARNING
-
-
-def test_a_toolsets_own_pinned_tools_are_checked_instead_of_the_settings() -> None:
-    toolset = Toolset("t", "", {"calc": ServerRule()}, always_include=("calc:nope",))
-    (problem,) = found(checked({"binding.always_include": ("calc:neither",)}, toolset=toolset))
-    assert (problem.path, problem.entry) == ("tool_sets.t.always_include", "calc:nope")
 
 
 def test_a_predicate_about_the_output_of_no_tool_is_found_and_is_an_error_where_it_lets_calls_through() -> (

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from inspector.core.message import AssistantMessage
 from inspector.core.ports import Decision
 from inspector.core.settings import ChatSettings, GuardSettings, Settings
 from tests.loop.test_chat import Bench
@@ -21,15 +20,6 @@ async def test_a_call_written_as_text_is_made() -> None:
     assert (ended.outcome, ended.text) == ("answered", "2")
 
 
-async def test_the_model_goes_on_from_a_call_and_not_from_its_text() -> None:
-    bench = Bench(says(SUM), says("2"))
-    await bench.say()
-    said = next(
-        message for message in bench.model.requests[-1].messages if isinstance(message, AssistantMessage)
-    )
-    assert (said.text, [call.name for call in said.tool_calls]) == ("", ["calc__evaluate"])
-
-
 async def test_the_record_keeps_the_text_and_labels_the_call() -> None:
     bench = Bench(says(SUM), says("2"))
     await bench.say()
@@ -39,26 +29,11 @@ async def test_the_record_keeps_the_text_and_labels_the_call() -> None:
     assert (last.written, last.text) == ("", "2")
 
 
-@pytest.mark.parametrize("text", [ORDERS, f"I would call it so:\n{SUM}"])
-async def test_the_text_of_a_call_that_was_not_offered_or_is_quoted_is_the_answer(text: str) -> None:
-    bench = Bench(says(text))
-    ended = await bench.say()
-    assert (ended.outcome, ended.text) == ("answered", text)
-    assert bench.servers.calls == []
-
-
 async def test_with_the_setting_off_the_text_is_the_answer() -> None:
     bench = Bench(says(SUM), settings=Settings(chat=ChatSettings(written_calls=False)))
     ended = await bench.say()
     assert (ended.outcome, ended.text) == ("answered", SUM)
     assert bench.servers.calls == []
-
-
-async def test_text_beside_a_real_call_is_not_read_as_a_call() -> None:
-    both = calls(("calc__evaluate", {}))
-    bench = Bench(lambda _request: type(both)(SUM, both.tool_calls), says("2"))
-    await bench.say()
-    assert bench.servers.calls == [("calc", "evaluate", {})]
 
 
 async def test_a_written_call_that_changes_something_asks_first() -> None:

@@ -107,14 +107,6 @@ async def test_a_server_that_asks_without_end_is_answered_counted_and_not_record
     ]
 
 
-async def test_a_flood_hides_no_other_kind_of_request() -> None:
-    side, events = client(elicitor=Nobody())
-    for _ in range(MOST_RECORDED + 2):
-        side.roots()
-    await side.elicit(LINK)
-    assert [(event.kind, event.what) for event in events[-2:]] == [("asked", "link"), ("answered", "link")]
-
-
 async def test_what_a_person_agrees_to_is_recorded_with_its_question_after_a_flood_too() -> None:
     side, events = client()
     for _ in range(MOST_RECORDED + 2):

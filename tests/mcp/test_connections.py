@@ -9,7 +9,6 @@ import pytest
 
 from inspector.config.configuration import target
 from inspector.core.error import (
-    CallTimeout,
     ConnectError,
     ProtocolError,
     ServerExited,
@@ -18,7 +17,6 @@ from inspector.core.error import (
 )
 from inspector.core.events import (
     Event,
-    ServerConnecting,
     ServerFailed,
     ServerReady,
     ServerStopped,
@@ -106,14 +104,6 @@ async def never(_tool: str, _arguments: JsonObject) -> ToolResult:
     raise AssertionError
 
 
-async def test_ready_servers_offer_their_tools_in_configuration_order() -> None:
-    bench = Bench(b=MemoryServer(tools("b", "one")), a=MemoryServer(tools("a", "two", "three")))
-    async with connected(bench) as connections:
-        assert [tool.id for tool in connections.tools] == ["b:one", "a:two", "a:three"]
-    ready = [event for event in bench.events if isinstance(event, ServerReady)]
-    assert {event.server: (event.tools, event.tokens) for event in ready} == {"b": (1, 3), "a": (2, 8)}
-
-
 async def test_the_tools_of_a_server_are_kept_with_the_time_and_without_its_secrets() -> None:
     spec = ServerSpec("a", "a", env={"API_TOKEN": "s3cret-value-1234"})
     told = Tool("a", "one", "Uses s3cret-value-1234.", {"type": "object", "title": "s3cret-value-1234"})
@@ -155,13 +145,6 @@ async def test_a_hanging_server_holds_up_nobody() -> None:
     await bench.connections.aclose()
 
 
-async def test_a_call_is_given_the_time_its_server_is_configured_with() -> None:
-    bench = Bench(ServerSpec("a", command="a", call_timeout=0.01), a=MemoryServer(answer=never))
-    async with connected(bench) as connections:
-        with pytest.raises(CallTimeout):
-            await connections.call("a", "slow", {})
-
-
 async def test_a_call_to_a_server_that_is_not_connected_fails_with_a_hint() -> None:
     async with connected(Bench(a=MemoryServer(fault=ConnectError("no")))) as connections:
         with pytest.raises(ServerExited) as caught:
@@ -195,16 +178,6 @@ async def test_a_changed_list_is_compared_with_the_one_before() -> None:
         assert (change.added, change.removed, change.changed) == (("comes",), ("goes",), ("differs",))
         assert change.tools == len(bench.connections.tools)
         assert [tool.name for tool in connections.tools] == ["stays", "comes", "differs"]
-
-
-async def test_a_burst_of_notifications_costs_one_more_list() -> None:
-    server = MemoryServer(tools("a", "one"))
-    bench = Bench(a=server)
-    async with connected(bench):
-        for count in range(20):
-            server.change(tools("a", *(f"t{number}" for number in range(count))))
-        await bench.until_event(ToolsChanged)
-        assert (server.lists, len(bench.of(ToolsChanged))) == (2, 1)
 
 
 async def test_a_change_during_the_list_is_not_lost() -> None:
@@ -248,26 +221,6 @@ async def test_a_list_that_cannot_be_had_again_keeps_the_tools_and_says_why() ->
         assert last.skipped == ()
 
 
-async def test_stopping_a_connecting_server_gives_up_at_once() -> None:
-    bench = Bench(a=MemoryServer(hangs=True))
-    bench.connections.start()
-    await bench.until_event(ServerConnecting)
-    await bench.connections.stop("a")
-    async with asyncio.timeout(PATIENCE):
-        await bench.connections.settled()
-    assert [event.kind for event in bench.events] == ["connecting", "stopped"]
-
-
-async def test_a_stopped_server_lists_nothing_and_says_so_once() -> None:
-    server = MemoryServer(tools("a", "one"))
-    bench = Bench(a=server)
-    async with connected(bench) as connections:
-        await connections.stop("a")
-        await connections.stop("a")
-        assert (connections.tools, server.links) == ((), [])
-    assert [event.kind for event in bench.events] == ["connecting", "ready", "stopped"]
-
-
 async def test_reconnecting_opens_a_new_connection() -> None:
     server = MemoryServer(tools("a", "one"))
     bench = Bench(a=server)
@@ -278,13 +231,6 @@ async def test_reconnecting_opens_a_new_connection() -> None:
         assert server.links != [first]
         assert connections.tools == tools("a", "two")
     assert [event.kind for event in bench.events] == ["connecting", "ready", "connecting", "ready", "stopped"]
-
-
-async def test_reconnecting_twice_at_once_leaves_one_connection() -> None:
-    server = MemoryServer(tools("a", "one"))
-    async with connected(Bench(a=server)) as connections:
-        await asyncio.gather(connections.reconnect("a"), connections.reconnect("a"))
-        assert len(server.links) == 1
 
 
 async def test_the_era_that_worked_is_remembered_and_used_again() -> None:

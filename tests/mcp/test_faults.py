@@ -5,8 +5,6 @@ one answers meanwhile, an event says what happened, nothing is lost, and no proc
 """
 
 import asyncio
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -153,38 +151,6 @@ async def test_a_storm_of_changes_is_listed_a_few_times(tmp_path: Path) -> None:
         assert told > 5 * listed
         assert await healthy_answers(case) < SOON
         assert time.monotonic() - began < SOON
-
-
-_MEASURE = """
-import asyncio, resource, sys
-from pathlib import Path
-from inspector.mcp.client.connector import McpConnector
-from tests.support.mcp_case import faulty
-
-def peak():
-    unit = 1024 if sys.platform == "linux" else 1024**2
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
-
-async def main(folder, fault):
-    connector = McpConnector(Path(folder))
-    for each in ("", fault):
-        before = peak()
-        async with connector.connect(faulty(each), era=None, on_tools_changed=print) as link:
-            await link.list_tools()
-            result = await link.call("echo", {"text": "hello"}, timeout=20)
-    print(peak() - before, len(result.text))
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
-@pytest.mark.parametrize("fault", ["giant_result:50"])
-def test_a_giant_result_takes_a_bounded_memory(tmp_path: Path, fault: str) -> None:
-    command = [sys.executable, "-c", _MEASURE, str(tmp_path), fault]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    megabytes, characters = map(int, done.stdout.split())
-    assert megabytes < 100
-    assert 180_000 < characters < 200_000
 
 
 async def test_a_giant_answer_over_http_is_an_error_and_the_connection_stays(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from inspector.mcp.client.message import TOO_LARGE, UNREADABLE, RawMessage, Reco
 from inspector.mcp.client.reader import FLOOD, MARK, SEVERAL_LINES, STRAY, TOO_LONG, Reader
 from inspector.mcp.client.translate import NOT_UTF8, OTHER_TEXT, TOO_DEEP, shallow
 from inspector.mcp.frame import FrameLog
-from inspector.mcp.pace import HEAD, MESSAGES, REQUEST, TAIL, CutLine, Lines
+from inspector.mcp.pace import HEAD, MESSAGES, TAIL, CutLine, Lines
 from tests.support.fakes import ManualClock
 
 LONG = HEAD + TAIL
@@ -85,20 +85,6 @@ def test_a_text_may_be_cut_anywhere(text: str, at: int) -> None:
     if isinstance(frame, JSONRPCResponse):
         kept = frame.result["content"][0]["text"].rpartition("\n[")[0]
         assert text.startswith(kept)
-
-
-def test_any_other_answer_that_is_too_large_is_an_error_for_whoever_asked() -> None:
-    frame = cut_frame(cut(seventh(tools=[{"name": "x", "description": "long " * 100}]), 100))
-    assert isinstance(frame, JSONRPCError)
-    assert (frame.id, frame.error.message[: len(TOO_LARGE)]) == (7, TOO_LARGE)
-    late = json.dumps({"result": {"tools": ["x" * 9_000]}, "id": "a"}).encode()
-    named = cut_frame(CutLine(late[:5_000], late[-200:], 50_000_000))
-    assert isinstance(named, JSONRPCError)
-    assert named.id == "a"
-
-
-def test_output_that_answers_nothing_is_dropped() -> None:
-    assert cut_frame(CutLine(b"x" * 100, b"x" * 100, 50_000_000)) is None
 
 
 CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -272,11 +258,6 @@ def test_whatever_else_nobody_asked_for_is_bounded_too(each: bytes) -> None:
     assert sum(count for _, count in case.flaws.values()) >= 4_000
 
 
-def test_requests_count_more_than_messages_that_need_no_answer() -> None:
-    messages = Case().fed(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' * 500)
-    assert len(messages) == MESSAGES // REQUEST
-
-
 @given(st.lists(st.integers(0, 200), max_size=6))
 def test_events_are_the_same_however_the_output_is_cut(cuts: list[int]) -> None:
     case, ended = Case(), Lines()
@@ -287,14 +268,6 @@ def test_events_are_the_same_however_the_output_is_cut(cuts: list[int]) -> None:
     first, second = (one.message for one in messages)
     assert isinstance(first, JSONRPCResponse)
     assert isinstance(second, JSONRPCNotification)
-
-
-def test_only_what_was_held_is_released() -> None:
-    case = Case()
-    (message,) = case.reader.body(line(answer(**{"toolsight/held": 1})))
-    (stand_in,) = Case().reader.body(case.reader.stand_ins.hold(message))
-    assert case.reader.stand_ins.released(stand_in).message is message.message
-    assert case.reader.stand_ins.released(message) is message
 
 
 class Chunks(httpx2.AsyncByteStream):

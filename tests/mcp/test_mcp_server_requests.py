@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from inspector.core.error import ClientRefusal
 from inspector.core.server import Era
 from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client import server_request
@@ -153,17 +152,6 @@ async def test_a_call_that_asks_again_and_again_is_refused_after_a_few_questions
             assert TOO_MANY in result.text
             assert len(elicitor.asked) == QUESTIONS_A_CALL * call
     assert TOO_MANY in [event.why for event in events if event.kind == "answered"]
-
-
-async def test_visits_that_an_error_demands_are_refused_after_a_few() -> None:
-    elicitor, events = FixedElicitor(YES), list[Any]()
-    side = SessionClient("asking", ALL, (), elicitor, lambda: events.append)
-    requests = server_request.ServerRequests("asking", side, asyncio.get_running_loop())
-    link = {"mode": "url", "message": "Pay", "url": "https://pay.example/1", "elicitationId": "e1"}
-    async with requests.call(PATIENCE):
-        with pytest.raises(ClientRefusal, match="may ask at most"):
-            await requests.visits({"elicitations": [link] * 20})
-    assert len(elicitor.asked) == QUESTIONS_A_CALL
 
 
 def test_calls_that_run_at_once_have_their_questions_together_and_none_is_left_over() -> None:

@@ -62,19 +62,6 @@ class Slow:
                 self.may_end()
 
 
-async def test_a_cancelled_caller_waits_until_the_work_has_ended(thread: ServerThread) -> None:
-    slow = Slow()
-    with thread:
-        async with slow.cancelled(thread) as caller:
-            # Whatever the thread has told by now has been heard.
-            assert await thread.run(current())
-            assert not caller.done()
-            slow.may_end()
-            with pytest.raises(asyncio.CancelledError):
-                await caller
-            assert slow.ended.is_set()
-
-
 async def test_work_whose_caller_was_cancelled_twice_still_ends_and_the_thread_after_it(
     thread: ServerThread,
 ) -> None:
@@ -93,20 +80,6 @@ async def test_work_whose_caller_was_cancelled_twice_still_ends_and_the_thread_a
         assert slow.ended.is_set()
         assert not slow.thread.is_alive()
         thread.__enter__()
-
-
-async def test_the_thread_is_there_for_as_long_as_somebody_uses_it(thread: ServerThread) -> None:
-    with thread:
-        with thread:
-            first = await thread.run(current())
-        assert await thread.run(current()) is first
-    first.join(PATIENCE)
-    assert not first.is_alive()
-    with thread:
-        second = await thread.run(current())
-        assert second is not first
-    second.join(PATIENCE)
-    assert not second.is_alive()
 
 
 async def test_a_server_that_opens_as_its_caller_is_cancelled_is_closed(

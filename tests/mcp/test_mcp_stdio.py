@@ -113,11 +113,6 @@ async def test_a_server_of_the_newer_protocol_only_is_reached_by_a_fresh_process
     assert starts == 2
 
 
-async def test_a_remembered_era_that_no_longer_works_gives_way(tmp_path: Path) -> None:
-    async with opened(tmp_path, faulty(), era=Era.MODERN) as link:
-        assert link.info.era is Era.LEGACY
-
-
 async def test_a_configured_era_is_the_only_one_tried(tmp_path: Path) -> None:
     error = await refusal(tmp_path, faulty(era=Era.MODERN))
     assert "2025-06-18" in error.message
@@ -273,17 +268,6 @@ async def test_a_server_is_noted_before_it_starts_and_until_nothing_of_it_is_lef
     assert registry.told[2:] == ["ended\t1\n"]
 
 
-async def test_a_server_that_cannot_be_started_is_noted_as_ended(tmp_path: Path) -> None:
-    registry = Noted()
-    spec = ServerSpec("a", command="no-such-command")
-    with pytest.raises(ConnectError):
-        async with McpConnector(tmp_path, registry=registry).connect(
-            spec, era=None, on_tools_changed=lambda: None
-        ):
-            pass
-    assert registry.told == ["a", "ended\t1\n"]
-
-
 def test_importing_the_connector_imports_no_vendor() -> None:
     vendors = "('mcp', 'mcp_types', 'httpx2', 'anyio', 'pydantic')"
     code = f"import sys, inspector.mcp.client.connector; print([n for n in {vendors} if n in sys.modules])"
@@ -324,12 +308,6 @@ def test_neither_servers_nor_the_sdk_write_to_the_terminal(tmp_path: Path) -> No
     log = (tmp_path / "mcp.log").read_text(encoding="utf-8")
     assert "sdk warning" in log
     assert "deprecated" in log
-
-
-async def test_a_process_that_only_closes_its_output_is_given_up(tmp_path: Path) -> None:
-    deaf = "import os, sys; os.close(1); sys.stdin.read()"
-    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", deaf)))
-    assert isinstance(error, ServerExited)
 
 
 async def test_a_remembered_era_is_tried_first(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.error import ConnectError, ToolsightError
+from inspector.core.error import ToolsightError
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.message import Recorder
 from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog
 from tests.mcp.test_mcp_http import mcp_server
 from tests.support.fakes import ManualClock
-from tests.support.mcp_case import PATIENCE, odd, python
+from tests.support.mcp_case import PATIENCE, odd
 
 
 async def _exchanged(folder: Path, spec: ServerSpec, *calls: str) -> tuple[Frame, ...]:
@@ -70,16 +70,6 @@ async def test_credentials_in_headers_are_not_part_of_a_frame(tmp_path: Path) ->
         frames = await _exchanged(tmp_path, spec)
     assert frames
     assert not any("s3cret" in frame.text for frame in frames)
-
-
-async def test_what_a_failing_server_prints_is_in_its_log(tmp_path: Path) -> None:
-    script = tmp_path / "talks.py"
-    script.write_text("print('Welcome to talks 1.0!', flush=True)", encoding="utf-8")
-    connector, spec = McpConnector(tmp_path), python(script, "talks")
-    with pytest.raises(ConnectError):
-        async with connector.connect(spec, era=None, on_tools_changed=lambda: None):
-            pass
-    assert "← not a message: Welcome to talks 1.0!" in _whats(connector.frames("talks").frames())
 
 
 def _response(request_id: int) -> bytes:

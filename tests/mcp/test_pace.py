@@ -107,19 +107,6 @@ def test_no_request_waits_longer_than_the_longest_pause(loop: Loop, monkeypatch:
     assert work.began == [0, 2 + 5]
 
 
-def test_a_dropped_request_is_forgotten_and_the_next_one_is_not(loop: Loop) -> None:
-    work = Work(loop)
-    changes = Coalesced(work)
-    changes.soon()
-    changes.drop()
-    changes.now()
-    loop.reach(100)
-    assert work.began == []
-    changes.soon()
-    loop.reach(100)
-    assert work.began == [100]
-
-
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_call_that_fails_keeps_no_later_request_waiting(loop: Loop, at_once: bool) -> None:
     work = Work(loop)

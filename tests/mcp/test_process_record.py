@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.mcp.process import record
-from inspector.mcp.process.record import Run, Start, end, remains
+from inspector.mcp.process.record import Run, Start, remains
 from inspector.mcp.process.table import Process, ProcTable
 from tests.support.hostile import with_hostile_text
 
@@ -136,14 +136,6 @@ def test_a_helper_in_a_session_of_its_own_is_told_apart() -> None:
     )
 
 
-def test_what_a_person_keeps_is_found_no_more() -> None:
-    assert found(NOTED._replace(is_kept=True), FakeTable(process(4000))) == ((), ())
-
-
-def test_zombies_are_not_running() -> None:
-    assert found(NOTED, FakeTable(process(4000, over=True))) == ((), ())
-
-
 def test_toolsight_never_finds_itself_or_what_it_was_started_from() -> None:
     """A server may start a terminal, and Toolsight be started in it: then everything there has the marker."""
     shell = process(4000)
@@ -179,8 +171,3 @@ def test_nothing_is_found_that_neither_it_nor_its_group_shows_to_be_the_runs(
     # A pid that another process has by now names no group of the run's.
     if any(each.pid == pid and each.started == "new" for each in processes):
         assert members == ()
-
-
-def test_ending_what_is_gone_signals_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "killpg", lambda *_: pytest.fail("a group was signalled"))
-    assert end(lambda: remains(Run(RUN, "here", (NOTED,)), FakeTable()), detached=True) == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.error import ConnectError, ToolsightError
+from inspector.core.error import ToolsightError
 from inspector.core.fold import fold
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.ranking import SearchRequest
@@ -43,27 +43,6 @@ async def test_a_tool_whose_server_is_away_is_held_and_not_offered() -> None:
         assert WIRE not in names(rig.model.requests[-1])
         assert rig.bench.search(SearchRequest("forecast")).results == ()
         assert rig.events("evict") == []
-
-
-async def test_a_tool_that_comes_back_has_its_binding_its_uses_and_its_times() -> None:
-    async with used(CALL, says("Sunny.")) as rig:
-        before = rig.bench.state.tools[ID]
-        await rig.bench.stop("weather")
-        rig.clock.advance(100)
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.tools[ID] == before
-        assert (before.uses, before.binding) == (1, Binding.LOADED)
-        await rig.bench.chat("Once more?")
-        assert [event.ok for event in rig.events("result")] == [True, True]
-        assert len(rig.events("load")) == 1
-
-
-async def test_an_evicted_tool_comes_back_evicted() -> None:
-    async with used() as rig:
-        rig.bench.evict(ID)
-        before = rig.bench.state.tools[ID]
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.tools[ID] == before
 
 
 @pytest.mark.parametrize("name", [WIRE, ID, "get_forecast"])
@@ -150,13 +129,6 @@ async def test_a_tool_that_comes_back_changed_is_evicted_where_the_model_only_re
         assert rig.bench.state.tools[ID].binding is Binding.EVICTED
 
 
-async def test_a_changed_list_evicts_as_changed_as_a_reconnect_does() -> None:
-    async with used(values={"binding.delivery": "call_tool"}) as rig:
-        rig.servers["weather"].change((ANEW,))
-        await until(rig.bench, "catalog")
-        assert [(event.tool, event.cause) for event in rig.events("evict")] == [(ID, "changed")]
-
-
 async def test_tools_that_come_back_share_the_room_by_their_last_use() -> None:
     async with used(says("Later."), values={"binding.capacity": 1}) as rig:
         await rig.bench.stop("weather")
@@ -166,16 +138,6 @@ async def test_tools_that_come_back_share_the_room_by_their_last_use() -> None:
         await rig.bench.reconnect("weather")
         assert rig.loaded == ["shop:list_orders"]
         assert [(event.tool, event.cause) for event in rig.events("evict")] == [(ID, "lru")]
-
-
-async def test_finding_a_tool_again_that_was_gone_is_not_redundant() -> None:
-    again = searches(tool_names=["get_forecast"])
-    async with used(again, says("Found.")) as rig:
-        for tools in ((MOON,), (MOON, FORECAST)):
-            rig.servers["weather"].change(tools)
-            await until(rig.bench, "catalog")
-        await rig.bench.chat("Forecast?")
-        assert rig.events("redundant") == []
 
 
 async def test_a_definition_is_recorded_once_however_often_it_is_listed() -> None:
@@ -194,14 +156,6 @@ async def test_a_definition_is_recorded_once_however_often_it_is_listed() -> Non
         assert [one.tool for one in (*there.definitions, *back.definitions)] == [ANEW, None]
         assert rig.bench.state.recorded(ID) == FORECAST
         assert rig.bench.state.versions(ID) == (ANEW, FORECAST)
-
-
-async def test_every_tool_of_the_catalog_has_its_definition_in_the_record() -> None:
-    async with connected() as rig:
-        state = fold(rig.bench.records())
-        assert {
-            tool.id: state.recorded(tool.id) for tool in rig.bench.catalog.tools
-        } == rig.bench.catalog.by_id
 
 
 class Meanwhile:
@@ -273,22 +227,3 @@ async def test_a_tool_that_a_request_went_without_comes_back_at_the_end() -> Non
         await rig.bench.chat("And now?")
         await rig.bench.reconnect("weather")
         assert names(rig.bench.next_request())[-2:] == ["shop__list_orders", WIRE]
-
-
-async def test_pinned_tools_are_held_too() -> None:
-    async with connected(profile="static") as rig:
-        await rig.bench.stop("weather")
-        assert rig.bench.state.held[ID].held_as is Binding.PINNED
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.tools[ID].binding is Binding.PINNED
-
-
-async def test_a_reconnect_that_fails_goes_on_holding() -> None:
-    async with used() as rig:
-        before = rig.bench.state.tools[ID]
-        rig.servers["weather"].fault = ConnectError("not now")
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.held[ID].held_as is Binding.LOADED
-        rig.servers["weather"].fault = None
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.tools[ID] == before

@@ -20,7 +20,6 @@ from inspector.measure.audit.audit import (
     DEFER,
     KEEP,
     SHORTEN,
-    TWINS,
     UNUSED,
     Change,
     Pricing,
@@ -42,11 +41,8 @@ from inspector.measure.audit.result import (
     unreadable,
 )
 from inspector.schema.json_value import compact
-from inspector.session.setup import catalog_planner
-from inspector.session.verdict import price_session
 from inspector.store.memory import MemoryServerMemory
 from inspector.tokens.cost import Delivery
-from inspector.tokens.plan import Assumptions
 from tests.support.canned import PRICES
 from tests.support.fakes import ManualClock, character_meter
 from tests.support.hostile import with_hostile_text
@@ -127,31 +123,6 @@ def test_a_configuration_that_binds_everything_is_told_what_discovery_would_cost
     assert audited(tools("a", 30), settings=off).discovery == audited(tools("a", 30)).discovery
 
 
-def test_a_summary_of_the_server_is_part_of_the_manifest() -> None:
-    own = tools("a", 3)
-    told = subject(own, readings={"a": Reading(own, "Keeps notes.")})
-    more = audit(told, character_meter(), Pricing()).discovery - audited(own).discovery
-    assert more >= len("Keeps notes.")
-
-
-def test_the_session_of_a_configuration_is_the_one_that_its_setup_is_priced_by() -> None:
-    asked = subject(tools("a", 30))
-    plans = catalog_planner(asked.setup, character_meter())
-    priced = price_session(plans, Assumptions(), PRICES, terms=PRICED.terms)
-    found = audit(asked, character_meter(), PRICED)
-    assert found.session == priced
-    assert priced.of(Delivery.STATIC).cached.definitions == 30 * found.tokens
-    assert audit(asked, character_meter(), Pricing()).session != priced
-
-
-def test_assumptions_change_the_session_and_nothing_else() -> None:
-    asked = subject(tools("a", 30))
-    longer = Pricing(PRICES, PRICES.terms, Assumptions(calls=60))
-    one, other = (audit(asked, character_meter(), pricing) for pricing in (PRICED, longer))
-    assert one.session != other.session
-    assert replace(one, session=None, suggestions=()) == replace(other, session=None, suggestions=())
-
-
 def test_servers_that_were_not_measured_count_nothing_and_keep_their_reason() -> None:
     own = tools("a", 2)
     readings = {"a": Reading(own), "b": Reading(reason="needs B_TOKEN")}
@@ -224,14 +195,6 @@ def test_the_dearest_tool_is_told_what_its_words_cost() -> None:
     assert best.text.startswith("Shorten a:dear")
     assert f"its schema takes {len(compact(WORDY))} of " in best.text
     assert f"({inside} in descriptions)" in best.text
-
-
-def test_two_servers_with_tools_of_the_same_names_are_told_of() -> None:
-    one, other = tools("a", 2), (*tools("b", 2, "Does quite the same."), Tool("b", "own"))
-    found = audited(one, other)
-    (best,) = [suggestion for suggestion in found.suggestions if suggestion.kind == TWINS]
-    assert best.tokens == sum(map(character_meter().tool, one))
-    assert "a and b both have tool_0 and tool_1" in best.text
 
 
 def test_tools_that_no_session_called_are_told_of_when_some_were_called() -> None:
@@ -330,14 +293,6 @@ async def test_one_failing_server_does_not_stop_the_others() -> None:
     assert found["broken"] == Reading(reason="No list", hint="Look.")
 
 
-@pytest.mark.parametrize(
-    "line", ["Using API_TOKEN from the environment", "KEY", "token is required", "A" * 5000, "TOKENS missing"]
-)
-async def test_only_a_line_that_names_a_missing_key_is_one(line: str) -> None:
-    asked = Asked(a=MemoryServer(fault=ServerExited("It ended", stderr_tail=line)))
-    assert (await asked.ask(ServerSpec("a", "a")))["a"].reason == "It ended"
-
-
 async def test_what_a_server_was_given_is_not_in_its_reason() -> None:
     fault = ServerExited("It ended", stderr_tail="API_TOKEN must not be s3cret-value-1234")
     asked = Asked(a=MemoryServer(fault=fault))
@@ -392,14 +347,6 @@ def change(now: dict[str, int | None], before: dict[str, int | None]) -> Change:
     return found
 
 
-def test_growth_of_exactly_what_is_allowed_passes() -> None:
-    grown = change({"a": 105}, {"a": 100})
-    assert (grown.before, grown.after, grown.servers) == (100, 105, (("a", 100, 105),))
-    assert not grown.exceeds(0.05)
-    assert grown.exceeds(0.049)
-    assert not change({"a": 90}, {"a": 100}).exceeds(0.0)
-
-
 def test_a_new_server_counts_as_growth_and_one_that_went_as_none() -> None:
     assert change({"a": 100, "b": 10}, {"a": 100}).increase == pytest.approx(0.1)
     assert change({"a": 100}, {"a": 100, "b": 10}).increase == pytest.approx(-10 / 110)
@@ -421,14 +368,6 @@ def test_configurations_that_came_or_went_are_told_and_do_not_exceed() -> None:
     assert went == Change(other, 6, None, is_compared=False)
     assert not came.exceeds(0.0)
     assert not went.exceeds(0.0)
-
-
-@given(st.dictionaries(st.sampled_from("abcd"), st.none() | st.integers(0, 1000)))
-def test_nothing_grows_against_itself(own: dict[str, int | None]) -> None:
-    found = change(own, own)
-    assert found.before == found.after
-    assert found.servers == ()
-    assert not found.exceeds(0.0)
 
 
 tokens = st.dictionaries(st.sampled_from("abcd"), st.none() | st.integers(0, 1000))

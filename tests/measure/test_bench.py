@@ -106,19 +106,6 @@ def test_equal_scores_stay_in_the_order_of_the_index() -> None:
     assert done.ranked == ("s:h", "s:a", "s:c", "s:f")
 
 
-def test_the_list_ends_at_the_depth() -> None:
-    (done,) = measured(TableRanker({"q": dict.fromkeys(LETTERS, 1.0)}), case("q")).cases
-    assert len(done.ranked) == 10
-
-
-@given(st.dictionaries(st.sampled_from(LETTERS), st.integers(0, 3).map(float)), st.integers(1, 12))
-def test_the_list_is_the_whole_order_without_what_is_not_kept(table: dict[str, float], depth: int) -> None:
-    ranker = TableRanker({"q": table})
-    ranking = ranker.rank("q")
-    expected = [TOOLS[place].id for place in ranking.order() if ranking.kept[place]][:depth]
-    assert list(measured(ranker, case("q"), depth=depth).cases[0].ranked) == expected
-
-
 @pytest.mark.parametrize(
     ("probability", "answer", "returned"),
     [(None, "found", 5), (0.19, "nothing", 0), (0.2, "closest", 3), (0.49, "closest", 3), (0.5, "found", 5)],
@@ -133,11 +120,6 @@ def test_a_bench_returns_what_a_search_returns_whatever_the_ranking(
     assert done.ranked == tuple(tool.id for tool in TOOLS[:10])
 
 
-def test_a_ranker_that_keeps_nothing_returns_nothing() -> None:
-    (done,) = measured(TableRanker({}, probability=0.9), case("q", "a")).cases
-    assert (done.answer, done.returned) == (Answer.NOTHING, ())
-
-
 def test_a_tool_is_delivered_where_it_is_returned_and_not_where_it_only_ranks() -> None:
     table = {letter: 20.0 - number for number, letter in enumerate(LETTERS)}
     ranker = TableRanker({"q": table, "r": table, "t": table})
@@ -148,26 +130,6 @@ def test_a_tool_is_delivered_where_it_is_returned_and_not_where_it_only_ranks() 
     assert (mean(summary.delivered_5), mean(summary.delivered), mean(summary.returned)) == (0.5, 1, 8)
     summary = summary_of(ranker, *cases)
     assert (mean(summary.delivered), mean(summary.recall_10), mean(summary.returned)) == (0.5, 1, 5)
-
-
-@given(
-    st.dictionaries(st.sampled_from(LETTERS), st.floats(0.1, 9)),
-    st.none() | st.floats(0, 1),
-    st.sampled_from(LETTERS),
-)
-def test_no_more_is_delivered_among_the_first_five_than_in_all_nor_than_is_ranked(
-    table: dict[str, float], probability: float | None, needed: str
-) -> None:
-    ranker = TableRanker({"q": table}, probability=probability)
-    summary = summary_of(ranker, case("q", needed))
-    assert mean(summary.delivered_5) <= mean(summary.delivered) <= mean(summary.recall_10)
-    assert sum(share.count for share in summary.answers["possible"].values()) == summary.possible
-
-
-def test_progress_counts_every_case() -> None:
-    told: list[tuple[int, int]] = []
-    bench(TableRanker({}), case("q"), case("r"), progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 2), (2, 2)]
 
 
 def test_a_cancelled_run_keeps_what_it_has_and_says_that_it_is_not_complete() -> None:
@@ -199,10 +161,6 @@ def test_means_are_over_the_requests_that_some_tool_fits() -> None:
     assert mean(summary.ndcg_10) == pytest.approx((1 + 1 / np.log2(3)) / 2)
 
 
-def test_a_ranker_with_a_floor_can_miss() -> None:
-    assert mean(summary_of(TableRanker({"q": {"b": 1}}), case("q", "a")).recall_10) == 0
-
-
 def test_the_answers_to_possible_and_impossible_requests_are_counted_apart() -> None:
     ranker = TableRanker({"q": {"a": 1}, "x": {"b": 1}})
     summary = summary_of(ranker, case("q", "a"), case("r", "a"), case("x"), case("y"), case("z"))
@@ -214,19 +172,6 @@ def test_the_answers_to_possible_and_impossible_requests_are_counted_apart() -> 
     refused = summary.share("possible", Answer.NOTHING)
     assert refused == Share(1, 2)
     assert refused.value == 0.5
-
-
-def test_what_a_set_has_no_cases_for_is_not_defined() -> None:
-    ranker = TableRanker({})
-    assert list(summary_of(ranker, case("q", "a")).answers) == ["possible"]
-    impossible = summary_of(ranker, case("q"))
-    assert (impossible.ndcg_10, impossible.delivered, list(impossible.answers)) == (
-        None,
-        None,
-        ["impossible"],
-    )
-    assert impossible.share("possible", Answer.NOTHING) is None
-    assert summary_of(ranker).p50_ms is None
 
 
 def test_latencies_are_the_percentiles_in_milliseconds() -> None:
@@ -258,15 +203,6 @@ def test_an_interval_is_the_same_every_time_and_contains_the_mean(numbers: list[
     assert found.half_width >= 0
 
 
-def test_one_case_has_an_interval_without_width() -> None:
-    assert estimate([0.3]) == Estimate(0.3, 0.3, 0.3)
-
-
-def test_an_interval_is_as_wide_as_the_standard_error_tells() -> None:
-    numbers = [0.0, 1.0] * 200
-    assert estimate(numbers).half_width == pytest.approx(1.96 * 0.5 / np.sqrt(400), rel=0.1)
-
-
 def test_more_cases_than_fit_one_block_are_resampled_all_the_same() -> None:
     found = estimate([0.0, 1.0] * 2000)
     assert found.half_width == pytest.approx(1.96 * 0.5 / np.sqrt(4000), rel=0.1)
@@ -281,23 +217,6 @@ def compared(before: TableRanker, after: TableRanker, *cases: EvalCase) -> Diffe
     return difference(
         measured(before, *cases), measured(after, *cases), EvalSet("letters", TOOLS, tuple(cases))
     )
-
-
-def test_the_largest_change_of_either_sign_comes_first() -> None:
-    before = TableRanker({"same": {"a": 1}, "lost": {"a": 1}, "up": {"a": 1, "b": 2}})
-    after = TableRanker({"same": {"a": 1}, "up": {"a": 2, "b": 1}})
-    found = compared(before, after, case("same", "a"), case("up", "a"), case("lost", "a"), case("never"))
-    assert found is not None
-    assert [change.query for change in found.changes] == ["lost", "up", "same"]
-    assert [change.value for change in found.changes] == pytest.approx([-1, 1 - 1 / np.log2(3), 0])
-    assert found.mean.mean == pytest.approx(np.mean([change.value for change in found.changes]))
-
-
-def test_a_ranker_does_not_differ_from_itself() -> None:
-    ranker = TableRanker({"q": {"a": 1}})
-    found = compared(ranker, ranker, case("q", "a"), case("r", "a"))
-    assert found is not None
-    assert found.mean == Estimate(0, 0, 0)
 
 
 def test_runs_of_other_cases_are_not_compared() -> None:
@@ -324,10 +243,6 @@ def test_a_ranker_that_only_one_side_has_is_reported() -> None:
     assert (gone.now, gone.ranker, gone.reason) == (None, "bm25", "0.500 before, not measured now")
     assert (new.before, new.ranker) == (None, "BM25")
     assert "not in the baseline" in new.reason
-
-
-def test_what_is_defined_on_neither_side_is_no_drop() -> None:
-    assert drops([Mark("d", "r", None)], [Mark("d", "r", None)], 0) == []
 
 
 def test_a_table_with_the_same_ranker_twice_is_refused() -> None:
@@ -374,22 +289,6 @@ def test_the_table_shows_every_number_of_a_row() -> None:
     )
 
 
-def test_a_row_of_json_tells_what_is_delivered_and_which_answers_requests_get() -> None:
-    (written,) = json_rows([row()])
-    assert {"mean", "low", "high"} <= written["delivered_5"].keys()
-    assert written["answers"] == {
-        "possible": {"found": 1, "closest": 0, "nothing": 0},
-        "impossible": {"found": 0, "closest": 0, "nothing": 1},
-    }
-    share = Share(1, 1)
-    assert written["answer_shares"]["impossible"]["nothing"] == {
-        "mean": 1.0,
-        "low": share.low,
-        "high": share.high,
-    }
-    assert json_rows([row("d", "r", case("none"))])[0]["answers"]["possible"] is None
-
-
 def test_what_is_not_defined_is_a_dash_null_or_an_empty_cell() -> None:
     undefined = replace(row("d", "r", case("none")), index_seconds=None, index_bytes=None)
     assert markdown([undefined]).count("–") == 14
@@ -402,14 +301,3 @@ def test_what_is_not_defined_is_a_dash_null_or_an_empty_cell() -> None:
 
 
 anything = st.text(st.characters(exclude_categories=()))
-
-
-@given(anything, anything)
-def test_no_name_breaks_a_table(dataset: str, ranker: str) -> None:
-    rows = [replace(row(), dataset=dataset, ranker=ranker)] * 2
-    lines = markdown(rows).splitlines()
-    assert len(lines) == 4
-    assert all(line.replace("\\\\", "").replace("\\|", "").count("|") == 24 for line in lines)
-    json.dumps(json_rows(rows))
-    read = list(csv.reader(io.StringIO(csv_text(rows), newline="")))
-    assert [cells[:2] for cells in read[1:]] == [[dataset, ranker]] * 2

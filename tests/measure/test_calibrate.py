@@ -21,14 +21,10 @@ from inspector.measure.calibrate import (
     calibrate,
     sweep,
 )
-from inspector.measure.run import Share, prepare, run_bench, summarise
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.generate import generate
+from inspector.measure.run import Share, run_bench, summarise
 from inspector.search.rules import SearchRules
-from inspector.search.semantics import Semantics
 from tests.support.examples import examples
 from tests.support.fakes import ManualClock
-from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import rankers_of, words_only
 
 NAMES = ("list_orders", "refund_order", "send_message", "get_forecast", "plot_route", "lend_book")
@@ -90,33 +86,10 @@ def test_a_point_of_hybrid_is_what_a_bench_with_that_threshold_measures() -> Non
         assert point.refused_possible == summary.share("possible", Answer.NOTHING)
 
 
-def test_hybrid_is_right_where_a_relevant_tool_is_among_the_first_five() -> None:
-    point = curve("hybrid", CASES[:3], start=0.0, stop=0.0).best
-    assert (point.precision, point.recall, point.f1) == (1.0, 1.0, 1.0)
-    assert point.answered_impossible is None
-    assert point.refused_possible == Share(0, 3)
-
-
-def test_dense_counts_single_tools_and_impossible_requests_against_precision() -> None:
-    everything = curve("dense", start=-1.0, stop=-1.0).best
-    # Five requests return six tools each; four of those pairs are labelled.
-    assert everything.precision == 4 / 30
-    assert everything.recall == 1.0
-    assert everything.answered_impossible == Share(2, 2)
-    without = curve("dense", CASES[:3], start=-1.0, stop=-1.0).best
-    assert without.precision == 4 / 18
-
-
 def test_any_tool_of_a_group_will_do_and_a_further_one_is_no_mistake() -> None:
     case = EvalCase("1", "order", (frozenset({"s:list_orders", "s:refund_order"}),))
     point = curve("dense", [case], start=-1.0, stop=-1.0).best
     assert (point.precision, point.recall) == (2 / 6, 1.0)
-
-
-def test_nothing_returned_has_no_precision_and_an_f1_of_0() -> None:
-    nothing = curve("dense", start=2.0, stop=2.0).best
-    assert (nothing.precision, nothing.recall, nothing.f1) == (None, 0.0, 0.0)
-    assert nothing.refused_possible == Share(3, 3)
 
 
 @pytest.mark.parametrize("name", ["hybrid", "dense"])
@@ -144,15 +117,6 @@ def test_of_equal_f1_the_lowest_threshold_is_the_best() -> None:
     assert Calibration("hybrid", "x", 100, 0, points[1:2]).is_at_edge
 
 
-def test_where_every_threshold_refuses_too_much_none_is_cautious() -> None:
-    assert Calibration("dense", "x", 100, 0, (_point(0.1, 0.5, 11),)).cautious is None
-
-
-def test_the_line_names_the_setting_of_the_ranker() -> None:
-    assert curve("dense").line(0.3) == '"settings": {"discovery": {"iso_threshold": 0.3}}'
-    assert curve("iso").line(0.3) == '"settings": {"gate": {"threshold": 0.3}}'
-
-
 def test_hybrid_has_a_line_for_found_and_closest() -> None:
     points = (_point(0.02, 0.5, 6), _point(0.3, 0.8, 7), _point(0.4, 0.7, 11))
     found = Calibration("hybrid", "x", 100, 0, points)
@@ -175,17 +139,6 @@ def test_no_query_fails(query: str) -> None:
     case = EvalCase("1", query, (frozenset({"s:lend_book"}),))
     for name in ("hybrid", "dense"):
         assert all(0 <= point.f1 <= 1 for point in curve(name, [case]).points)
-
-
-def test_every_request_is_ranked_once_and_told_of() -> None:
-    told: list[tuple[int, int]] = []
-    calibrate(
-        rankers_of(TOOLS),
-        EvalSet("tiny", TOOLS, CASES),
-        ranker_name="hybrid",
-        progress=lambda done, total: told.append((done, total)),
-    )
-    assert told == [(place, 5) for place in range(1, 6)]
 
 
 def test_a_cancelled_calibration_has_no_curve() -> None:
@@ -218,16 +171,3 @@ def test_a_ranker_without_a_threshold_is_refused() -> None:
     with pytest.raises(ToolsightError, match="'bm25' has no threshold") as raised:
         curve("bm25")
     assert "hybrid, dense" in raised.value.hint
-
-
-def test_generated_requests_can_be_calibrated_on() -> None:
-    evalset = EvalSet("generated", TOOLS, generate(TOOLS))
-    semantics = Semantics(MemoryEmbedder(), MemoryVectors())
-    prepared = prepare(
-        evalset, semantics, clock=ManualClock(), progress=lambda _d, _t: None, cancelled=lambda: False
-    )
-    rankers = CatalogRankers(prepared.index, DiscoverySettings())
-    found = calibrate(rankers, evalset, ranker_name="hybrid")
-    assert found is not None
-    assert found.possible + found.impossible == len(evalset.cases)
-    assert found.best.f1 > 0.5

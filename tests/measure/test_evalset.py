@@ -47,19 +47,6 @@ def test_labels_name_the_tools_as_toolsight_does(lines: WriteLines, tmp_path: Pa
     assert found.unknown() == ()
 
 
-def test_a_data_set_can_be_given_a_name(lines: WriteLines, tmp_path: Path) -> None:
-    lines("tools.jsonl", TOOL)
-    lines("queries.jsonl", QUERY)
-    assert read_evalset(tmp_path, "mine").name == "mine"
-
-
-def test_groups_win_over_the_flat_list(lines: WriteLines, tmp_path: Path) -> None:
-    lines("tools.jsonl", {"name": "a"}, {"name": "b"}, {"name": "c"})
-    both = {"id": "q", "query": "", "relevant": [":a", ":b", ":c"], "groups": [[":a", ":b"], [":c"]]}
-    lines("queries.jsonl", both)
-    assert read_evalset(tmp_path).cases[0].relevant == needs(":a :b", ":c")
-
-
 def test_what_groups_replace_and_keys_of_other_programs_are_not_checked(lines: WriteLines) -> None:
     row = {"id": "q", "query": "", "groups": [["s:a"]], "relevant": 3, "kind": "k", "split": 4, "score": 1}
     assert read_cases(lines("cases.jsonl", row)) == (EvalCase("q", "", needs("s:a"), "k"),)
@@ -80,11 +67,6 @@ def test_tools_of_the_same_name_are_all_kept_and_told_apart(lines: WriteLines, t
     assert found.cases[0].relevant == needs(":x#3", ":x#2")
 
 
-def test_ids_that_only_look_the_same_across_servers_are_told_apart(lines: WriteLines, tmp_path: Path) -> None:
-    lines("tools.jsonl", {"id": "1", "server": "a:b", "name": "c"}, {"id": "2", "server": "a", "name": "b:c"})
-    assert [tool.id for tool in read_tools(tmp_path)] == ["a:b:c", "a:b:c#2"]
-
-
 @given(st.lists(st.sampled_from(["x", "x#2", "x#3", "y", "x#2#2"]), max_size=12))
 def test_no_two_tools_of_a_folder_share_an_id(
     tmp_path_factory: pytest.TempPathFactory, names: list[str]
@@ -95,11 +77,6 @@ def test_no_two_tools_of_a_folder_share_an_id(
     found = [tool.name for tool in read_tools(folder)]
     assert len(set(found)) == len(names)
     assert all(new.startswith(old) for new, old in zip(found, names, strict=True))
-
-
-def test_tools_alone_need_no_queries(lines: WriteLines, tmp_path: Path) -> None:
-    lines("tools.jsonl", TOOL, {"name": "bare", "description": None, "inputSchema": {}})
-    assert read_tools(tmp_path)[1] == Tool("", "bare", "", {"type": "object"})
 
 
 def test_blank_lines_a_byte_order_mark_and_windows_line_ends_do_no_harm(

@@ -38,12 +38,6 @@ def test_a_run_is_never_predicted_by_itself() -> None:
     assert [share(only, rule, 3) for rule in RULES] == [0, 0, 0, 0]
 
 
-def test_without_the_task_no_other_attempt_at_it_counts() -> None:
-    attempts = [run("1", "t", "a", "b"), run("2", "t", "a", "b")]
-    assert share(score(attempts, ALL, by_task=False), "order 1") == 1
-    assert share(score(attempts, ALL, by_task=True), "order 1", 3) == 0
-
-
 def test_a_tool_that_was_called_is_no_guess_for_a_first_use() -> None:
     runs = [run(str(number), str(number), "a", "a", "a", "b") for number in range(3)]
     found = score(runs, ALL, by_task=True)

@@ -84,10 +84,6 @@ async def test_the_threshold_of_a_ranker_changes_what_it_finds() -> None:
     assert retrieval.search(SearchRequest("mow the lawn"), bound=()).report.answer is Answer.NOTHING
 
 
-def test_a_ranker_without_a_threshold_has_none() -> None:
-    assert threshold_of(Settings(), "bm25") is None
-
-
 async def test_a_session_is_calibrated_over_its_own_requests() -> None:
     live = LiveBench.of(await searching(*CASES, embedder=MemoryEmbedder()))
     found = live.calibrate("hybrid", lambda _done, _total: None, lambda: False)

@@ -12,7 +12,6 @@ from inspector.core.number import wilson
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import (
     clusters,
-    effective_size,
     estimate,
     holm,
     p_value,
@@ -64,15 +63,6 @@ def test_a_share_of_all_or_none_is_not_certain() -> None:
     assert found.low == pytest.approx(1 - z2 / (20 + z2))
 
 
-@given(st.integers(0, 50), st.integers(1, 50))
-def test_a_wilson_interval_holds_its_share_and_narrows_with_the_sample(count: int, extra: int) -> None:
-    share, size = count / (count + extra), count + extra
-    low, high = wilson(share, size)
-    assert 0 <= low <= share <= high <= 1
-    narrow_low, narrow_high = wilson(share, 4 * size)
-    assert narrow_high - narrow_low < high - low
-
-
 # Clusters
 
 
@@ -82,11 +72,6 @@ def test_cases_that_need_the_same_tool_are_one_cluster() -> None:
     assert len(set(found)) == 5
     # b links 2 to 3 and c links 3 to 4: a chain is no cluster.
     assert found[3] == "tool c"
-
-
-@given(values)
-def test_without_shared_tools_clusters_change_nothing(numbers: list[float]) -> None:
-    assert estimate(numbers, range(len(numbers))) == estimate(numbers)
 
 
 @given(st.lists(st.floats(0, 1), min_size=8, max_size=12, unique=True))
@@ -103,16 +88,6 @@ def test_an_interval_clustered_by_tool_is_wider_where_cases_repeat_each_other(nu
 def test_a_single_cluster_is_as_uncertain_as_its_values() -> None:
     found = estimate([0.2, 0.4, 0.9], ["a", "a", "a"])
     assert (found.low, found.high, found.clusters) == (0.2, 0.9, 1)
-
-
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=40))
-def test_an_effective_sample_is_never_larger_than_the_sample(drawn: list[tuple[bool, int]]) -> None:
-    flags, names = [flag for flag, _ in drawn], [name for _, name in drawn]
-    size = effective_size(flags, names)
-    assert 0 < size <= len(flags)
-    if len(set(flags)) == 1:
-        assert size == len(set(names))
-    assert effective_size(flags) == len(flags)
 
 
 def test_a_summary_clusters_its_means_and_shares_by_tool() -> None:
@@ -217,20 +192,6 @@ def test_repeated_attempts_at_a_task_do_not_narrow_an_interval() -> None:
     assert ratio_estimate(ten) == found
     assert found is not None
     assert found.clusters == 12
-
-
-def test_the_same_cases_as_tasks_of_their_own_do_narrow_it() -> None:
-    attempts = [(str(task), float(task % 3), 1.0) for task in range(12) for _ in range(10)]
-    apart = [(f"{task}-{number}", above, below) for number, (task, above, below) in enumerate(attempts)]
-    together, separate = ratio_estimate(attempts), ratio_estimate(apart)
-    assert together is not None
-    assert separate is not None
-    assert separate.half_width < together.half_width / 2
-
-
-def test_nothing_to_divide_by_has_no_ratio() -> None:
-    assert ratio_estimate([]) is None
-    assert ratio_estimate([("a", 1.0, 0.0)]) is None
 
 
 def test_a_single_task_says_as_little_as_its_attempts_differ() -> None:

@@ -93,11 +93,6 @@ def test_a_tool_that_is_called_in_a_later_turn_was_of_use_to_its_search() -> Non
     assert (found.used.held, found.used.count) == (1, 1)
 
 
-def test_a_call_in_another_session_is_no_use() -> None:
-    found = counted(turn(search("late", (LATE, 4.0))), turn(call(LATE))).discovery
-    assert (found.used.held, found.used.count, len(found.selections)) == (0, 1, 0)
-
-
 def test_searches_without_a_use_are_counted_by_what_became_of_them() -> None:
     found = counted(
         turn(search("teleport")),
@@ -147,12 +142,6 @@ def test_failures_are_counted_by_tool_and_by_server() -> None:
     assert (calls.servers["shop"].calls.held, calls.servers["shop"].calls.count) == (1, 3)
     assert calls.all.kinds == {"unknown": 1}
     assert calls.servers["chat"].kinds == {}
-
-
-def test_latencies_that_nobody_measured_are_no_zeros() -> None:
-    found = counted(turn(call(LATE, took=0.0), call(LATE, took=30.0), search("x", unscored=True, took=0.0)))
-    assert (found.calls.all.latency.count, found.calls.all.latency.at(0.5)) == (1, 30.0)
-    assert (found.discovery.latency.count, found.discovery.candidates.count) == (0, 0)
 
 
 def test_definitions_loads_and_evictions_are_counted_by_cause() -> None:
@@ -261,11 +250,6 @@ def test_predictions_are_scored_as_the_session_itself_scores_them(stream: list[E
         assert (found.first[rule].held, found.three[rule].held) == (first, three)
 
 
-def test_a_prediction_of_the_message_before_says_nothing_of_the_next() -> None:
-    found = counted([*turn(call(ALL), _prediction(ALL, LATE)), *turn(call(LATE))]).inertia
-    assert found.first["order_1"].count == 0
-
-
 def test_retries_and_substitutes_are_counted_by_tool_and_by_what_they_were_for() -> None:
     retry = CallRetried("c", LATE, 1, 3, 2.0, FailureKind.TIMEOUT)
     saved = CallFinished("c", LATE, True, "", 5.0, attempts=3)
@@ -286,11 +270,6 @@ def test_a_substitute_answered_only_if_its_own_call_gave_an_answer() -> None:
     stream = [lost, instead, fine, lost, instead, said_no, lost, instead, failed, lost, instead, fine, fine]
     found = counted(stream).reliability
     assert (found.fallbacks, found.answered) == ({(LATE, ALL): 4}, {(LATE, ALL): 3})
-
-
-def test_a_reset_of_a_closed_breaker_is_no_change() -> None:
-    reset = BreakerChanged("server", "shop", "", BreakerState.CLOSED, BreakerState.CLOSED, "reset by hand")
-    assert not counted([reset]).reliability.changes
 
 
 @dataclass(frozen=True)

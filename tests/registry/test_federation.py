@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.access import EVERYTHING, NOTHING, Grant, Scope, Sight
+from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embedded_text
@@ -141,10 +141,6 @@ def test_the_results_are_the_nearest_of_what_each_registry_permits(
     assert all(one.refused == 0 for one in done.answers)
 
 
-def test_the_same_tool_in_two_registries_is_told_with_each() -> None:
-    assert listed(searched(Shelf(OWN), [member("acme", Shelf(OWN))])) == [("", OWN.id), ("acme", OWN.id)]
-
-
 def test_a_peer_with_vectors_of_another_model_is_left_out_and_says_so() -> None:
     done = searched(Shelf(OWN), [member("acme", Shelf(THEIRS, model="another"))])
     assert listed(done) == [("", OWN.id)]
@@ -158,14 +154,6 @@ def test_a_peer_with_vectors_of_other_dimensions_is_left_out_and_says_so() -> No
 
     done = searched(Shelf(OWN), [member("acme", Flat(THEIRS))])
     assert done.answers[0].why == "its vectors differ from those of memory in their number of dimensions"
-
-
-def test_a_peer_that_shows_nothing_does_not_tell_what_it_has() -> None:
-    seen, empty = (
-        searched(Shelf(OWN), [member("acme", shelf, NOTHING)]) for shelf in (Shelf(THEIRS), Shelf())
-    )
-    assert seen == empty
-    assert "none that its policy grants us" in seen.answers[0].why
 
 
 @pytest.mark.parametrize("error", [StoreError("it is locked", hint="Wait."), ValueError("odd bytes")])
@@ -219,10 +207,3 @@ def test_texts_beyond_measure_and_what_is_not_granted_are_left_out_and_counted(t
     done = searched(Shelf(OWN), [member("acme", shelf, granted("post:*"))])
     assert listed(done) == [("", OWN.id), ("acme", THEIRS.id)]
     assert done.answers[0].refused == 2
-
-
-def test_a_similarity_that_is_no_number_is_left_out() -> None:
-    vector = EMBEDDER.embed(["late order"])[0]
-    odd = replace(neighbour(THEIRS, vector), similarity=float("nan"))
-    done = searched(Shelf(OWN), [member("acme", Shelf(THEIRS, near=[odd]))])
-    assert (listed(done), done.answers[0].refused) == ([("", OWN.id)], 1)

@@ -15,7 +15,7 @@ from inspector.core.tool import Annotations, Tool
 from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION
 from inspector.search.ports import RegisteredTool, SyncReport, ToolRegistry
 from tests.support.hostile import with_hostile_text
-from tests.support.registry import ODD, sight_of, tool
+from tests.support.registry import sight_of, tool
 
 LIST, SHIP, SEND = (
     tool("shop", "list", "Lists."),
@@ -41,17 +41,6 @@ def test_no_registry_keeps_a_secret_that_a_server_repeats_and_the_hash_is_of_wha
     assert registry.sync("shop", [told], at=2.0, whole=False).unchanged == 1
 
 
-def test_an_empty_registry_has_nothing(registry: ToolRegistry) -> None:
-    assert registry.count() == 0
-    assert ids(registry) == []
-    assert registry.get(["shop:list"]) == {}
-    assert registry.versions("shop:list") == ()
-    assert list(registry.history()) == []
-    assert registry.origins() == registry.servers() == {}
-    assert registry.unembedded("m", 10) == {}
-    assert registry.nearest("m", [1.0], 3) == ()
-
-
 def test_tools_come_in_order_of_their_ids(registry: ToolRegistry) -> None:
     assert registry.sync("a", [SHIP, LIST, SEND], at=5.0) == SyncReport(added=3)
     assert ids(registry) == ["mail:send", "shop:list", "shop:ship"]
@@ -70,13 +59,6 @@ def test_everything_that_a_server_declares_is_kept(registry: ToolRegistry) -> No
     whole = replace(whole, output_schema={"type": "object"}, title="T", tags=("x", "y"))
     registry.sync("a", [whole], at=1.0)
     assert [found.tool for found in registry.tools()] == [whole]
-
-
-def test_a_tool_synchronised_again_is_unchanged(registry: ToolRegistry) -> None:
-    registry.sync("a", [LIST, SHIP], at=1.0)
-    before = list(registry.history())
-    assert registry.sync("a", [SHIP, LIST], at=2.0) == SyncReport(unchanged=2)
-    assert list(registry.history()) == before
 
 
 def test_another_definition_is_a_new_version_and_the_old_one_stays(registry: ToolRegistry) -> None:
@@ -170,27 +152,6 @@ def test_what_is_restored_is_what_history_gave(registry: ToolRegistry) -> None:
     assert len(list(registry.history())) == 3
 
 
-def test_a_newer_export_adds_the_versions_that_are_missing(registry: ToolRegistry) -> None:
-    registry.sync("here", [tool("s", "t", "A")], at=1.0)
-    there = [
-        RegisteredTool(one, "x", number, definition_hash(one), number)
-        for number, one in enumerate((tool("s", "t", text) for text in "ABC"), 1)
-    ]
-    assert registry.restore(there) == SyncReport(changed=1)
-    assert [one.tool.description for one in registry.versions("s:t")] == ["C", "B", "A"]
-    assert registry.versions("s:t")[0].origin == "x"
-
-
-def test_of_another_history_only_the_last_definition_is_restored(registry: ToolRegistry) -> None:
-    registry.sync("here", [tool("s", "t", "own")], at=1.0)
-    there = [
-        RegisteredTool(one, "x", number, definition_hash(one), 9.0)
-        for number, one in enumerate((tool("s", "t", text) for text in "AB"), 1)
-    ]
-    assert registry.restore(there) == SyncReport(changed=1)
-    assert [one.tool.description for one in registry.versions("s:t")] == ["B", "own"]
-
-
 def test_a_tool_that_is_gone_in_an_export_stays_where_it_is_here(registry: ToolRegistry) -> None:
     registry.sync("a", [LIST], at=1.0)
     other = replace(LIST, description="Other.")
@@ -245,20 +206,6 @@ def test_hostile_text_is_kept_as_it_is(registry: ToolRegistry, text: str) -> Non
     assert registry.get([hostile.id])[hostile.id].origin == origin
     assert registry.count(part=text[:60]) >= 1
     registry.sync(origin, [], at=2.0)
-
-
-def test_odd_characters_are_told_apart(registry: ToolRegistry) -> None:
-    given = [tool("s", one) for one in ODD]
-    registry.sync("a", given, at=1.0)
-    assert ids(registry) == sorted(one.id for one in given)
-    for one in given:
-        assert ids(registry, part=f":{one.name}") == [
-            other.id for other in sorted(given, key=lambda t: t.id) if ascii_lower(other) == ascii_lower(one)
-        ]
-
-
-def ascii_lower(one: Tool) -> str:
-    return "".join(c.lower() if c.isascii() else c for c in one.id)
 
 
 def test_a_closed_registry_opens_again(registry: ToolRegistry) -> None:

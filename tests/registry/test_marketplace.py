@@ -13,9 +13,8 @@ from hypothesis import given, settings as hypothesis_settings, strategies as st
 from inspector.config.consent import check_consent
 from inspector.config.plugin import FileChange, Plugin, ServerChange, Variable
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
-from inspector.core.marketplace import why_further
 from inspector.core.package_run import PackageKind
-from inspector.core.ranking import TOLERANCE, SearchReport, SearchRequest
+from inspector.core.ranking import TOLERANCE, SearchRequest
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
@@ -54,38 +53,12 @@ async def test_a_search_that_finds_nothing_goes_on_in_the_marketplace() -> None:
         assert rig.bench.state.budget is not None
 
 
-async def test_the_text_of_suggestions_is_counted_with_the_searches() -> None:
-    tokens = []
-    for enabled in (False, True):
-        values = {**WORDS, "marketplace.enabled": enabled, "discovery.min_probability": 0}
-        steps = (searches(query=RATES), says("no"))
-        async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=values) as rig:
-            await _asked(rig)
-            await rig.bench.settled()
-            tokens.append(rig.bench.state.costs[-1].parts.searches)
-            text = rig.events("marketplace")[0].text if enabled else ""
-    # The tests' tokens are characters; the text is escaped once on the wire.
-    assert tokens[1] - tokens[0] >= len(text) > 100
-
-
-async def test_a_search_that_finds_enough_stays_with_the_own_tools() -> None:
-    steps = (searches(query="refund an order"), says("done"))
-    async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
-        await _asked(rig)
-        assert rig.events("marketplace") == []
-
-
 @pytest.mark.parametrize("arguments", [{"tool_names": ["no_such_tool"]}, {"server_name": "shop"}, {}])
 async def test_a_look_up_by_name_never_goes_on(arguments: dict[str, Any]) -> None:
     steps = (searches(**arguments), says("done"))
     async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
         await _asked(rig)
         assert rig.events("marketplace") == []
-
-
-def test_a_list_without_results_is_no_need_that_nobody_serves() -> None:
-    assert why_further(SearchReport(SearchRequest(server_name="shop"), "hybrid")) == ""
-    assert why_further(SearchReport(SearchRequest("late orders"), "hybrid")) == "no tool fits"
 
 
 async def test_a_marketplace_that_is_off_is_never_read() -> None:
@@ -351,19 +324,6 @@ async def test_an_install_that_is_cancelled_while_the_file_is_written_is_finishe
         assert [event.server for event in rig.events("installed")] == ["currency"]
 
 
-async def test_an_install_that_is_cancelled_and_cannot_be_written_leaves_everything_as_it_was() -> None:
-    editor = _Waiting(fault=ConfigError("it is read-only"))
-    async with connected(
-        servers=servers_and_money(), configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
-    ) as rig:
-        before = _kept(rig.bench.state)
-        wanted = rig.bench.marketplace.plan("currency")
-        await _cancelled_while_it_writes(rig.bench.install(wanted), editor)
-        assert _kept(rig.bench.state) == before
-        assert rig.bench.configuration is CONFIGURED
-        assert len(rig.events("uninstalled")) == 1
-
-
 async def test_a_removal_that_is_cancelled_while_the_file_is_written_is_finished() -> None:
     text = '{"mcpServers": {"shop": {"command": "shop"}, "weather": {"command": "weather"}}}'
     editor = _Waiting(text=text)
@@ -419,16 +379,6 @@ async def test_a_secret_of_the_command_line_is_in_no_record_and_on_no_screen(sec
         await rig.bench.install(wanted)
         await rig.bench.remove_server(rig.bench.marketplace.removal("sec"))
         assert secret not in repr(rig.bench.records())
-
-
-async def test_the_lines_of_a_server_that_goes_show_none_of_its_secrets() -> None:
-    servers = servers_and_money(keyed=MemoryServer())
-    secret = "violet garden chair"
-    async with connected(
-        servers=servers, configuration=CONFIGURED, marketplace=market(), values=WORDS
-    ) as rig:
-        await rig.bench.install(rig.bench.marketplace.plan("keyed", {"QUOTE_TOKEN": secret}))
-        assert secret not in "\n".join(rig.bench.marketplace.removal("keyed").becomes.diff(clean))
 
 
 async def test_a_default_hides_nothing_of_what_is_started() -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.config.plugin import Plugin, server_entry
 from inspector.core.error import ConfigError
@@ -75,17 +74,6 @@ def test_an_entry_of_the_registry_becomes_its_exact_command(tmp_path: Path) -> N
         "args": ["-y", "@acme/weather@1.2.3", "/data", "--zone", "UTC"],
         "env": {"API_KEY": "x"},
     }
-
-
-def test_the_older_keys_and_the_older_answers_are_read_alike(tmp_path: Path) -> None:
-    older = json.loads(json.dumps(NPM))
-    for today, old in (("registryType", "registry_type"), ("environmentVariables", "environment_variables")):
-        older[old] = older.pop(today)
-    older["environment_variables"] = [{"name": "API_KEY", "is_required": True, "is_secret": True}]
-    new = _only(_read(tmp_path, {"servers": [{"server": _server(packages=[NPM])}]}))
-    written = _server(packages=[older])
-    for data in ({"servers": [written]}, written, [written]):
-        assert _only(_read(tmp_path, data)).package == new.package
 
 
 def test_older_versions_and_deleted_servers_are_left_out_without_a_word(tmp_path: Path) -> None:
@@ -201,13 +189,6 @@ def test_hostile_text_is_read_or_refused_and_never_more(text: str) -> None:
     if isinstance(read, Plugin):
         assert read.name.strip()
         assert all(ord(letter) >= 32 and letter != "\x7f" for letter in read.package.command + read.name)
-
-
-@given(st.recursive(st.none() | st.text(max_size=5) | st.integers(), lambda one: st.lists(one, max_size=2)))
-def test_any_json_in_place_of_an_entry_is_a_problem_and_no_crash(value: Any) -> None:
-    from inspector.registry.marketplace.reader import registry_plugins
-
-    assert [type(one) for one in registry_plugins([value], "x", "x")] == [ConfigError]
 
 
 PIECES = (({"a": "$", "b": "{OPENAI_API_KEY}"}, "{a}{b}"), ({"a": "$"}, "{a}{OPENAI_API_KEY}"))

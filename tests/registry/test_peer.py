@@ -14,7 +14,6 @@ from inspector.registry.federation import load_peers
 from inspector.registry.peer import SqlitePeer
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.ports import Peer, SearchableRegistry, ToolRegistry
-from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute
 
@@ -57,15 +56,6 @@ def test_a_file_answers_as_its_own_program_and_nothing_is_left_beside_it(file: P
     file.write_bytes(before)
     SqlitePeer(file, seconds=60).nearest(EMBEDDER.name, VECTOR, 3)
     assert (list(file.parent.iterdir()), file.read_bytes()) == ([file], before)
-
-
-def test_what_its_own_program_writes_meanwhile_is_found(file: Path) -> None:
-    peer, theirs = SqlitePeer(file, seconds=60), SqliteRegistry(file)
-    assert len(peer.nearest(EMBEDDER.name, VECTOR, 9)) == 5
-    theirs.sync("post", TOOLS[:2], at=2.0)
-    assert len(peer.nearest(EMBEDDER.name, VECTOR, 9)) == 2
-    theirs.close()
-    assert len(peer.nearest(EMBEDDER.name, VECTOR, 9)) == 2
 
 
 def test_another_file_in_its_place_is_read_anew(file: Path, tmp_path: Path) -> None:
@@ -126,20 +116,6 @@ def test_a_value_that_would_fill_the_memory_is_refused(file: Path) -> None:
     connection.close()
     with pytest.raises(StoreError, match="too big"):
         SqlitePeer(file, seconds=60).nearest(EMBEDDER.name, VECTOR, 3)
-
-
-@with_hostile_text
-def test_hostile_names_and_texts_come_as_they_are(
-    text: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("peer") / "their.db"
-    registry = SqliteRegistry(path)
-    hostile = Tool(text[:60], text[:60], text)
-    registry.sync(text[:100], [hostile], at=1.0)
-    embed_missing(registry, EMBEDDER, lambda _what, _done, _total: None, lambda: False)
-    registry.close()
-    (found,) = SqlitePeer(path, seconds=60).nearest(EMBEDDER.name, VECTOR, 3)
-    assert found.found.tool == hostile
 
 
 def test_a_database_of_postgresql_answers_as_its_own_program_and_is_never_migrated() -> None:

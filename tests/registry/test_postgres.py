@@ -12,13 +12,12 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.registry import postgres_vector
-from inspector.registry.embedding import embed_missing, embedded_text
+from inspector.registry.embedding import embedded_text
 from inspector.registry.postgres import PostgresRegistry, scratch_registry
 from inspector.registry.postgres_database import STEPS, PostgresDatabase, migrate
 from inspector.registry.postgres_vector import original, stored
 from inspector.search.document import key_of
 from tests.support.examples import examples
-from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute
 from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit
 
@@ -75,23 +74,11 @@ def test_any_text_is_stored_without_what_postgresql_refuses_and_read_again(text:
     kept.encode()
 
 
-@given(
-    st.lists(st.text(st.sampled_from("a\0\1\2\3\4\ud7fe\ud7ff\ud800\udfff\ue000"), max_size=4), max_size=6)
-)
-def test_stored_texts_are_in_the_order_of_their_originals(texts: list[str]) -> None:
-    assert sorted(texts) == sorted(texts, key=stored)
-
-
 @pytest.mark.usefixtures("tiny_index")
 def test_many_vectors_are_found_by_the_index(registry: PostgresRegistry) -> None:
     fill(registry, A, B, C)
     assert found(registry) == [A.id, B.id, C.id]
     assert "Index Scan using vector_" in plan(registry)
-
-
-def test_few_vectors_are_compared_one_by_one(registry: PostgresRegistry) -> None:
-    fill(registry, A, B, C)
-    assert "_near" not in plan(registry)
 
 
 @examples(share=1.0)
@@ -143,30 +130,6 @@ def test_vectors_of_another_length_have_an_index_of_their_own(registry: Postgres
     fill(registry, A, B, C)
     assert found(registry) == [A.id, B.id, C.id]
     assert "Index Scan using vector_" in plan(registry)
-
-
-@pytest.mark.usefixtures("tiny_index")
-def test_the_index_that_a_cancelled_run_left_is_built_by_the_next(registry: PostgresRegistry) -> None:
-    registry.sync("o", [A, B, C], at=1.0)
-    embedder, over = MemoryEmbedder(), False
-
-    def progress(what: str, done: int, total: int) -> None:
-        nonlocal over
-        over = (what, done) == ("embedding", total)
-
-    assert embed_missing(registry, embedder, progress, lambda: over) == 3
-    assert registry._database.rows("SELECT indexed FROM toolsight.model") == [(False,)]
-    assert embed_missing(registry, embedder, progress, lambda: False) == 0
-    assert registry._database.rows("SELECT indexed FROM toolsight.model") == [(True,)]
-
-
-@pytest.mark.usefixtures("tiny_index")
-def test_the_index_names_enough_candidates_that_not_all_are_compared(
-    registry: PostgresRegistry, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(registry, A, B, C)
-    monkeypatch.setattr(registry._nearest, "_compared", None)
-    assert found(registry, 2) == [A.id, B.id]
 
 
 @pytest.mark.usefixtures("tiny_index")

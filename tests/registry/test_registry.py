@@ -10,7 +10,7 @@ from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError, ConnectError, StoreError, ToolsightError
 from inspector.core.ranking import SearchRequest, Unconnected
 from inspector.core.tool import Tool
-from inspector.registry.embedding import embed_missing, embedded_text, forget_other_dimensions
+from inspector.registry.embedding import embed_missing, forget_other_dimensions
 from inspector.registry.library import NOT_CONNECTED, WithRegistry, registry_configuration
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.ports import SyncReport
@@ -19,7 +19,7 @@ from inspector.session.synchronise import Synchronised, synchronise
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
-from tests.support.registry import keep_vector, sight_of, tool
+from tests.support.registry import keep_vector, tool
 from tests.support.workbench import connected, shop_and_weather
 
 MAIL = tool("mail", "send", "Send a message by mail.")
@@ -139,18 +139,6 @@ def test_vectors_of_another_dimension_are_an_error_until_they_are_embedded_anew(
     assert len(search_registry(filled, EMBEDDER, "send a message", limit=everything)) == everything
 
 
-def test_that_nothing_reaches_the_floor_or_may_be_seen_is_no_error(filled: SqliteRegistry) -> None:
-    assert search_registry(filled, EMBEDDER, "send a message", limit=3, floor=1.0) == ()
-    assert search_registry(filled, EMBEDDER, "send", limit=3, sight=sight_of("nosuch:*")) == ()
-
-
-def test_a_search_compares_name_and_description(filled: SqliteRegistry) -> None:
-    near = search_registry(filled, EMBEDDER, "send a message by mail", limit=1, sight=sight_of("mail:*"))
-    assert [one.found.tool for one in near] == [MAIL]
-    assert embedded_text(MAIL) == "send: Send a message by mail."
-    assert embedded_text(tool("s", "getPage")) == "get page: get page"
-
-
 async def test_three_tier_tells_of_tools_that_no_connected_server_has(filled: SqliteRegistry) -> None:
     async with connected(registry=filled, embedder=EMBEDDER, values=TIER) as rig:
         report = rig.bench.search(SEND)
@@ -170,26 +158,6 @@ async def test_a_tool_that_is_not_connected_is_named_to_the_model_and_never_boun
         assert "not to be called" in rig.model.requests[1].messages[-1].text
         assert "mail:send" not in rig.loaded
         assert rig.received == 0
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {**TIER, "discovery.registry": False},
-        {**TIER, "discovery.ranker": "dense"},
-        {**TIER, "discovery.iso_threshold": 1.0},
-    ],
-)
-async def test_the_registry_is_a_tier_of_three_tier_alone_where_it_is_on(
-    filled: SqliteRegistry, values: dict[str, object]
-) -> None:
-    async with connected(registry=filled, embedder=EMBEDDER, values=values) as rig:
-        assert rig.bench.search(replace(SEND, query="mail a message")).unconnected == ()
-
-
-async def test_a_toolset_hides_what_the_registry_knows(filled: SqliteRegistry) -> None:
-    async with connected(registry=filled, embedder=EMBEDDER, values=TIER, toolset="sums") as rig:
-        assert rig.bench.search(SEND).unconnected == ()
 
 
 async def test_a_registry_that_fails_is_a_note_and_the_search_works() -> None:

@@ -14,7 +14,6 @@ from inspector.core.tool import Annotations, Tool
 from inspector.registry.peer import is_export, read_export, write_export
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.ports import SyncReport
-from tests.support.hostile import with_hostile_text
 from tests.support.registry import names, tool
 
 json_values = st.recursive(
@@ -151,14 +150,3 @@ def test_an_export_is_told_from_other_files(tmp_path: Path, lines: list[str]) ->
 def test_a_file_that_cannot_be_written_is_told_and_the_old_one_stays(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         write_export(tmp_path / "no" / "file.jsonl", [])
-
-
-@with_hostile_text
-def test_hostile_text_comes_back_as_it_went(tmp_path: Path, text: str) -> None:
-    registry, file = SqliteRegistry(tmp_path / "a.db"), tmp_path / "hostile.jsonl"
-    registry.sync(text[:100], [tool(text[:60], text[:60], text)], at=1.0)
-    write_export(file, registry.history())
-    assert file.read_bytes().isascii()
-    assert list(read_export(file)) == list(registry.history())
-    registry.sync(text[:100], [], at=2.0)
-    registry.close()

@@ -60,20 +60,6 @@ def test_what_has_no_vector_of_the_model_is_not_found(filled: ToolRegistry) -> N
     assert (filled.count(), filled.embedded(MODEL), filled.embedded("other")) == (4, 3, 0)
 
 
-def test_a_vector_that_comes_later_is_found_at_the_next_search(filled: ToolRegistry) -> None:
-    late = tool("s", "late", "Late.")
-    filled.sync("p", [late], at=2.0)
-    assert found(filled, 1) == ["s:b"]
-    keep_vector(filled, late, 1, 0, 0)
-    assert found(filled, 1) == ["s:late"]
-
-
-def test_a_tool_that_is_gone_is_not_found(filled: ToolRegistry) -> None:
-    assert found(filled, 1) == ["s:b"]
-    filled.sync("o", [A, C], at=2.0)
-    assert found(filled) == ["t:c", "s:a"]
-
-
 def test_a_changed_description_needs_a_new_vector(filled: ToolRegistry) -> None:
     filled.sync("o", [A, replace(B, description="Other."), C], at=2.0)
     assert found(filled) == ["t:c", "s:a"]
@@ -134,12 +120,6 @@ def test_a_vector_of_another_length_takes_the_place_of_all_of_its_model(filled: 
     assert found(filled) == []
 
 
-def test_the_text_of_a_tool_that_is_gone_is_not_embedded(registry: ToolRegistry) -> None:
-    registry.sync("o", [A], at=1.0)
-    registry.sync("o", [], at=2.0)
-    assert registry.unembedded(MODEL, 10) == {}
-
-
 def test_a_tool_that_is_not_permitted_is_never_found(filled: ToolRegistry) -> None:
     own = sight_of("s:*")
     assert found(filled, 2, own) == ["s:b", "s:a"]
@@ -151,11 +131,6 @@ def test_a_tool_that_is_not_permitted_is_never_found(filled: ToolRegistry) -> No
     assert (filled.servers(own), filled.origins(own)) == ({"s": 2}, {"o": 2})
     assert filled.origins(sight_of("x:*")) == {}
     assert found(filled, 2, sight_of()) == []
-
-
-def test_an_allowlist_narrows_what_is_granted(filled: ToolRegistry) -> None:
-    assert found(filled, 3, sight_of("s:*", allowlist=("s:a", "t:*"))) == ["s:a"]
-    assert found(filled, 3, sight_of("*", allowlist=())) == []
 
 
 def test_a_character_of_a_pattern_matches_itself_alone(registry: ToolRegistry) -> None:

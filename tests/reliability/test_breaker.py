@@ -20,7 +20,6 @@ from inspector.core.error import (
     ServerExited,
     ToolsightError,
 )
-from inspector.core.events import CallFinished
 from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker import (
     LONGEST,
@@ -60,14 +59,6 @@ def test_it_opens_when_enough_of_enough_calls_failed() -> None:
     opened = after(True, True, True, False, False, False)
     assert opened.state is BreakerState.OPEN
     assert opened.why == "3 of 6 calls failed, the last: connection failed"
-
-
-def test_an_open_one_lets_nothing_through_until_it_has_cooled_down() -> None:
-    breaker = after(False, False, False)
-    assert admitted(breaker, 129.9, RULES, PATIENCE) == (breaker, None)
-    assert breaker.wait(129.0) == 1.0
-    half_open, permit = admitted(breaker, 130.0, RULES, PATIENCE)
-    assert (half_open.state, permit) == (BreakerState.HALF_OPEN, Permit(1, 1))
 
 
 def test_a_server_that_says_when_to_ask_again_is_not_asked_before_but_within_the_hour() -> None:
@@ -256,7 +247,3 @@ TestSqliteBreaker.settings = settings(max_examples=20, stateful_step_count=30, d
 )
 def test_every_error_of_a_call_has_one_kind(error: ToolsightError, kind: FailureKind) -> None:
     assert failure_of(error) is kind
-
-
-def test_a_failure_in_a_record_of_an_older_version_is_just_one() -> None:
-    assert CallFinished("c", "a:b", False, "").summary() == "a:b  failed"

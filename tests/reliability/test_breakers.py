@@ -13,7 +13,6 @@ from inspector.core.error import BreakerState, FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker import Breaker, BreakerKey, Permit, failed
 from inspector.reliability.breaking import BreakerStore, MemoryBreakers, SqliteBreakers
-from tests.support.hostile import with_hostile_text
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = BreakerKey("f" * 64, "list_orders")
@@ -64,14 +63,6 @@ def test_a_change_that_fails_changes_nothing(store: BreakerStore) -> None:
     with pytest.raises(ValueError, match="no"):
         store.update(KEY, fails)
     assert store.get(KEY) == Breaker()
-
-
-@with_hostile_text
-def test_any_name_and_reason_can_be_kept(path: Path, text: str) -> None:
-    for kept in (MemoryBreakers(), SqliteBreakers(path)):
-        key = BreakerKey("f", text)
-        kept.update(key, lambda one: replace(one, name=text, why=text))
-        assert kept.every()[key] == Breaker(text, why=text)
 
 
 def test_a_row_that_cannot_be_read_says_nothing(path: Path) -> None:

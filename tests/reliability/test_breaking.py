@@ -1,6 +1,5 @@
 """Circuit breakers in a session: what keeps failing is left alone, and tried again later."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,9 +9,6 @@ from inspector.core.error import (
     CallTimeout,
     ConfigError,
     ConnectError,
-    FailureKind,
-    ProtocolError,
-    RateLimited,
     StoreError,
     ToolsightError,
 )
@@ -88,41 +84,6 @@ async def test_a_tool_that_keeps_failing_is_refused_at_once_with_the_reason_and_
         assert rejected.text in rig.results[-1]
 
 
-async def test_the_server_and_the_tool_have_breakers_of_their_own() -> None:
-    bad = ProtocolError("evaluate: Internal error (-32603)")
-    async with connected(*[calls(EVALUATE)] * 2, servers=calc(bad), values=ON) as rig:
-        await rig.bench.chat("go")
-        # An error is an answer: the server is well, and its other tools are called.
-        assert states(rig) == [("calc:evaluate", "open")]
-        rig.model.steps = [calls(("calc__sum", {}))]
-        await rig.bench.chat("go")
-        assert not rig.events("reject")
-
-
-async def test_after_its_cool_down_one_call_tries_it_and_a_success_closes_it() -> None:
-    async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW, SLOW, FINE), values=ON) as rig:
-        await rig.bench.chat("go")
-        rig.clock.advance(30)
-        rig.model.steps = [calls(EVALUATE)]
-        await rig.bench.chat("go on")
-        assert rig.results[-1] == "3"
-        assert [state for name, state in states(rig) if name == "calc"] == ["open", "half-open", "closed"]
-        assert rig.bench.state.breakers["calc:evaluate"].state == "closed"
-        assert rig.bench.state.breakers["calc:evaluate"].opened == 1
-
-
-async def test_a_rate_limit_keeps_it_open_as_long_as_the_server_says() -> None:
-    limited = RateLimited("429", retry_after=120)
-    async with connected(*[calls(EVALUATE)] * 3, servers=calc(limited), values=ON) as rig:
-        await rig.bench.chat("go")
-        assert "again in 2 min" in rig.events("reject")[-1].text
-        assert rig.events("result")[-1].retry_after == 120
-        rig.clock.advance(60)
-        rig.model.steps = [calls(EVALUATE)]
-        await rig.bench.chat("go on")
-        assert len(rig.servers["calc"].calls) == 2
-
-
 async def test_sessions_share_what_they_learn() -> None:
     shared = MemoryBreakers()
     async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW), values=ON, breakers=shared) as first:
@@ -161,14 +122,6 @@ async def test_a_reset_by_hand_is_always_told_and_is_no_opening() -> None:
         await rig.bench.chat("go on")
         assert [name for name, state in states(rig) if state == "open"] == ["calc:evaluate"]
         assert all(one.opened == (one.name == "calc:evaluate") for one in rig.breakers.every().values())
-
-
-async def test_switched_off_nothing_is_counted() -> None:
-    shared = MemoryBreakers()
-    async with connected(*[calls(EVALUATE)] * 6, servers=calc(SLOW), breakers=shared) as rig:
-        await rig.bench.chat("go")
-        assert len(rig.servers["calc"].calls) == 6
-        assert shared.every() == {}
 
 
 async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> None:
@@ -259,23 +212,3 @@ async def test_a_store_that_fails_never_replaces_a_result_and_is_told_once() -> 
         assert len(servers["calc"].calls) == 2
         assert [event.where for event in rig.events("error")] == ["circuit breakers"]
     assert not failure_of(StoreError("locked")).is_transient
-
-
-async def test_a_store_that_fails_never_replaces_a_cancellation() -> None:
-    store, servers, began = Locked(), calc(FINE), asyncio.Event()
-
-    async def hangs(_tool: str, _arguments: JsonObject) -> ToolResult:
-        store.is_locked = True
-        began.set()
-        await asyncio.Event().wait()
-        return FINE
-
-    servers["calc"].answer = hangs
-    async with connected(calls(EVALUATE), servers=servers, values=ON, breakers=store) as rig:
-        turn = asyncio.create_task(rig.bench.chat("go"))
-        await began.wait()
-        turn.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await turn
-        assert [result.failure for result in rig.events("result")] == [FailureKind.CANCELLED]
-        assert rig.events("end")[0].outcome == "cancelled"

@@ -11,7 +11,6 @@ from inspector.core.inertia import Aging, graphs_of
 from inspector.core.ports import TaskCalls
 from inspector.reliability.flow import exported, flows
 from inspector.reliability.inertia_seed import load_seeds
-from tests.support.hostile import with_hostile_text
 
 NEVER = Aging(0.0)
 
@@ -84,13 +83,3 @@ def test_an_export_is_a_seed_with_the_same_shares(
         assert [(s.tool, s.count, s.probability) for s in before] == [
             (s.tool, s.count, s.probability) for s in after
         ]
-
-
-@with_hostile_text
-def test_hostile_names_come_through_an_export(tmp_path: Path, text: str) -> None:
-    tool = f"s:x{text}"
-    graphs = graphs_of([TaskCalls("me", ((tool, 0.0), ("b:y", 0.0)))])
-    (shown,) = flows(graphs, NEVER)
-    path = written(tmp_path, json.dumps(exported(shown)), "export.json")
-    (one,) = load_seeds(path)["me"].after(tool, NEVER)
-    assert one.tool == "b:y"

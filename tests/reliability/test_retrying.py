@@ -77,13 +77,6 @@ async def test_only_what_is_harmless_to_repeat_is_repeated(claims: Annotations, 
         assert len(rig.servers["calc"].calls) == attempts
 
 
-async def test_the_claims_of_a_server_that_is_not_trusted_are_not_enough() -> None:
-    async with connected(calls(EVALUATE), servers=calc(SLOW), values=ON) as rig:
-        rig.bench.trust("calc", trusted=False)
-        await rig.bench.chat("go")
-        assert len(rig.servers["calc"].calls) == 1
-
-
 async def test_a_claim_that_the_tool_contradicts_is_not_enough() -> None:
     servers = calc(SLOW)
     liar = Tool("calc", "delete_all", annotations=Annotations(idempotent=True, destructive=False))
@@ -110,16 +103,6 @@ async def test_a_tool_may_be_named_to_be_retried_whatever_it_does() -> None:
     async with connected(calls(EVALUATE), servers=calc(SLOW, claims=Annotations()), values=values) as rig:
         await rig.bench.chat("go")
         assert len(rig.servers["calc"].calls) == 3
-
-
-async def test_a_server_that_says_when_to_ask_again_is_not_asked_before() -> None:
-    async with connected(
-        calls(EVALUATE), servers=calc(RateLimited("429", retry_after=8), FINE), values=ON
-    ) as rig:
-        began = rig.clock.now()
-        await rig.bench.chat("go")
-        assert rig.results == ["3"]
-        assert rig.clock.now() - began == 8
 
 
 async def test_nobody_waits_longer_than_the_settings_allow() -> None:
@@ -186,12 +169,6 @@ async def test_a_tool_that_came_back_as_another_is_not_called_in_its_place() -> 
         assert rig.events("result")[0].failure is FailureKind.TRANSPORT
 
 
-async def test_a_person_sees_the_first_failure() -> None:
-    async with connected(servers=calc(SLOW, FINE), values=ON) as rig:
-        with pytest.raises(CallTimeout):
-            await rig.bench.call("calc:evaluate", {})
-
-
 async def test_cancelling_the_turn_cancels_the_pause() -> None:
     values = {**ON, "retry.pause_seconds": 60, "retry.max_seconds": 600}
     async with connected(calls(EVALUATE), servers=calc(SLOW), values=values) as rig:
@@ -225,34 +202,6 @@ async def test_what_is_forbidden_in_the_pause_is_not_tried_again(what: str) -> N
         await rig.bench.chat("go")
         assert len(rig.servers["calc"].calls) == 1
         assert rig.events("result")[0].failure is FailureKind.TIMEOUT
-
-
-async def test_what_is_forbidden_during_an_attempt_is_not_announced() -> None:
-    servers = calc(SLOW)
-    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
-
-        async def fails(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
-            rig.bench.change_setting("retry.enabled", False)
-            raise SLOW
-
-        servers["calc"].answer = fails
-        await rig.bench.chat("go")
-        assert rig.events("retry") == []
-
-
-async def test_no_attempt_is_announced_on_a_server_that_stays_away() -> None:
-    servers = calc(FINE)
-
-    async def dies(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
-        servers["calc"].die()
-        await asyncio.Event().wait()
-        return FINE
-
-    servers["calc"].answer = dies
-    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
-        await rig.bench.chat("go")
-        assert rig.events("retry") == []
-        assert [span.name for span in spans(rig.bench.records())].count("tools/call evaluate") == 0
 
 
 async def test_a_call_that_is_cancelled_in_a_pause_took_as_long_as_its_last_attempt_and_has_no_other() -> (

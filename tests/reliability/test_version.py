@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -15,7 +14,6 @@ from inspector.core.fold import fold
 from inspector.core.message import NoteMessage
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.loop.discovery_loop import VersionNotes
 from inspector.mcp.listing import MOST_TOLD, changes
 from inspector.mcp.pace import FIRST, LONGEST_PAUSE, ChangePace
 from tests.mcp.test_connections import Bench, connected
@@ -202,14 +200,6 @@ async def test_a_change_that_breaks_nothing_is_neither_told_nor_evicted() -> Non
         assert rig.bench.state.changes[ID].verdict == "words"
 
 
-async def test_nothing_is_told_where_that_is_off() -> None:
-    async with used(says("Sunny."), versions__tell=False) as rig:
-        await change(rig, WITH_DAYS)
-        await rig.bench.chat("And tomorrow?")
-        assert notes(rig) == []
-        assert ID in rig.bench.state.untold
-
-
 async def test_the_model_is_told_what_differs_from_what_it_read_and_nothing_between() -> None:
     async with used(says("Sunny.")) as rig:
         await change(rig, WITH_DAYS)
@@ -218,16 +208,3 @@ async def test_the_model_is_told_what_differs_from_what_it_read_and_nothing_betw
         await rig.bench.chat("And tomorrow?")
         assert "parameter u is new and required." in notes(rig)[0]
         assert "days" not in notes(rig)[0]
-
-
-async def test_a_note_of_many_changes_names_the_first_and_counts_the_others() -> None:
-    many = {f"weather:t{number}": tuple("x" * 900 for _ in range(20)) for number in range(60)}
-    async with used() as rig:
-        tools = dict.fromkeys(many, rig.bench.state.tools[ID])
-        state = replace(rig.bench.state, untold=many, read_as=dict.fromkeys(many, ""), tools=tools)
-        session = SimpleNamespace(state=state, emit=lambda _event: None)
-        live = SimpleNamespace(settings=rig.bench.settings)
-        (note,) = VersionNotes(cast("Any", session), cast("Any", live)).notes()
-    assert len(note.text) < 5_000
-    assert "and 15 more" in note.text
-    assert note.text.endswith(" more tools.]")

@@ -9,26 +9,17 @@ from inspector.research.attention import Study, attention_sections, sections, st
 from inspector.research.caching import measured
 from inspector.research.published import (
     B1,
-    B2,
-    B3,
     B4,
-    FAILED,
     OURS,
     POOL_AND_SCHEMAS,
     TABLE_3,
     TABLE_5,
-    TASKS,
-    WHOLE,
     ablation_findings,
     catalog_findings,
     fitted_context,
-    fracture_tools,
     implied_task,
-    implied_tasks,
     main_findings,
     scaling_findings,
-    scaling_rho,
-    table_2_total,
 )
 from inspector.research.study import DEFAULT, best
 from inspector.search.index import ToolIndex
@@ -80,11 +71,6 @@ def test_a_higher_threshold_never_costs_more(found: Study) -> None:
     assert best(found.swept) in found.swept
 
 
-def test_the_sweep_meets_the_whole_system_at_its_threshold(found: Study) -> None:
-    at = next(one for one in found.swept if one.threshold == 0.28)
-    assert at.tokens == pytest.approx(found.variants[WHOLE].per_call.mean)
-
-
 def test_a_list_that_never_changes_is_cached_nearly_whole(found: Study) -> None:
     stable, random, first = found.layouts[:3]
     assert stable.hit_rate > 0.9
@@ -96,12 +82,6 @@ def test_schemas_after_the_history_keep_more_of_the_cache_than_in_front(found: S
     paper, native = found.layouts[3:5]
     assert paper.tokens == native.tokens
     assert paper.hit_rate > native.hit_rate
-
-
-def test_a_larger_catalog_costs_the_full_schema_more_and_rho_less(found: Study) -> None:
-    small, large = (one for one in found.scaled if one.name == B1)
-    assert small.tokens < large.tokens
-    assert small.rho > large.rho
 
 
 def test_every_published_row_stands_in_the_report(found: Study) -> None:
@@ -117,10 +97,6 @@ def test_no_table_of_generated_tasks_passes_for_real(found: Study) -> None:
     assert origins["tokens per definition"] is Origin.CALIBRATION
 
 
-def test_nothing_is_reported_once_it_was_stopped() -> None:
-    assert attention_sections(quarter, MemoryEmbedder(), stopped=lambda: True, tasks=5) == ()
-
-
 def test_without_a_model_only_the_arithmetic_is_reported() -> None:
     (section,) = attention_sections(quarter, None)
     assert not section.tables
@@ -134,27 +110,10 @@ def test_the_cache_reads_what_a_request_repeats() -> None:
     assert layout.billed == pytest.approx(4_000 * 1.25 + 2_000 * 0.1)
 
 
-def test_table_2_adds_up_to_48600() -> None:
-    assert table_2_total() == 15_600 + 1_800 + 8_200 + 4_350 + 2_200 + 16_450 == 48_600
-
-
-def test_pool_and_schemas_are_7188_and_a_cut_by_84_8_percent() -> None:
-    assert POOL_AND_SCHEMAS == 7_188
-    assert 1 - POOL_AND_SCHEMAS / TABLE_3[B1].tokens == pytest.approx(0.848, abs=0.0005)
-
-
 def test_the_implied_task_gives_the_rho_back() -> None:
     assert utilization(implied_task(0.24, 47_312, 100), 47_312, 100) == pytest.approx(0.24)
     assert implied_task(0.24, 47_312) == pytest.approx(14_941, abs=1)
     assert implied_task(0.91, 2_368) == pytest.approx(23_943, abs=1)
-
-
-def test_no_one_task_fits_the_rho_of_b1_b4_and_tool_attention() -> None:
-    spans = implied_tasks()
-    assert spans[B2].low <= spans[B1].high
-    assert spans[B4].high < spans[B1].low
-    assert spans[B3].high < spans[OURS].low
-    assert spans[B4].high < spans[OURS].low
 
 
 def test_the_context_of_b1_and_b4_gives_tool_attention_less_than_printed() -> None:
@@ -164,20 +123,6 @@ def test_the_context_of_b1_and_b4_gives_tool_attention_less_than_printed() -> No
         assert utilization(task, row.tokens, system) == pytest.approx(row.rho)
     assert utilization(task, TABLE_3[OURS].tokens, system) == pytest.approx(0.84, abs=0.005)
     assert utilization(15_000, POOL_AND_SCHEMAS, 0) == pytest.approx(0.68, abs=0.005)
-
-
-def test_a_session_tax_cannot_give_the_printed_rho_in_the_window() -> None:
-    assert implied_task(0.24, 30 * 47_312) > 200_000
-
-
-def test_the_scaling_formula_has_no_fracture_at_50_tools() -> None:
-    assert scaling_rho(50) == pytest.approx(1 / 1.1)
-    assert fracture_tools() == pytest.approx(1_166.67, abs=0.01)
-    assert scaling_rho(50, window=8_571) == pytest.approx(0.3, abs=1e-4)
-
-
-def test_failed_tasks_are_what_success_leaves() -> None:
-    assert pytest.approx(1 - 0.942) == FAILED / TASKS
 
 
 def test_every_finding_carries_its_numbers() -> None:

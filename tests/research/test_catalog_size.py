@@ -1,11 +1,9 @@
 """Tokens by catalog size, and reductions as factors."""
 
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.core.settings import BindingSettings, ManifestSettings
-from inspector.core.tool import Tool, definition
-from inspector.research import caching
+from inspector.core.tool import definition
 from inspector.research.caching import token_reduction
 from inspector.research.catalog_size import (
     ALWAYS,
@@ -13,12 +11,9 @@ from inspector.research.catalog_size import (
     SIZES,
     catalog_size,
     cheapest,
-    findings,
     first_call,
     meter_of,
-    part_of,
     reaching,
-    reduction,
 )
 from inspector.research.source import NamedCatalog, Steps, Stopped
 from inspector.research.testbed import MEAN, generated
@@ -50,12 +45,6 @@ def test_a_generated_catalog_is_the_same_for_the_same_seed_only() -> None:
     assert generated(25, METER, seed=1) != again
 
 
-def test_sizes_of_generated_tools_are_spread_as_real_ones_are() -> None:
-    sizes = sorted(map(METER.tool, generated(200, METER).tools))
-    assert sizes[100] < MEAN
-    assert sizes[-1] > 3 * MEAN
-
-
 def test_the_first_call_is_what_the_request_sends() -> None:
     tools = office_tools()
     found = first_call(tools, {"shop": "A shop."}, CHARACTERS, pinned=2)
@@ -68,19 +57,6 @@ def test_the_first_call_is_what_the_request_sends() -> None:
     assert abs(found.first - len(compact(sent))) <= 3
     assert found.pinned == 2
     assert found.static > found.first
-
-
-def test_a_catalog_that_is_always_included_whole_is_static_binding() -> None:
-    tools = office_tools()[:4]
-    found = first_call(tools, {}, CHARACTERS, pinned=11)
-    assert (found.first, found.found, found.steady) == (found.static,) * 3
-    assert (found.cut, found.pinned, found.text) == (0.0, 4, 0)
-
-
-def test_nothing_costs_nothing() -> None:
-    found = first_call((), {}, CHARACTERS)
-    assert (found.static, found.first, found.cut) == (0, 0, 0.0)
-    assert reduction(0, 5) == 0.0
 
 
 def test_a_search_adds_its_tools_and_the_steady_state_all_there_is_room_for() -> None:
@@ -102,29 +78,6 @@ def test_the_largest_manifest_that_reaches_a_cut_is_found() -> None:
     assert first_call(catalog.tools, catalog.summaries, METER, pinned=11, manifest_limit=more).cut < 0.95
 
 
-def test_no_manifest_reaches_what_the_always_included_tools_exceed_alone() -> None:
-    tools = office_tools()
-    assert reaching(tools, {}, CHARACTERS, pinned=10, cut=0.95) is None
-
-
-@given(st.integers(1, 60), st.integers(0, 12))
-def test_parts_of_a_catalog_have_their_size_and_contain_each_other(count: int, smaller: int) -> None:
-    tools = tuple(Tool(f"s{number % 7}", f"t{number}") for number in range(60))
-    catalog = NamedCatalog("made", tools)
-    part, less = part_of(catalog, count).tools, part_of(catalog, min(smaller, count)).tools
-    assert len(part) == count
-    assert part[: len(less)] == less
-
-
-def test_the_findings_name_the_papers_own_numbers() -> None:
-    found = findings()
-    assert len(found) == 3
-    assert "420" in found[0]
-    assert "1,800" in found[1]
-    assert "2,000" in found[1]
-    assert "3,200" in found[2]
-
-
 def test_the_section_has_the_papers_numbers_and_a_bar_for_each_size_and_set() -> None:
     catalog = NamedCatalog("theirs", generated(120, METER).tools)
     section = catalog_size(MemorySource(counter=TiktokenCounter("demo/planner"), others=[catalog]), Steps())
@@ -142,11 +95,6 @@ def test_the_section_has_the_papers_numbers_and_a_bar_for_each_size_and_set() ->
     assert len(generated_bars) == 6
     assert all(met for _, _, met in generated_bars)
     assert sum(bar[0].startswith("theirs, 100") for bar in section.bars) == len(ALWAYS)
-
-
-def test_without_other_catalogs_the_section_says_that_they_were_skipped() -> None:
-    section = catalog_size(MemorySource(counter=TiktokenCounter("demo/planner")), Steps())
-    assert "skipped" in str(section.tables[1].rows)
 
 
 def test_asked_to_stop_it_stops() -> None:
@@ -170,32 +118,6 @@ def test_a_factor_is_before_over_after() -> None:
     assert factor == pytest.approx(before / first, abs=0.05)
 
 
-def test_generated_catalogs_come_last_and_are_called_a_calibration() -> None:
-    theirs = NamedCatalog("theirs", generated(30, meter_of(COUNTER)).tools)
-    tables = token_reduction(MemorySource(counter=COUNTER, others=[theirs]), Steps()).tables
-    for table in (tables[0], tables[2]):
-        assert [row[0] for row in table.rows][-3:] == ["demo", "theirs", "calibration: generated, 200 tools"]
-    assert any("by construction" in note for note in tables[0].notes)
-
-
-def test_discovery_over_a_large_catalog_is_cheaper_long_before_the_published_rule() -> None:
-    tables = token_reduction(MemorySource(counter=COUNTER), Steps()).tables
-    row = next(row for row in tables[2].rows if row[0].startswith("calibration: generated"))
-    first, after, with_text = (int(cell) for cell in row[2:5])
-    assert first <= after <= with_text < 20
-
-
 def test_the_rule_for_small_catalogs_binds_everything_below_twenty_tools_only() -> None:
     rule = token_reduction(MemorySource(counter=COUNTER), Steps()).tables[3]
     assert rule.rows == (("19", "bind everything", "search"), ("20", "search", "search"))
-
-
-def test_the_findings_are_computed_from_the_published_numbers() -> None:
-    factor, catalog = caching.findings()
-    assert "8.85" in factor
-    assert "83 per tool, below" in catalog
-
-
-def test_asked_to_stop_it_stops_reduction() -> None:
-    with pytest.raises(Stopped):
-        token_reduction(MemorySource(), Steps(stopped=lambda: True))

@@ -3,11 +3,9 @@
 import hashlib
 import json
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
 from inspector.core.tool import definition, tool_summary
@@ -23,13 +21,11 @@ from inspector.research.task import (
     mean_overlap,
     overlap,
     tasks,
-    texts,
 )
-from inspector.research.testbed import TABLE_2, Testbed, build_testbed, plans_of, tokens_of
+from inspector.research.testbed import TABLE_2, Testbed, build_testbed, plans_of
 from inspector.research.vocabulary import plural, with_article
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
-from tests.support.examples import examples
 
 
 def quarter(text: str) -> int:
@@ -48,19 +44,6 @@ def test_every_server_has_the_stated_tools_and_tokens_within_three_percent(exact
     assert len(exact.tools) == 120
 
 
-def test_sizes_differ_between_tools_of_a_server(exact: Testbed) -> None:
-    for size in TABLE_2:
-        tokens = [exact.tokens[tool.id] for tool in exact.tools if tool.server == size.server]
-        assert max(tokens) > 1.4 * mean(tokens)
-        assert min(tokens) < 0.8 * mean(tokens)
-
-
-def test_the_counted_tokens_are_those_of_the_compact_definition(exact: Testbed) -> None:
-    count = TiktokenCounter("gpt-4").count
-    for tool in exact.tools[::10]:
-        assert exact.tokens[tool.id] == tokens_of(tool, count) == count(compact(definition(tool)))
-
-
 def test_no_two_tools_are_the_same() -> None:
     tools = build_testbed(quarter, total=1000).tools
     assert len({tool.id for tool in tools}) == len({compact(definition(tool)) for tool in tools}) == 1000
@@ -72,23 +55,6 @@ def test_schemas_are_valid_and_require_only_what_they_have() -> None:
         Draft202012Validator.check_schema(dict(tool.input_schema))
         assert set(tool.input_schema["required"]) <= set(tool.input_schema["properties"])
         assert "{" not in tool.name + tool.description
-
-
-def test_a_larger_testbed_has_every_tool_of_a_smaller_one_in_the_same_words() -> None:
-    small, large = (build_testbed(quarter, total=total) for total in (120, 500))
-    described = {tool.id: tool.description for tool in large.tools}
-    assert all(described[tool.id] == tool.description for tool in small.tools)
-
-
-@pytest.mark.slow
-@examples(share=0.1)
-@given(seed=st.integers(0, 1000))
-def test_the_same_seed_makes_the_same_tools(seed: int) -> None:
-    assert build_testbed(quarter, seed).tools == build_testbed(quarter, seed).tools
-
-
-def test_another_seed_makes_other_definitions() -> None:
-    assert build_testbed(quarter, 1).tools != build_testbed(quarter, 2).tools
 
 
 def test_more_tools_than_there_are_words_for_are_refused() -> None:
@@ -140,16 +106,6 @@ DOMAIN: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("size", TABLE_2, ids=lambda size: size.server)
-def test_every_server_of_the_testbed_has_a_vocabulary_of_its_own(size: Any) -> None:
-    assert size.domain.server == size.server
-    assert size.domain.entities
-
-
-def test_a_vocabulary_is_read_once() -> None:
-    assert vocabulary.domain("github") is vocabulary.domain("github")
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -186,10 +142,6 @@ def test_there_are_as_many_tasks_as_asked_for_of_every_kind() -> None:
     assert [len(of(kind)) for kind in (SINGLE, MULTI, LONG)] == [60, 30, 10]
 
 
-def test_a_single_step_task_needs_one_tool() -> None:
-    assert all(len(task.turns) == len(task.needed) == 1 for task in of(SINGLE))
-
-
 def test_a_multi_step_task_needs_a_few_tools_of_several_servers_for_one_message() -> None:
     for task in of(MULTI):
         assert len(task.turns) == 1
@@ -222,37 +174,11 @@ def test_queries_share_few_words_with_the_summaries_they_are_to_find() -> None:
     )
 
 
-def test_a_copied_query_overlaps_whole() -> None:
-    assert all(overlap(line, line) == 1.0 for line in SUMMARIES.values())
-    assert overlap("", "") == 0.0
-
-
 def test_every_step_is_part_of_what_was_said() -> None:
     for task in TASKS:
         for turn in task.turns:
             for step in turn.steps:
                 assert step.query[1:-1] in turn.text
-
-
-def test_queries_are_filled_in() -> None:
-    assert not any("{" in text for text in texts(TASKS))
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_same_seed_makes_the_same_tasks(seed: int) -> None:
-    assert tasks(MADE, 20, seed) == tasks(MADE, 20, seed)
-
-
-def test_another_seed_makes_other_tasks() -> None:
-    assert tasks(MADE, 20, 1) != tasks(MADE, 20, 2)
-
-
-def test_popular_tools_are_the_same_in_every_seed() -> None:
-    def top(made: Testbed, seed: int) -> set[str]:
-        needed = [t for task in tasks(made, 300, seed) for t in task.needed]
-        return set(sorted(set(needed), key=needed.count)[-30:])
-
-    assert len(top(MADE, 1) & top(MADE, 2)) >= 12
 
 
 def test_the_tasks_that_the_documented_numbers_are_of_have_not_changed() -> None:

@@ -29,7 +29,7 @@ from inspector.scenario.run import LabClock, ScenarioRun
 from inspector.scenario.scenario import AddedTool, CatalogChange, Scenario, ScriptedCall, Step, Turn
 from tests.support.fakes import calls, says
 from tests.support.lab import story
-from tests.support.workbench import configured, connected, happens, opened, shop_and_weather
+from tests.support.workbench import configured, connected, opened, shop_and_weather
 
 REFUND = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
 ORDERS = Tool("shop", "list_orders")
@@ -51,18 +51,6 @@ def test_a_scenario_fits_exactly_the_servers_that_have_every_tool_it_calls(
     wanted = scenario("search_tools", *(Tool("s", name).wire_name for name in called))
     had = catalog(*(Tool("s", name) for name in there))
     assert set(lacking(wanted, had)) == {f"s:{name}" for name in set(called) - set(there)}
-
-
-def test_a_tool_inside_call_tool_is_needed_too() -> None:
-    inside = ScriptedCall(tool="call_tool", arguments={"name": "shop:list_orders"})
-    wanted = story([Step(calls=(inside,))])
-    assert lacking(wanted, catalog()) == ("shop:list_orders",)
-    assert lacking(wanted, catalog(ORDERS)) == ()
-
-
-def test_a_tool_that_nobody_is_meant_to_have_is_not_needed() -> None:
-    rejected = expectation({"event": "reject", "name": "shop__fetch", "reason": "unknown tool"})
-    assert lacking(scenario("shop__fetch", expect=(rejected,)), catalog()) == ()
 
 
 def test_a_tool_that_is_rejected_once_and_used_later_is_needed() -> None:
@@ -118,17 +106,6 @@ async def test_the_ground_of_a_session_is_its_connected_servers_its_model_and_it
         assert ground.servers == frozenset({"shop", "calc"})
         assert [spec.name for spec in ground.configured("toolsight").servers] == ["shop", "calc"]
         assert (ground.model, ground.allowed) == (rig.bench.state.model, rig.bench.state.approved)
-
-
-async def test_a_race_trusts_the_servers_that_the_session_trusts_now() -> None:
-    async with connected() as rig:
-        rig.bench.trust("weather", trusted=False)
-        loud = replace(rig.servers["shop"].tools[0], annotations=Annotations())
-        for tool in (loud, rig.servers["shop"].tools[0]):
-            rig.servers["shop"].change([tool])
-            await happens(rig.bench, "catalog")
-        specs = ground_of(rig.bench).configured("toolsight").servers
-        assert [spec.name for spec in specs if spec.trust_annotations] == ["calc"]
 
 
 def test_static_binding_stays_static_whatever_the_file_says() -> None:

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import SettingsChanged, TurnEnded
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
-from inspector.core.tool import Tool
 from inspector.demo.model import ScriptModel
-from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun, changed
-from inspector.scenario.scenario import AddedTool, CatalogChange
+from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun
+from inspector.scenario.scenario import CatalogChange
 from inspector.session.workbench import Workbench
-from tests.support.fakes import ManualClock
 from tests.support.lab import lab_bench
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import shop_and_weather
@@ -125,13 +123,6 @@ async def test_equal_calls_are_a_loop_and_the_thought_costs_no_step(tmp_path: Pa
     assert result.records[-1].event == TurnEnded("answered", "Snow.")
 
 
-async def test_a_model_that_takes_long_enough_is_in_no_loop(tmp_path: Path) -> None:
-    async with lab(tmp_path, LOOP.replace("WAIT", "1000")) as on:
-        result = await on.run.run()
-    assert result.totals.loops == 0
-    assert result.records[-1].at - result.records[0].at == 1000
-
-
 async def test_seconds_pass_a_milestone_is_reached_and_settings_change_before_the_user_speaks(
     tmp_path: Path,
 ) -> None:
@@ -180,17 +171,6 @@ async def test_an_added_tool_without_an_answer_returns_an_error(tmp_path: Path) 
         await on.run.run()
         result = await on.bench.call("weather:get_outlook", {})
     assert (result.is_error, "no server answers" in result.text) == (True, True)
-
-
-async def test_a_server_that_changes_itself_is_still_heard(tmp_path: Path) -> None:
-    async with lab(tmp_path, CHANGE) as on:
-        await on.run.run()
-        known = asyncio.Event()
-        on.bench.subscribe(lambda record: known.set() if record.kind == "tools" else None)
-        on.servers["weather"].change([Tool("weather", "get_tides", "Tides.")])
-        await asyncio.wait_for(known.wait(), 5)
-        tools = {tool_id for tool_id in on.bench.state.tools if tool_id.startswith("weather:")}
-    assert tools == {"weather:get_tides", "weather:get_outlook"}
 
 
 @pytest.mark.parametrize(
@@ -273,25 +253,4 @@ async def test_totals_are_those_of_the_stream(tmp_path: Path) -> None:
     assert sums.outcome == "answered"
 
 
-@given(st.lists(st.floats(-3, 1e6), max_size=9))
-def test_a_lab_clock_is_ahead_by_what_was_waited_and_does_not_go_back(waits: list[float]) -> None:
-    real = ManualClock(at=0.0)
-    clock = LabClock(real)
-    for seconds in waits:
-        clock.wait(seconds)
-    real.advance(1.0)
-    assert clock.now() == clock.monotonic() == pytest.approx(sum(wait for wait in waits if wait > 0) + 1.0)
-
-
 names = st.sets(st.sampled_from(["a", "b", "c", "d"]))
-
-
-@given(names, names, names)
-def test_a_changed_list_has_what_was_added_and_nothing_that_was_removed(
-    before: set[str], removed: set[str], added: set[str]
-) -> None:
-    new = tuple(AddedTool(id=f"s:{name}", description="new") for name in added)
-    change = CatalogChange(server="s", remove=tuple(f"s:{name}" for name in removed), add=new)
-    after = changed([Tool("s", name, "old") for name in sorted(before)], change)
-    assert {tool.name for tool in after} == (before - removed) | added
-    assert {tool.name for tool in after if tool.description == "new"} == added

@@ -23,7 +23,7 @@ from inspector.core.events import (
 )
 from inspector.core.message import ToolCall, Usage
 from inspector.core.ranking import SearchReport, SearchRequest
-from inspector.scenario.comparison import ProfileComparison, ScenarioResult, Totals, compare_profiles, totals
+from inspector.scenario.comparison import ProfileComparison, ScenarioResult, compare_profiles, totals
 from inspector.scenario.scenario import Step
 from tests.support.lab import story
 
@@ -135,16 +135,6 @@ def test_a_call_follows_the_search_before_it_within_one_message(between: Event, 
     assert [cost.only_follows_search for cost in totals(stream).costs] == [False, follows]
 
 
-def test_what_a_script_searches_under_static_binding_is_not_the_price_of_static_binding() -> None:
-    search = replied("search_tools")
-    static = played("static", UserSaid("a"), asked(100), search, asked(100, 9, 20), replied())
-    mine = played("prd", UserSaid("a"), asked(10), search, asked(30, 20, 20), replied())
-    (_, row) = compared(static, mine).rows
-    assert (row.static_tokens, row.static_input) == (100, 100)
-    assert row.saved == pytest.approx(1 - 60 / 100)
-    assert compared(static, mine, scripted=False).rows[1].static_tokens == 209
-
-
 def test_a_step_costs_the_whole_session_divided_by_what_was_solved() -> None:
     prices = Prices("m", 1e-6, 10e-6)
     solved = [
@@ -159,12 +149,6 @@ def test_a_step_costs_the_whole_session_divided_by_what_was_solved() -> None:
     assert had.dollars_per_step == pytest.approx((had.dollars or 0) / 2)
     assert totals(records).dollars is None
     assert totals(records[:3], prices).dollars_per_step is None
-
-
-def test_a_session_without_a_model_call_saves_nothing_known() -> None:
-    (row,) = compared(played("prd", TurnEnded("failed", ""))).rows
-    assert (row.first, row.last, row.saved, row.totals.outcome) == (None, None, None, "failed")
-    assert totals(()) == Totals()
 
 
 GATE = GateApplied("", (), (), 0.5, 0, 0, 0.0)

@@ -118,34 +118,6 @@ def test_the_last_frame_has_every_token_and_who_needs_fewer_calls_stands_still(
             assert later.model_calls - racer.model_calls == (0 if racer.is_over else 1)
 
 
-@given(_COUNTS, _COUNTS, st.data())
-def test_a_frame_that_is_there_does_not_change_while_the_race_goes_on(
-    static: list[int], other: list[int], data: st.DataObject
-) -> None:
-    def plain(found: Sequence[RaceFrame]) -> list[list[tuple[int, int]]]:
-        return [[(racer.model_calls, racer.discovery_tokens) for racer in frame.racers] for frame in found]
-
-    whole = plain(frames(run(*static), run(*other)))
-    race = Race(CASE, ("static", "toolsight"))
-    left = [run(*static), run(*other)]
-    while any(left):
-        side = data.draw(st.sampled_from([side for side in (0, 1) if left[side]]))
-        race.listener(side)(left[side].pop(0))
-        seen = plain(race.frames())
-        assert seen == whole[: len(seen)]
-
-
-def test_searches_in_the_conversation_count_as_tokens_because_of_tools() -> None:
-    (_, frame) = frames(run(), records(UserSaid("a"), asked(100, searches=30, history=7)))
-    racer = frame.racers[1]
-    assert (racer.tool_tokens, racer.search_tokens, racer.discovery_tokens, racer.input_tokens) == (
-        100,
-        30,
-        130,
-        137,
-    )
-
-
 def test_a_cache_and_prices_make_billed_tokens_and_dollars_and_what_is_not_known_is_not_nothing() -> None:
     charge = Charge(read=1000, written=100, plain=10)
     prices = Prices("model", input=0.5, output=0.0)
@@ -199,16 +171,6 @@ def test_the_script_of_static_binding_has_no_search_and_every_other_call() -> No
     assert left_out(static) == ""
 
 
-def test_a_turn_of_nothing_but_searches_still_has_an_answer() -> None:
-    static = static_scenario(story([Step(calls=(SEARCH,))]))
-    assert [(len(step.calls), bool(step.say)) for step in static.steps] == [(0, True)]
-
-
-def test_settings_of_a_scenario_do_not_make_another_profile_of_static() -> None:
-    scenario = story([DONE], settings={"binding.policy": "bounded", "chat.max_steps": 3})
-    assert static_scenario(scenario).settings == {"chat.max_steps": 3}
-
-
 def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     other = records(UserSaid("a"), asked(10, searches=10, history=80), asked(20), TurnEnded("answered"))
     static = records(UserSaid("a"), asked(160, history=40), TurnEnded("answered"))
@@ -228,10 +190,6 @@ def test_more_tokens_are_a_negative_saving_and_no_answer_is_told() -> None:
     verdict = ended(run(20), capped)
     assert verdict.saved == pytest.approx(-0.5)
     assert verdict.notes == (NO_CALLS, "toolsight: a message got no answer (capped).")
-
-
-def test_sides_that_sent_nothing_saved_nothing_that_is_known() -> None:
-    assert ended([], []).saved is None
 
 
 def solving(steps: int, outcome: TurnOutcome = "answered") -> list[Record]:

@@ -99,12 +99,6 @@ def test_the_agents_own_searches_are_made_again_and_alone_say_what_was_found() -
     assert (need.rank, need.returned, need.reached) == (0, False, True)
 
 
-def test_of_what_searches_returned_the_tools_that_the_run_called_are_used() -> None:
-    own = run_of(step("", searches=("lend a book",)), step("I lend a book.", call(LEND)), step("Done."))
-    run = played(own, discovery__ranker="bm25", discovery__max_search_results=2)
-    assert (run.discovered, run.used) == (2, 1)
-
-
 def test_a_call_of_an_evicted_tool_hurts_and_is_searched_for_with_what_found_it() -> None:
     alternating = run_of(
         step("I water the plants.", call(WATER)),
@@ -124,11 +118,6 @@ def test_a_guard_that_steps_in_is_counted_with_the_call_that_it_cost() -> None:
     assert run.loops >= 1
     assert [lack.cause for lack in run.evicted] == ["loop"]
     assert run.calls == 4
-
-
-def test_a_gate_that_keeps_a_tool_out_rejects_the_recorded_call() -> None:
-    run = played(LENDING, "attention", gate__ranker="bm25", gate__threshold=1000.0)
-    assert (searched(run), run.calls, run.rejected, run.whole) == ({}, 0, 1, False)
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "call_tool", "text"])
@@ -157,11 +146,6 @@ def events(run: RecordedRun, profile: str = "static", **values: Any) -> list[Eve
     asyncio.run(play(run, RunSetup("s", profile, chosen), LIBRARY, listening, Kept(), model="priced"))
     assert listening.store.sessions() == []
     return copied
-
-
-def test_parallel_calls_of_one_tool_get_the_results_of_the_recording_in_order() -> None:
-    twice = run_of(step("I lend.", call(LEND, "one", n=1), call(LEND, "two", n=2)), step("Done."))
-    assert [event.text for event in events(twice) if isinstance(event, CallFinished)] == ["one", "two"]
 
 
 def test_what_belongs_to_a_message_is_done_after_it_even_if_the_one_before_was_cut_short() -> None:

@@ -31,12 +31,6 @@ def test_an_mcpmark_run_has_its_task_server_steps_and_bill(tmp_path: Path) -> No
     )
 
 
-def test_a_toolathlon_run_is_an_attempt_at_the_task_in_its_name(tmp_path: Path) -> None:
-    run = only(recordings.toolathlon(tmp_path))
-    assert (run.task, run.solved, run.id) == ("water-beds", False, "some-model_water-beds.json")
-    assert [call.tool for call in run.calls] == ["garden-soil_report", "local-nap", "garden-water_plants"]
-
-
 def test_the_agents_own_searches_are_no_calls(tmp_path: Path) -> None:
     run = only(recordings.livemcpbench(tmp_path))
     assert [step.searches for step in run.steps] == [("lend a book",), (), ()]

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.cli.composition import model_for
 from inspector.loop.model.litellm import LitellmModel
 from inspector.schema.schema import PLAIN, ModelFeatures, fields, schema_for
 
@@ -49,11 +48,6 @@ def test_a_reference_is_followed_to_its_definition() -> None:
 def test_an_optional_field_of_pydantic_is_its_type_and_nullable() -> None:
     field = only_field({"anyOf": [{"type": "string"}, {"type": "null"}], "default": None})
     assert (field.type, field.nullable) == ("string", True)
-
-
-def test_a_list_of_types_without_null_reads_as_alternatives() -> None:
-    assert only_field({"type": ["string", "integer"]}).type == "string or integer"
-    assert only_field({"type": ["string", "null"]}).type == "string"
 
 
 @given(st.dictionaries(st.sampled_from(["type", "properties", "required", "$ref", "$defs"]), json_values))
@@ -143,7 +137,3 @@ CLAUDE = ModelFeatures(True, "tool_reference", "anthropic")
 )
 def test_marks_and_deferral_are_for_models_that_take_them(name: str, features: ModelFeatures) -> None:
     assert LitellmModel(name).features == features
-
-
-def test_a_stand_in_takes_nothing() -> None:
-    assert model_for("demo/planner").features == PLAIN

@@ -6,14 +6,12 @@ from inspector.core.events import SearchPerformed
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.tool import Tool
 from inspector.search.answer_text import (
-    NOTHING_FOUND,
     Match,
     answer_text,
     answered,
     found_text,
     metadata,
     ranked_text,
-    unknown_tools_text,
     when_to_use,
 )
 
@@ -134,21 +132,6 @@ def test_found_tools_are_listed_with_their_parameters() -> None:
         "  Parameters: none\n\n"
         "These tools are now loaded and available to call."
     )
-
-
-def test_tools_that_were_loaded_before_are_named_as_such() -> None:
-    text = found_text([], [PING])
-    assert text.startswith("1 tool already loaded, call it directly:\n\n- notion:ping")
-    assert "now loaded" not in text
-
-
-def test_nothing_found_suggests_another_query() -> None:
-    assert found_text([], []) == NOTHING_FOUND
-
-
-def test_an_unknown_tool_comes_with_the_closest_ones() -> None:
-    text = unknown_tools_text([("creat_page", ("notion:create_page",)), ("zzz", ())])
-    assert text == "Unknown tool 'creat_page'. Closest matches: notion:create_page.\nUnknown tool 'zzz'."
 
 
 def test_a_brief_answer_leaves_the_parameters_to_the_definitions() -> None:

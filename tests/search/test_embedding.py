@@ -66,19 +66,6 @@ async def test_progress_only_ever_rises_and_is_not_reported_for_every_batch_of_a
     assert len(states) < 30
 
 
-async def test_what_was_embedded_in_an_earlier_session_is_not_embedded_again() -> None:
-    vectors = MemoryVectors()
-    first, _ = made(MemoryEmbedder(), vectors)
-    first.update(CATALOG, {})
-    await first.settled()
-    embedder = CountingEmbedder()
-    second, _ = made(embedder, vectors)
-    second.update(CATALOG, {})
-    await second.settled()
-    assert embedder.texts == []
-    assert second.index.is_semantic
-
-
 async def test_a_changed_tool_alone_is_embedded_again() -> None:
     embedder = CountingEmbedder()
     retrieval, _ = made(embedder)
@@ -92,15 +79,6 @@ async def test_a_changed_tool_alone_is_embedded_again() -> None:
         "tool 39: A new description.",
         "A new description.",
     }
-
-
-async def test_a_catalog_that_changes_while_it_is_embedded_is_embedded_whole_in_the_end() -> None:
-    retrieval, _ = made(MemoryEmbedder())
-    retrieval.update(CATALOG[:20], {})
-    await asyncio.sleep(0)
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    assert retrieval.index.coverage == 1.0
 
 
 async def test_a_catalog_that_changes_at_any_moment_is_embedded_whole_in_the_end() -> None:
@@ -188,16 +166,6 @@ async def test_a_gate_compares_with_the_lines_that_the_summary_pool_has() -> Non
     assert retrieval.rankers.get("iso").rank(lines[7]).note == ""
 
 
-async def test_without_a_gate_no_summary_line_is_embedded() -> None:
-    embedder = CountingEmbedder()
-    retrieval, _ = made(embedder)
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    _, *lines = summary_pool(CATALOG, 60, len).splitlines()
-    assert not set(lines) & set(embedder.texts)
-    assert retrieval.rankers.get("iso").rank("number 7").note
-
-
 async def test_embedding_waits_until_there_is_calm_and_does_not_hold_up_who_leaves_before() -> None:
     is_calm = asyncio.Event()
 
@@ -247,18 +215,6 @@ async def test_after_its_end_nothing_is_embedded() -> None:
     retrieval.update(CATALOG, {})
     await retrieval.settled()
     assert len(states) == told
-
-
-async def test_what_is_closed_between_two_steps_ends_without_an_error() -> None:
-    embedder = Waiting()
-    retrieval, _states = made(embedder)
-    retrieval.update(CATALOG, {})
-    (task,) = asyncio.all_tasks() - {asyncio.current_task()}
-    await asyncio.to_thread(embedder.began.wait, 10)
-    retrieval.close()
-    embedder.go_on.set()
-    await asyncio.wait([task])
-    assert task.cancelled() or task.exception() is None
 
 
 class Waiting(MemoryEmbedder):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import ToolsightError
-from inspector.core.ranking import TOLERANCE, Answer, Outcome, Part, Score, SearchRequest, Signal
+from inspector.core.ranking import TOLERANCE, Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.catalog_rankers import CatalogRankers
@@ -18,7 +18,7 @@ from inspector.search.rules import CLOSEST_AT_MOST, SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.standing import by_step, compare_rankers, ranks_of
 from inspector.search.vocabulary import Tags
-from inspector.search.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, ledger, why_not
+from inspector.search.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, why_not
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of
 
@@ -54,12 +54,6 @@ def test_a_tool_that_only_one_ranker_returns_is_there_with_its_place_in_the_othe
     assert all(not row.standings[0].kept and row.standings[1].kept for row in only_word)
 
 
-def test_every_ranker_gives_at_most_its_first_rows() -> None:
-    comparison = compare_rankers(rankers_of(TOOLS), "order", ["bm25"], rows=2)
-    assert [row.standings[0].rank for row in comparison.rows] == [1, 2]
-    assert compare_rankers(rankers_of(TOOLS), "order", ["bm25"], rows=0).rows == ()
-
-
 def test_what_a_ranker_does_without_is_told() -> None:
     comparison = compare_rankers(rankers_of(TOOLS, semantic=False), "order", ["bm25", "dense"])
     assert comparison.notes[0] == ""
@@ -82,17 +76,6 @@ def test_unknown_tools_and_rankers_are_named() -> None:
         compare_rankers(rankers_of(TOOLS), "order", ["bm52"])
 
 
-def test_no_ranker_and_no_tool_make_an_empty_comparison() -> None:
-    assert compare_rankers(rankers_of(TOOLS), "order", []).rows == ()
-    assert compare_rankers(rankers_of(()), "order", RANKERS).rows == ()
-
-
-@given(HOSTILE, HOSTILE)
-def test_any_text_can_be_compared(query: str, text: str) -> None:
-    rankers = rankers_of((*TOOLS, Tool("x", text, text)))
-    compare_rankers(rankers, query, RANKERS)
-
-
 TOOLS_STEPS = (
     Tool("shop", "list_orders", "List orders, newest first."),
     Tool("shop", "get_order", "Get one order."),
@@ -113,32 +96,6 @@ def test_a_step_finds_what_the_whole_request_misses() -> None:
     assert found.whole.text == TWO_STEPS
     assert {*found.whole.tool_ids, *found.only_steps} >= {"shop:refund_order", "mail:send_message"}
     assert len(found.only_steps) == 1
-
-
-def test_what_only_the_whole_finds_is_told() -> None:
-    tools = (*TOOLS_STEPS, Tool("z", "both", "Order mail."))
-    found = by_step(
-        rankers_of(tools, semantic=False), "bm25", "Get an order, then search the pages", SearchRules(9)
-    )
-    assert found.only_whole == found.only_steps == ()
-    few = by_step(rankers_of(tools, semantic=False), "bm25", "mail. Order", SearchRules(1))
-    assert few.whole.tool_ids == few.only_whole == ("z:both",)
-    assert few.only_steps == tuple(step.tool_ids[0] for step in few.steps)
-
-
-def test_a_request_of_one_step_is_searched_the_same_way_twice() -> None:
-    found = by_step(rankers_of(TOOLS_STEPS), "hybrid", "refund an order", SearchRules(3))
-    assert [step.tool_ids for step in found.steps] == [found.whole.tool_ids]
-    assert found.only_steps == found.only_whole == ()
-
-
-def test_a_step_that_no_tool_fits_finds_nothing_above_the_threshold() -> None:
-    text = "Refund an order, then sing zxqw"
-    found = by_step(rankers_of(TOOLS_STEPS), "hybrid", "Refund an order; zxqw vbnm", SearchRules(2, 0.5, 0.5))
-    assert [step.answer for step in found.steps] == [Answer.FOUND, Answer.NOTHING]
-    assert found.steps[1].tool_ids == ()
-    without = by_step(rankers_of(TOOLS_STEPS), "hybrid", text, SearchRules(2))
-    assert {step.answer for step in without.steps} == {Answer.FOUND}
 
 
 def test_an_unknown_ranker_is_named() -> None:
@@ -255,12 +212,6 @@ def test_a_threshold_that_the_advice_names_returns_the_tool() -> None:
     assert ask("money zxqw vbnm", limit=5, threshold=0.99, closest=float(lower[1])).cut is None
 
 
-def test_a_loss_of_meaning_is_told_in_cosines() -> None:
-    found = ask("search messages", "mail:send_message", limit=1, ranker="dense")
-    assert found.lacking == ("search",)
-    assert any("has a cosine of" in line and "for mail:search" in line for line in found.advice)
-
-
 def test_lacking_terms_are_those_that_no_field_has() -> None:
     assert ask("shop refund back").lacking == ("refund",)
     assert ask("").lacking == ()
@@ -327,12 +278,6 @@ numbers = st.floats(-1e5, 1e5)
 scores = st.lists(st.builds(Part, st.sampled_from(Signal), words, numbers), max_size=8).map(
     lambda parts: Score("s:t", sum(part.value for part in parts), tuple(parts))
 )
-
-
-@given(scores, scores)
-def test_parts_of_any_size_add_up(mine: Score, rival: Score) -> None:
-    total = math.fsum(line.difference for line in ledger(mine, rival))
-    assert total == pytest.approx(mine.value - rival.value, abs=TOLERANCE)
 
 
 def test_the_best_passage_is_one_line_and_there_is_nothing_to_round() -> None:

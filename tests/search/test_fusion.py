@@ -1,6 +1,5 @@
 """The default ranker: what its signals weigh, and how likely it is that any tool fits."""
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -18,14 +17,12 @@ from inspector.search.document import SUMMARY
 from inspector.search.fusion import FusionRanker, Standardised
 from inspector.search.hybrid import MAX_CLAUSES, NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
 from inspector.search.index import ToolIndex
-from inspector.search.query import MANY_STEPS, MAX_STEPS, parse
+from inspector.search.query import parse
 from inspector.search.query_fusion import QueryFusion, ServerPrior
 from inspector.search.ranker import LOOKED_AT, Ranking
-from inspector.search.semantics import Semantics
 from inspector.search.vocabulary import terms
-from tests.support.memory_vectors import MemoryVectors
 from tests.support.office import office
-from tests.support.retrieval import CountingEmbedder, memory_semantics, rankers_of, semantic_index
+from tests.support.retrieval import memory_semantics, rankers_of, semantic_index
 
 TOOLS = tuple(tool for server in office().values() for tool in server.tools)
 INDEX = semantic_index(TOOLS)
@@ -138,42 +135,6 @@ def test_the_best_of_three_steps_counts_3_tenths() -> None:
     assert ranked(STEPS) == pytest.approx(with_siblings(expected), abs=FLOAT32)
 
 
-def test_however_many_steps_there_are_the_best_counts_half_at_most() -> None:
-    verbs = ("list", "open", "send", "refund", "move", "print")
-    text = ". ".join(f"{verb.title()} the order" for verb in verbs)
-    steps = parse(text).steps
-    assert len(steps) == 6
-    best = np.max([fusion().rank(step).values for step in steps], axis=0)
-    (whole,) = fusion().evidence([text], {text: steps})
-    expected = 0.5 * whole.values + 0.5 * best
-    assert ranked(text) == pytest.approx(with_siblings(expected), abs=FLOAT32)
-
-
-def test_the_meaning_of_many_steps_is_the_mean_of_theirs() -> None:
-    texts = ["list orders", "refund a customer", "send a message"]
-    known = INDEX.query_vectors(["all of it", *texts], {"all of it": texts})
-    assert known is not None
-    whole, *steps = (vector for vector in known if vector is not None)
-    mean = np.mean(steps, axis=0)
-    assert whole == pytest.approx(mean / np.linalg.norm(mean), abs=FLOAT32)
-
-
-@pytest.mark.parametrize(("count", "embedded"), [(MANY_STEPS - 1, True), (MANY_STEPS, False)])
-def test_a_query_of_many_steps_is_not_embedded_as_a_whole(count: int, embedded: bool) -> None:
-    embedder = CountingEmbedder()
-    index = semantic_index(TOOLS, Semantics(embedder, MemoryVectors()))
-    rankers = CatalogRankers(index, DiscoverySettings())
-    query = ". ".join(f"{verb} the order" for verb in ("list", "open", "send", "refund", "move")[:count])
-    rankers.hybrid.rank(query)
-    assert (query in embedder.texts) == embedded
-
-
-def test_a_server_without_others_tells_no_tool_from_another() -> None:
-    alone = [tool for tool in TOOLS if tool.server == TOOLS[0].server]
-    rankers = rankers_of(alone)
-    assert rankers.get("hybrid").rank(ONE).values.tolist() == rankers.fusion.rank(ONE).values.tolist()
-
-
 @given(st.sampled_from([*QUERIES, ONE, STEPS, LITERAL, f"{LITERAL}, then {STEPS}"]))
 def test_the_parts_name_step_siblings_and_every_signal_and_add_up(query: str) -> None:
     whole = QueryFusion(INDEX, fusion(), ServerPrior(INDEX))
@@ -200,26 +161,6 @@ def assert_cosines_explain_their_parts(score: Score) -> None:
         known = part.inputs
         expected = (1 - share) * known["weight"] * known["cosine"] / known["deviation"]
         assert part.value == pytest.approx(expected)
-
-
-def test_words_alone_score_as_bm25_whatever_the_query_says() -> None:
-    index = ToolIndex(TOOLS)
-    whole = QueryFusion(index, fusion(index), ServerPrior(index))
-    for query in (ONE, STEPS, LITERAL):
-        found = whole.ranking(whole.evidence(parse(query))).values
-        assert found.tolist() == Bm25Ranker(index).rank(query).values.tolist()
-
-
-def test_small_talk_is_measured_with_examples_that_are_embedded_once() -> None:
-    semantics = memory_semantics()
-    semantics.prepare(lambda _done, _total: None, lambda: False)
-    talk, request = (
-        semantics.small_talk(semantics.query(text))
-        for text in ("I am so tired today, what a long week", "list all open orders of a customer")
-    )
-    assert talk > request
-    assert isinstance(semantics.anew(), Semantics)
-    assert semantics.anew().small_talk(semantics.query("list all open orders of a customer")) == request
 
 
 def test_a_signal_that_differs_by_rounding_alone_adds_nothing() -> None:
@@ -350,34 +291,10 @@ def probability(query: str) -> float:
     return round(found, 6)
 
 
-@pytest.mark.parametrize(("request_", "courtesy"), itertools.product(REQUESTS, COURTESIES))
-def test_a_courtesy_never_makes_an_answer_likelier(request_: str, courtesy: str) -> None:
-    said = courtesy.format(request_)
-    assert probability(said) <= probability(request_)
-
-
 @given(st.sampled_from(REQUESTS), st.lists(st.sampled_from(STATEMENTS), max_size=12), st.integers(0, 12))
 def test_padding_of_any_length_changes_nothing(request_: str, padding: list[str], place: int) -> None:
     sentences = [*padding[:place], request_, *padding[place:]]
     assert probability(". ".join(sentences)) == probability(request_)
-
-
-@given(st.lists(st.sampled_from(REQUESTS), min_size=2, max_size=4, unique=True))
-def test_two_requests_are_as_likely_to_be_answered_as_the_likelier_one(requests: list[str]) -> None:
-    assert probability(". ".join(requests)) == max(map(probability, requests))
-
-
-@given(st.permutations(REQUESTS))
-def test_the_order_of_clauses_changes_nothing(requests: list[str]) -> None:
-    assert probability(". ".join(requests)) == probability(". ".join(REQUESTS))
-
-
-def test_a_name_counts_only_where_all_its_words_are_asked_for_together() -> None:
-    name = next(tool.name for tool in TOOLS if "_" in tool.name)
-    words = name.replace("_", " ")
-    together, apart = f"the {words} thing", ". ".join(f"the {word} thing" for word in words.split())
-    assert probability(together) >= NAMED
-    assert probability(apart) < probability(together)
 
 
 def test_of_very_many_clauses_those_that_share_words_with_tools_are_judged() -> None:
@@ -385,14 +302,3 @@ def test_of_very_many_clauses_those_that_share_words_with_tools_are_judged() -> 
     many = [f"{sentence} {number}x" for number in ("one", "two", "three") for sentence in noise]
     assert len(many) > MAX_CLAUSES
     assert probability(". ".join([*many, "refund a late order"])) >= probability("refund a late order")
-
-
-def test_of_a_very_long_message_only_so_many_texts_are_embedded() -> None:
-    embedder = CountingEmbedder()
-    index = semantic_index(TOOLS, Semantics(embedder, MemoryVectors()))
-    hybrid = CatalogRankers(index, DiscoverySettings()).hybrid
-    hybrid.rank("list orders")
-    embedder.texts.clear()
-    sentences = (f"paint fence number {'abcdefghij'[n % 10] * (n // 10 + 1)}" for n in range(60))
-    hybrid.rank(". ".join(sentences))
-    assert len(embedder.texts) <= 2 + MAX_STEPS + MAX_CLAUSES

@@ -58,23 +58,9 @@ def test_tools_of_one_name_are_one_group_unless_the_request_names_an_id() -> Non
     assert relevant["wiki:get_page"] == (frozenset({"wiki:get_page"}),)
 
 
-def test_tools_that_are_asked_for_in_the_same_words_are_one_group() -> None:
-    tools = [Tool(server, name, "Trees of a park") for server, name in (("a", "oak"), ("b", "elm"))]
-    schema = {"properties": {"park": {"enum": ["east"]}}}
-    described = [Tool(t.server, t.name, "Show trees", schema) for t in tools]
-    cases = [case for seed in range(9) for case in generate(described, seed) if case.kind == PARAPHRASE]
-    both = frozenset({"a:oak", "b:elm"})
-    assert any(case.relevant == (both,) for case in cases)
-
-
 def test_an_impossible_request_shares_no_word_with_a_small_catalog() -> None:
     barber = Tool("town", "find_barber", "Find a barber.")
     assert set(queries([LIGHTS], IMPOSSIBLE)) - set(queries([LIGHTS, barber], IMPOSSIBLE)) == {REQUESTS[0]}
-
-
-def test_further_tools_leave_the_requests_of_the_others_as_they_are() -> None:
-    alone = [case.query for case in generate([LIGHTS]) if case.is_possible]
-    assert alone == [case.query for case in generate([LIGHTS, ORDERS]) if case.is_possible][: len(alone)]
 
 
 @given(TOOLS, st.integers(0, 3), st.integers(0, 3))
@@ -123,11 +109,6 @@ def test_a_call_of_a_tool_that_the_search_did_not_return_labels_nothing() -> Non
     assert logged(search("late orders", "a:list"), call("a:missed"), call("a:other")) == {}
 
 
-def test_a_search_of_a_person_or_a_call_by_one_labels_nothing() -> None:
-    assert logged(search("orders", "a:list", by="user"), call("a:list")) == {}
-    assert logged(search("orders", "a:list"), call("a:list", by="user")) == {}
-
-
 def test_what_is_called_in_a_later_turn_belongs_to_no_earlier_search() -> None:
     assert logged(search("orders", "a:list"), TurnEnded("answered"), call("a:list")) == {}
     assert logged(search("orders", "a:list"), UserSaid("and now?"), call("a:list")) == {}
@@ -144,11 +125,6 @@ def test_a_repeated_query_is_one_case_with_all_its_tools() -> None:
     turn = (search("orders", "a:list", "a:get"), call("a:list"), TurnEnded("answered"))
     again = (search("  Orders", "a:list", "a:get"), call("a:get"), call("a:list"))
     assert logged(*turn, *again) == {"orders": groups("a:list", "a:get")}
-
-
-def test_a_call_in_the_next_session_belongs_to_no_search_of_the_one_before() -> None:
-    records = [Record("s", 1, 0.0, search("orders", "a:list")), Record("t", 1, 0.0, call("a:list"))]
-    assert logged_cases(records) == ()
 
 
 class TimedEmbedder(MemoryEmbedder):
@@ -192,16 +168,6 @@ def test_a_prepared_index_has_every_vector_and_counts_what_it_took() -> None:
     assert max(map(len, embedder.batches)) == BATCH
     assert made.seconds == made.embedded
     assert made.bytes > made.index.vectors.bytes > 0
-
-
-def test_vectors_of_the_store_are_not_embedded_again() -> None:
-    store = MemoryVectors()
-    first, _, _ = prepared(store)
-    second, embedder, told = prepared(store)
-    assert second.index.is_semantic
-    assert (second.embedded, told) == (0, [])
-    assert sum(map(len, embedder.batches)) == 1, "the model is loaded"
-    assert second.bytes == first.bytes
 
 
 def test_a_cancelled_preparation_keeps_what_is_embedded_and_says_that_it_is_incomplete() -> None:

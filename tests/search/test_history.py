@@ -18,7 +18,7 @@ from inspector.search.past_request import NOTHING_ASKED
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
 from inspector.store.memory import MemoryStore
-from tests.support.fakes import ManualClock, Recorded, calls, says, searches
+from tests.support.fakes import ManualClock, Recorded, says, searches
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import CountingEmbedder
 from tests.support.workbench import connected
@@ -77,30 +77,6 @@ def test_a_request_of_an_endless_message_is_cut_as_every_text_is() -> None:
     assert len(text) <= 2_000
 
 
-async def test_what_was_asked_before_counts_once_it_is_embedded() -> None:
-    retrieval = made(Recorded(*CALLS))
-    retrieval.update(CATALOG, {})
-    assert learned(retrieval) == []
-    await retrieval.settled()
-    assert learned(retrieval) == ["shop:tool_3"]
-
-
-async def test_turning_learning_off_takes_its_effect_away_at_once_and_on_again_brings_it_back() -> None:
-    recorded = Recorded(*CALLS)
-    retrieval = made(recorded)
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    retrieval.use_settings(OFF)
-    assert learned(retrieval) == []
-    retrieval.update(CATALOG, {})
-    retrieval.use_settings(ON)
-    assert learned(retrieval) == ["shop:tool_3"]
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    assert learned(retrieval) == ["shop:tool_3"]
-    assert recorded.reads == 1
-
-
 async def test_only_requests_of_tools_that_are_there_are_embedded_and_after_the_tools() -> None:
     embedder = CountingEmbedder()
     retrieval = made(Recorded(*CALLS, PastCall("gone:tool", "asked of nobody", 2.0)), embedder=embedder)
@@ -118,19 +94,6 @@ async def test_a_request_that_was_embedded_in_an_earlier_session_is_not_embedded
         await retrieval.settled()
     assert REQUEST not in embedder.texts
     assert learned(retrieval) == ["shop:tool_3"]
-
-
-async def test_a_record_that_cannot_be_read_is_told_and_searches_go_on() -> None:
-    def unreadable() -> Iterator[PastCall]:
-        yield from CALLS
-        raise StoreError("the file is damaged")
-
-    retrieval = made(unreadable)
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    found = report(retrieval)
-    assert found.note == "past requests ignored: the file is damaged"
-    assert len(found.hits) == len(CATALOG)
 
 
 class LongRecord:
@@ -252,22 +215,6 @@ async def test_after_its_end_a_session_reads_no_further() -> None:
     assert learning.past is NOTHING_ASKED
 
 
-async def test_without_a_model_nothing_is_learned() -> None:
-    recorded = Recorded(*CALLS)
-    retrieval = Retrieval(
-        ON,
-        ManualClock(),
-        embedder=None,
-        vectors=MemoryVectors(),
-        report=lambda _state: None,
-        past_calls=recorded,
-    )
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    assert report(retrieval).hits
-    assert recorded.reads == 0
-
-
 WISH = "parcels that wait at customs"
 SHOPPED = (
     UserSaid("Is anything held up?"),
@@ -298,16 +245,6 @@ async def test_a_session_learns_from_earlier_ones_when_the_setting_is_on() -> No
         assert learned(rig.bench.retrieval, WISH) == ["shop:list_orders"]
         rig.bench.change_setting("discovery.learn", False)
         assert learned(rig.bench.retrieval, WISH) == []
-
-
-async def test_a_session_does_not_learn_from_itself() -> None:
-    steps = (searches(query="list orders by status"), calls(("shop__list_orders", {})), says("Two."))
-    async with connected(*steps, embedder=MemoryEmbedder()) as rig:
-        await rig.bench.chat("Is anything held up?")
-        assert [event.ok for event in rig.events("result")] == [True]
-        rig.bench.change_setting("discovery.learn", True)
-        await rig.bench.retrieval.settled()
-        assert learned(rig.bench.retrieval, "list orders by status") == []
 
 
 async def test_a_model_is_never_sent_a_past_request() -> None:

@@ -47,13 +47,6 @@ def test_the_shares_after_a_tool_add_up_to_one(learned: list[TaskCalls], half: f
             assert [one.weight for one in found] == sorted((one.weight for one in found), reverse=True)
 
 
-@given(graphs, st.floats(0, 1e6), st.integers(0, 500), st.integers(0, 500))
-def test_age_never_raises_a_count(learned: list[TaskCalls], half: float, day: int, later: int) -> None:
-    for _, _, tally in graph(*learned).links:
-        now, then = (tally.weight(Aging(one * DAY, half)) for one in (day, day + later))
-        assert then <= now <= tally.count
-
-
 @given(graphs, graphs, graphs)
 def test_parts_add_up_to_the_same_graph_in_any_grouping_and_order(
     first: list[TaskCalls], second: list[TaskCalls], third: list[TaskCalls]
@@ -112,17 +105,6 @@ def test_what_a_person_wrote_down_does_not_age() -> None:
     assert (one.count, one.weight, one.note) == (4, 4.0, "as a rule")
 
 
-def test_of_two_notes_one_stays_whichever_came_first() -> None:
-    first, second = Tally(seeded=1, note="by mail"), Tally(seeded=1, note="as a rule")
-    assert first.plus(second) == second.plus(first)
-
-
-def test_a_task_does_not_follow_the_one_before_it() -> None:
-    made = graph(called("a:x"), called("b:y"))
-    assert made.tasks == 2
-    assert not list(made.links)
-
-
 def test_each_persona_has_a_graph_of_its_own() -> None:
     made = graphs_of([called("a:x", "b:y"), TaskCalls("you", (("a:x", 0.0), ("c:z", 0.0)))])
     assert {name: [one.tool for one in each.after("a:x", Aging(0.0))] for name, each in made.items()} == {
@@ -138,9 +120,3 @@ def test_the_agent_is_the_persona_then_the_name_then_the_toolset() -> None:
     assert persona_of("", "", "") == "toolsight"
     assert persona_of("", "", "shop", "ada") == "ada"
     assert persona_of("", "reports", "shop", "ada") == "reports"
-
-
-def test_the_most_used_tools_are_those_that_fit() -> None:
-    made = graph(called("a:x", "a:x", "b:y", "b:y", "b:y", "c:z"))
-    assert made.most_used(Aging(0.0), lambda _: True, 2) == ("b:y", "a:x")
-    assert made.most_used(Aging(0.0), lambda tool: tool != "b:y", 2) == ("a:x", "c:z")

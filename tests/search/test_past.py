@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.message import UserMessage
-from inspector.core.ranking import Answer, Part, Score, SearchRequest, Signal
+from inspector.core.ranking import Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool
 from inspector.loop.gate import Gate
@@ -20,7 +20,6 @@ from inspector.search.past_use import PastUse, Use
 from inspector.search.ranker import Ranking, ServerRanker, ranking_for
 from inspector.search.ranker_list import RANKERS
 from inspector.search.rules import SearchRules
-from inspector.search.search import ToolSearch
 from inspector.search.semantics import Semantics
 from inspector.search.tool_edit import edited_rankers
 from inspector.search.why_not import ledger
@@ -115,35 +114,6 @@ def test_a_habit_never_turns_no_tool_fits_into_a_yes(ranker: str, uses: dict[str
     assert after.probability == before.probability
     assert rules.answer(after) is rules.answer(before)
     assert rules.likely(after, request).tolist() == rules.likely(before, request).tolist()
-
-
-def test_a_search_that_finds_nothing_still_finds_nothing() -> None:
-    asked = SearchRequest("zebra zebra")
-    found = rankers({tool.id: 50 for tool in TOOLS}, 1.0)
-    rules = SearchRules(5, 0.35, 0.1)
-    search = ToolSearch(INDEX, found.names, found.get("hybrid"), rules, ManualClock())
-    report = search.run(asked).report
-    assert report.answer is Answer.NOTHING
-    assert report.results == ()
-
-
-@given(uses=uses_of_some, other=st.integers(0, 60))
-def test_what_else_was_used_moves_no_score(uses: dict[str, int], other: int) -> None:
-    more = {**uses, SECOND: other, "hidden:tool": other} if other else {**uses, "hidden:tool": 1}
-    one, two = ranked(uses), ranked(more)
-    for at, tool in enumerate(TOOLS):
-        if tool.id != SECOND:
-            assert one.explain(at) == two.explain(at)
-
-
-def test_without_a_weight_the_ranker_is_the_same_object() -> None:
-    found = rankers({FIRST: 5}, 0.0)
-    assert found.get("hybrid") is found.plain("hybrid")
-
-
-def test_without_past_use_every_score_is_the_same() -> None:
-    assert same(ranked({}), plain())
-    assert same(ranked({"gone:tool": 5}), plain())
 
 
 def test_only_the_configured_ranker_counts_what_was_used() -> None:
@@ -265,24 +235,6 @@ def test_a_request_below_the_floor_adds_nothing() -> None:
     assert same(ranked_of_before({FIRST: ["late order"]}), plain_of_before())
 
 
-def test_of_many_past_requests_the_closest_counts_once() -> None:
-    many = ["zebra", "where is my late order", QUERY_BEFORE, "where is my parcel"]
-    assert (
-        ranked_of_before({FIRST: many}).values.tolist()
-        == ranked_of_before({FIRST: [QUERY_BEFORE]}).values.tolist()
-    )
-
-
-def test_a_tool_without_a_history_loses_nothing() -> None:
-    with_past, without = ranked_of_before({FIRST: [QUERY_BEFORE]}), plain_of_before()
-    assert with_past.values[1:].tolist() == without.values[1:].tolist()
-    assert all(with_past.explain(at) == without.explain(at) for at in range(1, len(TOOLS)))
-
-
-def test_without_a_history_every_score_is_the_same_whether_it_learns_or_not() -> None:
-    assert same(ranked_of_before({}), plain_of_before())
-
-
 def test_what_was_asked_before_counts_for_nothing_when_learning_is_off() -> None:
     assert same(ranked_of_before({FIRST: [QUERY_BEFORE]}, settings=DiscoverySettings()), plain_of_before())
 
@@ -290,10 +242,6 @@ def test_what_was_asked_before_counts_for_nothing_when_learning_is_off() -> None
 @pytest.mark.parametrize("ranker", [name for name in RANKERS if name not in ("hybrid", "regex")])
 def test_no_other_ranker_learns(ranker: str) -> None:
     assert same(ranked_of_before({FIRST: [QUERY_BEFORE]}, ranker=ranker), plain_of_before(ranker=ranker))
-
-
-def test_a_tool_that_is_gone_is_no_trouble() -> None:
-    assert same(ranked_of_before({"gone:tool": [QUERY_BEFORE]}), plain_of_before())
 
 
 @given(pasts, queries)
@@ -350,29 +298,8 @@ def test_a_request_that_is_not_embedded_yet_adds_nothing() -> None:
     assert same(CatalogRankers(INDEX, LEARNS, later).get("hybrid").rank(QUERY_BEFORE), plain_of_before())
 
 
-def test_by_words_alone_nothing_is_learned() -> None:
-    bare = ToolIndex(TOOLS)
-    with_past = CatalogRankers(bare, LEARNS, past({FIRST: [QUERY_BEFORE]})).get("hybrid").rank(QUERY_BEFORE)
-    without = CatalogRankers(bare, DiscoverySettings()).get("hybrid").rank(QUERY_BEFORE)
-    assert with_past.values.tolist() == without.values.tolist()
-
-
-def test_a_search_says_why_there_are_no_past_requests() -> None:
-    broken = PastRequests(problem="the file is damaged")
-    ranking = CatalogRankers(INDEX, LEARNS, broken).get("hybrid").rank(QUERY_BEFORE)
-    assert ranking.note == "past requests ignored: the file is damaged"
-    assert ranking.values.tolist() == plain_of_before().values.tolist()
-
-
 def test_two_tools_that_were_asked_for_before_are_compared_in_one_line() -> None:
     both = ranked_of_before({FIRST: [QUERY_BEFORE], SECOND: ["where is my late order"]})
     lines = [line for line in ledger(both.explain(0), both.explain(1)) if line.signal is Signal.HISTORY]
     assert [line.term for line in lines] == ["asked before"]
     assert lines[0].mine > lines[0].rival > 0
-
-
-def test_an_edited_tool_keeps_what_was_asked_before() -> None:
-    rankers = CatalogRankers(INDEX, LEARNS, past({FIRST: [QUERY_BEFORE]}))
-    edited = Tool(TOOLS[0].server, TOOLS[0].name, "Something else.")
-    changed = edited_rankers(rankers, edited, FIRST)
-    assert asked_before(changed.get("hybrid").rank(QUERY_BEFORE).explain(0))

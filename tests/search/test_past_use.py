@@ -1,10 +1,6 @@
 """What a session knows of its persona's past use: which calls count, for how long, and when they are read."""
 
-import threading
 from collections.abc import Callable, Iterable
-
-import pytest
-from hypothesis import given, strategies as st
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.events import CallFinished, CallStarted, Event, Record, SessionStarted, UserSaid
@@ -15,7 +11,7 @@ from inspector.core.tool import Tool
 from inspector.search.past_use import PastUse, Use, Whose, used
 from inspector.search.retrieval import Retrieval
 from inspector.store.memory import MemoryStore
-from tests.support.fakes import ManualClock, Recorded, calls, says, searches
+from tests.support.fakes import ManualClock, calls, says, searches
 from tests.support.memory_servers import MemoryCallHistory
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import connected
@@ -46,22 +42,6 @@ def test_only_calls_of_the_persona_count() -> None:
 def test_a_call_counts_half_after_a_half_life() -> None:
     past = used([call("s:a", 0), call("s:a", 30), call("s:b", 60)], ADA, 60 * DAY)
     assert past.uses == {"s:a": Use(2, 0.75), "s:b": Use(1, 1.0)}
-
-
-def test_without_a_half_life_calls_never_age() -> None:
-    assert used([call("s:a", 0)], Whose("ada"), 900 * DAY).uses == {"s:a": Use(1, 1.0)}
-
-
-@given(st.lists(st.tuples(st.sampled_from(["s:a", "s:b"]), st.integers(0, 90))))
-def test_the_order_of_calls_does_not_matter(days: list[tuple[str, int]]) -> None:
-    past = [call(tool, day) for tool, day in days]
-    one, other = used(past, ADA, 90 * DAY), used(past[::-1], ADA, 90 * DAY)
-    assert {tool: use.count for tool, use in one.uses.items()} == {
-        tool: use.count for tool, use in other.uses.items()
-    }
-    for tool, use in one.uses.items():
-        assert use.weight == pytest.approx(other.uses[tool].weight)
-        assert 0 < use.weight <= use.count
 
 
 def test_a_call_of_long_ago_is_forgotten() -> None:
@@ -97,27 +77,6 @@ def terms(retrieval: Retrieval, query: str = QUERY) -> list[tuple[str, str]]:
         for part in hit.score.parts
         if part.signal is Signal.AFFINITY
     ]
-
-
-async def test_past_use_counts_once_it_is_read() -> None:
-    recorded = Recorded(*CALLS)
-    retrieval = made(recorded)
-    retrieval.update(CATALOG, {})
-    assert terms(retrieval) == []
-    await retrieval.settled()
-    assert terms(retrieval) == [("shop:tool_3", "used 1 time by ada")]
-    assert recorded.thread != threading.current_thread().name
-
-
-async def test_another_persona_has_another_past() -> None:
-    whose = [Whose("ada")]
-    retrieval = made(Recorded(*CALLS, call("shop:tool_1", persona="bob")), whose=lambda: whose[-1])
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    whose.append(Whose("bob"))
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    assert terms(retrieval) == [("shop:tool_1", "used 1 time by bob")]
 
 
 def session(persona: str, *events: Event) -> MemoryStore:
@@ -190,18 +149,6 @@ async def bill(store: MemoryStore, user: str = "ada", expert: str = "") -> list[
     async with opening as rig:
         hits = report(rig.bench.retrieval, "orders by status").hits
         return [repr(hit.score) for hit in hits]
-
-
-async def test_a_users_own_past_use_counts_in_a_session_of_that_user() -> None:
-    told = await bill(recorded_of(("ada", "", "shop:list_orders")))
-    assert any("used 1 time by ada" in score for score in told)
-
-
-async def test_through_an_expert_counts_what_the_user_did_through_it_or_alone() -> None:
-    own = (("ada", "billing", "shop:list_orders"), ("ada", "", "shop:list_orders"))
-    through = await bill(recorded_of(*own), expert="billing")
-    assert any("used 2 times by ada" in score for score in through)
-    assert any("used 1 time by ada" in score for score in await bill(recorded_of(*own)))
 
 
 async def test_no_score_of_a_user_moves_by_what_others_used() -> None:

@@ -36,17 +36,6 @@ def test_a_courtesy_leaves_nothing_behind(asked: str, courtesy: str) -> None:
     )
 
 
-@given(st.lists(st.one_of(ASKED, SAID), min_size=1, max_size=6), st.randoms())
-def test_the_order_of_sentences_changes_no_clause(sentences: list[str], source: object) -> None:
-    turned = sorted(sentences, key=lambda text: hash((text, id(source))))
-    assert texts(". ".join(sentences)) == texts(". ".join(turned))
-
-
-@given(ASKED, st.lists(SAID, max_size=20))
-def test_statements_around_a_request_are_not_judged(asked: str, said: list[str]) -> None:
-    assert texts(". ".join([*said, asked, *said])) == {asked}
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -101,11 +90,6 @@ def test_a_step_begins_with_a_sentence_or_another_verb(query: str, found: tuple[
     assert steps(query) == found
 
 
-def test_a_query_of_one_step_has_none() -> None:
-    assert parse("list all orders").steps == ()
-    assert parse("I am curious. List all orders").steps == ()
-
-
 @given(st.integers(min_value=2, max_value=40))
 def test_a_long_query_keeps_every_word_in_at_most_so_many_steps(count: int) -> None:
     query = ". ".join(f"list thing{'abcdefghij'[i % 10] * (i // 10 + 1)}" for i in range(count))
@@ -117,12 +101,6 @@ def test_a_long_query_keeps_every_word_in_at_most_so_many_steps(count: int) -> N
 @pytest.mark.parametrize("query", ["", "??", "how to", "thanks a lot!", "the", "\ud800"])
 def test_a_query_without_content_is_judged_as_it_is(query: str) -> None:
     assert texts(query) == {query}
-
-
-@given(st.text(max_size=400))
-def test_any_text_has_clauses(text: str) -> None:
-    assert parse(text).clauses
-    assert all(clause.text for clause in clauses(text))
 
 
 @pytest.mark.parametrize(
@@ -156,11 +134,6 @@ def test_any_text_is_read_and_what_is_left_is_read_the_same_again(text: str) -> 
     without = typed(text)
     assert "  " not in without
     assert parse(text).wordings[0] == text
-
-
-@given(st.lists(st.sampled_from(["list", "orders", "send", "the", "mail", "Neo4j"]), min_size=1))
-def test_a_query_without_literals_has_one_wording(words: list[str]) -> None:
-    assert parse(" ".join(words)).wordings == (" ".join(words),)
 
 
 COMMON = (
@@ -223,13 +196,3 @@ def test_the_catalog_is_read_only_where_the_model_does_not_know_a_word() -> None
         raise AssertionError("nothing is unknown here")
 
     assert SPELLING.corrected("turn off the lights", unread) == "turn off the lights"
-
-
-@given(st.text(max_size=80))
-def test_a_corrected_text_is_not_corrected_again(text: str) -> None:
-    once = read(text)
-    assert read(once) == once
-
-
-def test_without_known_words_nothing_is_corrected() -> None:
-    assert Spelling(()).corrected("turn off the lihgts", frozenset) == "turn off the lihgts"

@@ -61,10 +61,6 @@ def test_parameters_for_a_choice_of_actions_or_new_content_of_a_file_contradict_
     assert about("store", FILE).endswith("it takes a file's path and content")
 
 
-def test_a_tool_named_for_reading_may_filter_by_action_and_content() -> None:
-    assert about("list_events", ACTION) == about("search_file", FILE) == ""
-
-
 def test_a_server_that_claims_both_contradicts_itself() -> None:
     assert "also that it may destroy" in about("report", claims=Annotations(read_only=True, destructive=True))
 
@@ -75,11 +71,6 @@ def test_a_tool_named_for_destroying_contradicts_that_it_destroys_nothing() -> N
         "its server says it is not destructive, but its name says “remove”"
     )
     assert about("create_page", claims=harmless) == ""
-
-
-@pytest.mark.parametrize("read_only", [None, False])
-def test_what_is_not_claimed_is_not_contradicted(read_only: bool | None) -> None:
-    assert about("delete_page", ACTION, Annotations(read_only=read_only)) == ""
 
 
 @with_hostile_text

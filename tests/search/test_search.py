@@ -117,14 +117,6 @@ def test_of_many_servers_an_unknown_one_is_answered_with_the_closest() -> None:
     assert unknown_server_text("wether", valid) == "Unknown server 'wether'. Closest matches: weather."
 
 
-def test_names_win_over_a_query() -> None:
-    assert loaded(run("search", names=("get_order",))) == ["shop:get_order"]
-
-
-def test_a_query_is_the_fallback_when_no_name_matches() -> None:
-    assert "shop:list_orders" in loaded(run("list orders", names=("no_such_tool",)))
-
-
 def test_one_unknown_name_does_not_keep_the_others_from_loading() -> None:
     answer = run(names=("get_order", "refund_ordr"))
     assert loaded(answer) == ["shop:get_order"]
@@ -162,24 +154,11 @@ def test_a_pinned_winner_is_named_first_and_takes_no_place() -> None:
     assert "calc:evaluate" not in loaded(answer)
 
 
-def test_the_same_search_again_loads_nothing_more() -> None:
-    first = run("order", limit=2)
-    again = run("order", limit=2, bound=tuple(loaded(first)))
-    assert loaded(again) == []
-    assert [hit.tool_id for hit in again.report.results] == loaded(first)
-
-
 def test_pinned_tools_are_listed_up_to_the_limit_and_none_after_the_last_place() -> None:
     every = tuple(tool.id for tool in TOOLS)
     assert len(run("orders messages pages", limit=2, pinned=every).report.results) == 2
     last = run("orders", limit=1, pinned=("calc:evaluate",))
     assert [hit.tool_id for hit in last.report.results] == loaded(last)
-
-
-def test_looking_loads_nothing() -> None:
-    answer = run("order", load=False)
-    assert loaded(answer) == []
-    assert {hit.outcome for hit in answer.report.results} == {Outcome.FOUND}
 
 
 def test_a_tag_keeps_to_the_servers_that_carry_it() -> None:
@@ -234,11 +213,6 @@ def searching(settings: DiscoverySettings) -> Retrieval:
 def test_as_many_results_as_were_asked_for_within_the_limit(asked: int, found: int) -> None:
     report = searching(RANKED).search(SearchRequest("order", limit=asked), bound=()).report
     assert (len(report.results), report.limit) == (found, found)
-
-
-def test_a_limit_below_the_usual_number_of_results_does_not_lower_it() -> None:
-    retrieval = searching(DiscoverySettings(ranker="bm25", max_search_results=4, max_limit=1))
-    assert len(retrieval.search(SearchRequest("order"), bound=()).report.results) == 4
 
 
 def test_a_ranked_answer_lists_all_matches_by_score_whether_they_are_bound_or_not() -> None:

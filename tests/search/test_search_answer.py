@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
-from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Annotations, Tool
 from inspector.search.answer_text import CLOSEST_ONLY, SearchAnswer
 from inspector.search.index import NameIndex, ToolIndex
@@ -65,10 +64,6 @@ def test_the_confidence_decides_what_a_search_says(confidence: float, answer: An
 def test_closest_returns_at_most_three() -> None:
     assert loaded(ask("orders", *READING)) == [tool.name for tool in READING[:CLOSEST_AT_MOST]]
     assert len(loaded(ask("orders", *READING, fit=SURE))) == len(READING)
-
-
-def test_closest_returns_no_more_than_a_search_may_return() -> None:
-    assert len(loaded(ask("orders", *READING, rules=replace(RULES, limit=1)))) == 1
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=len(READING)))
@@ -150,12 +145,6 @@ def test_what_is_merely_told_loads_nothing_that_destroys_however_well_it_fits(qu
     assert tool.id in alone.text
 
 
-def test_a_tool_for_which_there_is_no_place_is_not_withheld_besides() -> None:
-    answer = ask("the parcel for order 1042 has gone out", *READING, CANCEL, fit=UNSURE)
-    assert answer.report.hits[-1].outcome is Outcome.OVER_LIMIT
-    assert CANCEL.id not in answer.text
-
-
 @pytest.mark.parametrize(
     ("query", "tool"),
     [
@@ -166,17 +155,6 @@ def test_a_tool_for_which_there_is_no_place_is_not_withheld_besides() -> None:
 )
 def test_a_destructive_tool_that_clearly_fits_what_is_asked_is_found(query: str, tool: Tool) -> None:
     assert loaded(ask(query, tool, fit=SURE)) == [tool.name]
-
-
-def test_nothing_else_but_what_destroys_is_nothing() -> None:
-    answer = ask("the parcel for order 1042 has gone out", CANCEL)
-    assert (answer.report.answer, loaded(answer)) == (Answer.NOTHING, [])
-    assert CANCEL.id in answer.text
-
-
-def test_where_nothing_fits_no_tool_is_said_to_be_over_the_limit() -> None:
-    hits = ask("anything", *READING, CANCEL, fit=HOPELESS).report.hits
-    assert [hit.outcome for hit in hits] == [Outcome.NOTHING_FITS] * 5
 
 
 def test_the_model_reads_one_sentence_of_caution_where_the_search_is_unsure() -> None:
@@ -215,11 +193,6 @@ def test_a_search_is_sure_from_its_threshold_on_whatever_closest_needs(
     rules = SearchRules(5, threshold, closest)
     report = ask("orders", READING[0], fit=confidence, rules=rules).report
     assert (report.answer is Answer.FOUND) == (confidence >= threshold)
-
-
-def test_without_thresholds_every_search_that_has_results_is_sure() -> None:
-    settings = DiscoverySettings(min_probability=0, min_closest=0)
-    assert ask("orders", *READING, fit=0.0, rules=SearchRules.of(settings)).report.answer is Answer.FOUND
 
 
 def test_a_search_recorded_before_there_was_closest_replays_as_nothing() -> None:

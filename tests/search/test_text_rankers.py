@@ -38,15 +38,6 @@ def hits(tool: Tool, query: str, *, repaired: bool = False) -> list[str]:
     return [part.term for part in score.parts[1:]]
 
 
-@given(
-    st.text(letters, max_size=40),
-    st.one_of(st.text(letters, max_size=60), st.text(letters, min_size=195, max_size=320)),
-    st.booleans(),
-)
-def test_the_ratio_is_that_of_difflib(a: str, b: str, autojunk: bool) -> None:
-    assert ratio(a, b, autojunk) == SequenceMatcher(None, a, b, autojunk=autojunk).ratio()
-
-
 @given(st.text(max_size=20), st.text(max_size=250), st.booleans())
 def test_the_ratio_is_that_of_difflib_for_any_text(a: str, b: str, autojunk: bool) -> None:
     text = b + a * 3 + b
@@ -67,24 +58,10 @@ def test_bonus_and_floor_are_settings() -> None:
     assert ranking.kept.tolist() == [False, True, False]
 
 
-def test_a_query_word_that_is_there_twice_gets_its_bonus_twice() -> None:
-    parts = FuzzyRanker([SEND]).rank("send send").explain(0).parts
-    assert [(part.term, part.value) for part in parts[1:]] == [("send", 0.24)]
-
-
-def test_the_score_in_the_document_cannot_come_from_its_formula() -> None:
-    assert hits(OPEN_URL, "fetch a specific URL") == ["fetch", "a", "specific", "url"]
-    assert value(OPEN_URL, "fetch a specific URL") > 4 * 0.12 > 0.4217
-
-
 def test_a_long_text_matches_nothing_at_all_because_difflib_ignores_its_frequent_characters() -> None:
     tool = Tool("s", "report", "the note states that these " * 8)
     assert value(tool, "tenants") == 0.0
     assert value(tool, "tenants", repaired=True) > 0.0
-
-
-def test_a_short_text_with_the_same_words_does_match() -> None:
-    assert value(Tool("s", "report", "the note states that these"), "tenants") > 0.0
 
 
 def test_words_hit_within_other_words_unless_repaired() -> None:
@@ -97,19 +74,6 @@ def test_repaired_words_hit_however_the_name_is_written_and_whatever_stands_besi
     tool = Tool("s", "downloadData", "Every domain.")
     assert hits(tool, "download every domain?") == ["download", "every"]
     assert hits(tool, "download every domain?", repaired=True) == ["download", "every", "domain"]
-
-
-def test_nonsense_is_over_the_floor() -> None:
-    assert FuzzyRanker(TOOLS).rank("xyzzy plugh frotz").kept.all()
-
-
-def test_what_shares_no_character_is_below_the_floor() -> None:
-    assert not FuzzyRanker(TOOLS).rank("天気").kept.any()
-
-
-def test_tools_of_the_same_score_stay_in_their_order() -> None:
-    twins = [Tool("b", "send", "Send it."), Tool("a", "send", "Send it."), Tool("c", "send", "Send it.")]
-    assert FuzzyRanker(twins).rank("send").order() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("repaired", [False, True])
@@ -180,16 +144,8 @@ def test_names_come_before_servers_and_servers_before_descriptions() -> None:
     ]
 
 
-def test_a_pattern_may_span_server_and_name() -> None:
-    assert found("shop:(get|list)") == ["shop:list_orders", "shop:get_order"]
-
-
 def test_capitals_do_not_matter() -> None:
     assert found("SEND_MESSAGE") == ["mail:send_message"]
-
-
-def test_an_empty_query_finds_nothing() -> None:
-    assert found("") == found("  ") == []
 
 
 @pytest.mark.parametrize("query", ["(or", "one (or none", "(or none).*["])
@@ -197,10 +153,6 @@ def test_what_is_no_pattern_is_searched_for_as_it_is_written(query: str) -> None
     ranking = rank(query)
     assert "not a regular expression" in ranking.note
     assert ranking.kept.tolist() == [False, "[" not in query, False, False]
-
-
-def test_a_valid_pattern_has_nothing_to_note() -> None:
-    assert rank("order.*").note == ""
 
 
 def test_a_query_that_is_too_long_is_searched_for_by_its_start() -> None:
@@ -234,12 +186,6 @@ def test_a_pattern_with_several_repetitions_is_searched_for_in_less_of_the_text(
     ranking = PatternRanker([near, far]).rank("create.*page.*title")
     assert ranking.kept.tolist() == [True, False]
     assert ranking.note == "Only the first 250 characters of each text were searched."
-
-
-@given(st.lists(fragments, max_size=12).map("".join))
-def test_every_pattern_returns(query: str) -> None:
-    tools = [Tool("s", "a" * 64, "a" * 5_000), Tool("s", "ab" * 32, "ab" * 2_500)]
-    assert len(PatternRanker(tools).rank(query).order()) == 2
 
 
 @given(st.lists(fragments, max_size=8).map("".join))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.ranking import SearchRequest, Signal
+from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.catalog_rankers import CatalogRankers
@@ -43,20 +43,9 @@ def test_expert_tools_come_before_system_tools_and_those_before_the_catalog() ->
     assert results[:3] == ["crm:list_notes", "memory:recall_notes", "wiki:search_notes"]
 
 
-def test_a_tool_is_in_the_first_of_its_tiers_only() -> None:
-    settings = DiscoverySettings(expert_tools=("memory:*",), system_servers=("memory",))
-    parts = ranked("recall notes", settings).explain(1).parts
-    assert parts[0].term == "expert"
-
-
 def test_what_is_not_near_enough_is_not_found() -> None:
     assert found("translate a poem into Klingon") == []
     assert "mail:send" not in found("search notes for words", DiscoverySettings(iso_threshold=0.3))
-
-
-def test_a_lower_threshold_finds_more_of_the_catalog() -> None:
-    lower = DiscoverySettings(iso_threshold=-1)
-    assert set(found("translate a poem into Klingon", lower)) == {tool.id for tool in TOOLS}
 
 
 def test_of_tools_with_one_name_the_later_tier_is_left_out() -> None:
@@ -71,13 +60,6 @@ def test_without_vectors_words_must_cover_half_of_the_query() -> None:
     assert found("translate a poem into Klingon about notes", semantic=False) == ["memory:recall_notes"]
     assert "wiki:search_notes" in found("search notes", semantic=False)
     assert ranked("search notes", semantic=False).note
-
-
-@given(st.lists(st.sampled_from(["list", "notes", "send", "recall", "search", "Klingon"]), max_size=4))
-def test_tiers_never_mix(chosen: list[str]) -> None:
-    tiers = {"mail:send": 0, "memory:recall_notes": 1}
-    order = [tiers.get(tool_id, 2) for tool_id in found(" ".join(chosen))]
-    assert order == sorted(order)
 
 
 TOOLS_STAGE = tuple(tool for server in office().values() for tool in server.tools)
@@ -114,47 +96,11 @@ def test_a_score_is_the_tools_similarity_and_half_of_its_servers_fit(query: str)
     assert ranking.kept.tolist() == (tool > 0).tolist()
 
 
-def test_the_explanation_has_a_part_for_the_tool_and_one_for_its_server() -> None:
-    rankers = rankers_of(TOOLS_STAGE)
-    query = QUERIES[0]
-    tool, server = similarities(rankers, query)
-    ranking = rankers.get("two-stage").rank(query)
-    best = ranking.order(1)[0]
-    own, of_server = ranking.explain(best).parts
-    assert (own.signal, of_server.signal) == (Signal.SEMANTIC, Signal.SERVER)
-    assert own.value == pytest.approx(tool[best])
-    assert of_server.inputs["text"] == pytest.approx(server[best])
-    assert of_server.inputs["best 3"] == pytest.approx(rankers.server_prior.best_three(tool)[best])
-    assert of_server.value == pytest.approx(
-        of_server.inputs["share"] * (of_server.inputs["text"] + of_server.inputs["best 3"]) / 2
-    )
-
-
 @pytest.mark.parametrize("semantic", [True, False])
 def test_a_tool_on_a_server_that_says_little_is_found_all_the_same(semantic: bool) -> None:
     rankers = rankers_of(HIDDEN, semantic=semantic)
     assert found_of_stage(rankers.get("two-stage").rank("refund an order"), HIDDEN)[0] == "zzz:run"
     assert "zzz:run" not in found_of_stage(rankers.get("two-stage-product").rank("refund an order"), HIDDEN)
-
-
-def test_a_server_alone_finds_no_tool() -> None:
-    tools = (
-        Tool("mail", "send_message", "Send a message."),
-        Tool("mail", "archive", "Put away."),
-        Tool("shop", "get_order", "Get an order."),
-    )
-    ranking = rankers_of(tools, semantic=False).get("two-stage").rank("message")
-    assert found_of_stage(ranking, tools) == ["mail:send_message"]
-    assert ranking.explain(1).parts == ()
-
-
-def test_one_server_adds_nothing() -> None:
-    tools = (Tool("shop", "get_order", "Get an order."), Tool("shop", "list_orders", "List orders."))
-    rankers = rankers_of(tools)
-    tool, _ = similarities(rankers, "get an order")
-    ranking = rankers.get("two-stage").rank("get an order")
-    assert ranking.values == pytest.approx(tool)
-    assert [part.signal for part in ranking.explain(0).parts] == [Signal.SEMANTIC]
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -235,19 +181,3 @@ def test_the_values_given_stay_as_they_are() -> None:
     values = np.array([3.0, 1.0, 2.0])
     ServerPrior(index_of("aba")).best_three(values)
     assert values.tolist() == [3.0, 1.0, 2.0]
-
-
-def test_a_server_of_one_or_two_tools_has_the_mean_of_those() -> None:
-    tools = [("a", 3.0), ("b", 1.0), ("a", 2.0), ("c", -4.0)]
-    assert best_three(tools).tolist() == [2.5, 1.0, 2.5, -4.0]
-
-
-def test_a_fourth_tool_counts_only_if_it_is_better() -> None:
-    three = [("a", 1.0), ("a", 1.0), ("a", 1.0)]
-    assert best_three([*three, ("a", -9.0)]).tolist() == [1.0] * 4
-    assert best_three([*three, ("a", 4.0)]).tolist() == [2.0] * 4
-
-
-@pytest.mark.parametrize(("servers", "tells"), [("", False), ("aaa", False), ("ab", True)])
-def test_one_server_tells_no_tools_apart(servers: str, tells: bool) -> None:
-    assert ServerPrior(index_of(servers)).is_informative is tells

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,16 +13,15 @@ from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search import addition as phrase, confusable
-from inspector.search.addition import MOST_SHOWN, Addition, AdditionTrial, Place, worthwhile
+from inspector.search.addition import MOST_SHOWN, Addition, AdditionTrial, Place
 from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.confusable import CLOSE, Closeness, Confusable, Reason, confusables, own_words
-from inspector.search.document import key_of
+from inspector.search.confusable import Confusable, Reason, confusables, own_words
 from inspector.search.index import ToolIndex
 from inspector.search.ranker_list import RANKERS
 from inspector.search.rules import SearchRules
 from inspector.search.semantics import Semantics
 from inspector.search.standing import Standing
-from inspector.search.tool_edit import AROUND, draft, edit_effect
+from inspector.search.tool_edit import edit_effect
 from inspector.search.vocabulary import STOP_WORDS, split_words, stem
 from inspector.search.why_not import why_not
 from tests.support.memory_vectors import MemoryVectors
@@ -89,35 +87,12 @@ def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
     assert {change.id for change in effect.cases.worse} & {"refund", "new"} == set()
 
 
-@pytest.mark.parametrize("ranker", RANKERS)
-@pytest.mark.parametrize("semantic", [True, False])
-def test_an_unchanged_tool_changes_nothing(ranker: str, semantic: bool) -> None:
-    rankers = rankers_of(TOOLS, semantic=semantic)
-    for tool in TOOLS:
-        effect = edit_effect(
-            rankers, replace(tool), tool.id, query="refund order", evalset_cases=CASES, ranker_name=ranker
-        )
-        assert effect.before == effect.after
-        assert effect.collisions_before == effect.collisions_after
-        assert effect.cases.ndcg_before == effect.cases.ndcg_after
-        assert effect.cases.better == effect.cases.worse == ()
-        assert all(neighbour.before == neighbour.after for neighbour in effect.around)
-
-
 @given(texts, st.data())
 def test_an_unchanged_tool_changes_nothing_for_any_query(query: str, data: st.DataObject) -> None:
     tool = data.draw(st.sampled_from(TOOLS))
     effect = edit_effect(rankers_of(TOOLS), replace(tool), tool.id, query=query)
     assert effect.before == effect.after
     assert effect.gain == 0.0
-
-
-@given(edits, texts)
-def test_an_edit_and_back_again_is_as_if_nothing_had_been(edited: Tool, query: str) -> None:
-    rankers = rankers_of(TOOLS)
-    there = draft(rankers.index, edited, PAY.id)
-    back = CatalogRankers(draft(there, PAY, edited.id), DiscoverySettings()).get("hybrid").rank(query)
-    assert back.values.tolist() == rankers.get("hybrid").rank(query).values.tolist()
 
 
 @given(edits, texts)
@@ -129,47 +104,12 @@ def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
     assert effect.after.value == pytest.approx(float(ranking.values[1]))
 
 
-def test_the_index_of_the_searches_stays_as_it_is() -> None:
-    embedder, store = CountingEmbedder(), MemoryVectors()
-    semantics = Semantics(embedder, store)
-    index = semantic_index(TOOLS, semantics)
-    vocabulary = dict(index.vocabulary)
-    edited = replace(PAY, description="A zebra.")
-    edit_effect(CatalogRankers(index, DiscoverySettings()), edited, PAY.id, query="zebra")
-    assert "A zebra." in embedder.texts
-    assert (index.vocabulary, index.tools) == (vocabulary, TOOLS)
-    assert not store.vectors(embedder.name, [key_of("A zebra.")])
-    assert len(semantics.table([key_of(edited.description)])) == 0
-
-
 def test_while_too_few_tools_are_embedded_an_edit_goes_by_words() -> None:
     embedder = CountingEmbedder()
     index = ToolIndex(TOOLS, semantics=Semantics(embedder, MemoryVectors()))
     effect = edit_effect(CatalogRankers(index, DiscoverySettings()), BETTER, PAY.id, query="refund order")
     assert embedder.texts == []
     assert effect.after.rank == 1
-
-
-def test_the_tools_around_are_the_next_ones_in_the_new_order() -> None:
-    tools = tuple(Tool("s", f"tool_{i}", " ".join(["order"] * (40 - i))) for i in range(30))
-    rankers = rankers_of(tools, semantic=False)
-    for position in (0, 3, 15, 29):
-        edited = replace(tools[position], title="New")
-        around = edit_effect(rankers, edited, edited.id, query="order").around
-        ranks = [neighbour.after.rank for neighbour in around]
-        assert ranks == list(range(ranks[0], ranks[0] + AROUND + 1))
-        assert edited.id in [neighbour.tool_id for neighbour in around]
-    assert len(edit_effect(rankers_of(TOOLS), BETTER, PAY.id, query="order").around) == len(TOOLS)
-
-
-def test_collisions_are_tools_of_one_name_elsewhere_and_those_close_in_meaning() -> None:
-    def collisions(edited: Tool) -> tuple[int, int]:
-        effect = edit_effect(rankers_of(TOOLS), edited, PAY.id, query="")
-        return effect.collisions_before, effect.collisions_after
-
-    assert collisions(replace(PAY, name="search")) == (0, 1)
-    assert collisions(replace(PAY, name="get_orders", description="Get one order.")) == (0, 1)
-    assert collisions(replace(PAY, description="Something else.")) == (0, 0)
 
 
 def test_a_taken_id_and_an_unknown_tool_are_refused() -> None:
@@ -257,21 +197,6 @@ additions = st.builds(
 )
 
 
-@given(st.lists(additions, max_size=30), st.tuples(st.booleans(), st.integers(1, 9)))
-def test_no_proposal_is_both_longer_and_worse_than_another(
-    tried: list[Addition], before: tuple[bool, int]
-) -> None:
-    found = worthwhile(tried, before)
-    assert len(found) <= MOST_SHOWN
-    for shorter, longer in pairwise(found):
-        assert shorter.tokens < longer.tokens
-        assert longer.reach < shorter.reach < before
-    rising = [one for one in tried if one.reach < before and one.standing.rank <= before[1]]
-    assert bool(found) == bool(rising)
-    if rising:
-        assert found[-1].reach == min(one.reach for one in rising)
-
-
 @given(queries, st.sampled_from(TOOLS_ADDITION))
 def test_an_addition_says_nothing_that_the_query_does_not(query: str, tool: Tool) -> None:
     ours = {"also", "for", "answers"}
@@ -317,15 +242,6 @@ def test_an_addition_says_which_right_tool_it_would_beat_for_a_known_request() -
     assert ("crm:void_invoice", case.query) in _overtaken(case)
 
 
-def test_an_addition_takes_nothing_from_requests_for_the_tool_itself_or_for_none() -> None:
-    own = EvalCase("1", "void the unpaid invoice", (frozenset({REMIND.id, "crm:void_invoice"}),))
-    assert _overtaken(own, EvalCase("2", "void the unpaid invoice"), _gone()) == []
-
-
-def _gone() -> EvalCase:
-    return EvalCase("3", "void the unpaid invoice", (frozenset({"gone:tool"}),))
-
-
 @given(queries, st.sampled_from(TOOLS_ADDITION), st.sampled_from(TOOLS_ADDITION), queries)
 def test_whoever_is_overtaken_was_ahead_and_is_behind(
     query: str, tool: Tool, right: Tool, known: str
@@ -347,37 +263,11 @@ def test_whoever_is_overtaken_was_ahead_and_is_behind(
         )
 
 
-def test_a_tool_that_lacks_words_is_brought_to_the_first_place_by_few_of_them() -> None:
-    trial = _trial()
-    found = trial.all()
-    assert trial.before[1] > 1
-    assert found[-1].standing.rank == 1
-    assert found[0].tokens < len(QUERY.split())
-    assert any("(unpaid invoices)" in one.description for one in trial.tried())
-
-
 def test_proposals_arrive_while_others_are_being_tried() -> None:
     seen = list(_trial().run())
     assert len(seen) == len(list(_trial().tried()))
     assert seen[-1] == _trial().all()
     assert len(list(_trial().run(iter([False, True]).__next__))) == 1
-
-
-def test_where_no_text_can_help_none_is_proposed() -> None:
-    for trial in (
-        _trial(request=SearchRequest(tool_names=("get_customer",))),
-        _trial(request=SearchRequest(QUERY, server_name="wiki")),
-        _trial("get a customer by name", "crm:get_customer"),
-        _trial("word " * 1000),
-    ):
-        assert list(trial.run()) == []
-
-
-def test_a_tool_without_a_description_gets_sentences_alone() -> None:
-    texts = {one.description for one in _trial(tool_id="wiki:mute").tried()}
-    assert "Remind a customer about unpaid invoices." in texts
-    assert "Also for: unpaid." in texts
-    assert not any("(" in text for text in texts)
 
 
 def test_words_side_by_side_in_the_query_stay_a_phrase() -> None:
@@ -462,15 +352,6 @@ def test_tools_that_say_the_same_come_first_with_the_words_they_share(semantic: 
 
 
 @pytest.mark.parametrize("semantic", [True, False])
-def test_one_name_on_two_servers_is_always_listed(semantic: bool) -> None:
-    index = semantic_index(TOOLS_CONFUSABLE) if semantic else ToolIndex(TOOLS_CONFUSABLE)
-    named = [one for one in confusables(index) if one.reason is Reason.SAME_NAME]
-    assert pairs(named) == [frozenset({"shop:search", "wiki:search"})]
-    assert named[0].closeness < CLOSE
-    assert pairs(confusables(index, limit=1)) == pairs(named)
-
-
-@pytest.mark.parametrize("semantic", [True, False])
 @given(catalogs)
 def test_pairs_are_unique_and_do_not_depend_on_the_order_of_the_tools(
     semantic: bool, tools: list[Tool]
@@ -506,18 +387,7 @@ def test_blocks_of_any_height_find_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     assert confusables(index, limit=40) == whole
 
 
-@given(catalogs)
-def test_collisions_of_two_tools_are_mutual(tools: list[Tool]) -> None:
-    closeness = Closeness(semantic_index(tools))
-    total = sum(closeness.collisions(position) for position in range(len(tools)))
-    assert total == 2 * len(confusables(semantic_index(tools), limit=500))
-
-
 def test_a_tool_says_of_itself_its_first_sentence_or_else_its_name() -> None:
     assert own_words(Tool("a", "read", "Send a message. Or else read one.")) == "Send a message."
     assert own_words(Tool("a", "sendMessage")) == "send Message"
     assert own_words(Tool("a", "--")) == "--"
-
-
-def test_an_empty_index_has_no_confusables() -> None:
-    assert confusables(semantic_index(())) == ()

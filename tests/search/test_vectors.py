@@ -1,7 +1,6 @@
 """Vectors: kept, made once, compared side by side; and the index that holds them."""
 
 import math
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,16 +11,14 @@ from hypothesis import given, strategies as st
 from inspector.core.error import StoreError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search import document
 from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.document import similarities
 from inspector.search.index import ToolIndex
 from inspector.search.metric import side_by_side
 from inspector.search.ports import VectorStore
 from inspector.search.semantics import Semantics
 from inspector.store.server_memory import SqliteVectors
-from tests.support.memory_vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
-from tests.support.retrieval import CountingEmbedder, embedded, memory_semantics, semantic_index
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
+from tests.support.retrieval import CountingEmbedder, semantic_index
 
 
 @pytest.fixture
@@ -46,20 +43,6 @@ def test_only_what_was_kept_is_found(store: VectorStore) -> None:
     assert store.vectors("m", []) == {}
 
 
-def test_each_model_has_vectors_of_its_own(store: VectorStore) -> None:
-    store.keep_vectors("m", {b"a": b"1"})
-    store.keep_vectors("n", {b"a": b"2"})
-    assert store.vectors("m", [b"a"]) == {b"a": b"1"}
-    assert store.vectors("n", [b"a"]) == {b"a": b"2"}
-    assert store.vectors("o", [b"a"]) == {}
-
-
-def test_a_vector_kept_again_takes_the_place_of_the_first(store: VectorStore) -> None:
-    store.keep_vectors("m", {b"a": b"1", b"b": b"1"})
-    store.keep_vectors("m", {b"a": b"2"})
-    assert store.vectors("m", [b"a", b"b"]) == {b"a": b"2", b"b": b"1"}
-
-
 def test_nothing_to_keep_changes_nothing(store: VectorStore) -> None:
     store.keep_vectors("m", {b"a": b"1"})
     store.keep_vectors("m", {})
@@ -71,26 +54,6 @@ def test_any_number_of_keys_is_asked_for_at_once(store: VectorStore, count: int)
     kept = {number.to_bytes(32, "big"): bytes([number % 256]) * 1536 for number in range(count)}
     store.keep_vectors("m", kept)
     assert store.vectors("m", [*kept, *kept]) == kept
-
-
-def test_another_thread_may_call_it(store: VectorStore) -> None:
-    store.keep_vectors("m", {b"a": b"1"})
-    found: list[object] = []
-
-    def work() -> None:
-        store.keep_vectors("m", {b"b": b"2"})
-        found.append(store.vectors("m", [b"a", b"b"]))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert found == [{b"a": b"1", b"b": b"2"}]
-
-
-def test_a_model_of_any_name_is_kept(store: VectorStore) -> None:
-    for number, name in enumerate(["", "caf\ud800", "a\x00b", "é" * 1000]):
-        store.keep_vectors(name, {b"a": bytes([number])})
-        assert store.vectors(name, [b"a"]) == {b"a": bytes([number])}
 
 
 def test_vectors_outlive_the_program(path: Path) -> None:
@@ -116,28 +79,7 @@ def cosine(a: list[float], b: list[float]) -> float:
     return math.fsum(x * y for x, y in zip(a, b, strict=True))
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=())), max_size=5))
-def test_every_text_has_a_unit_vector_of_its_own(texts: list[str]) -> None:
-    vectors = MemoryEmbedder().embed(texts)
-    assert [len(vector) for vector in vectors] == [DIMENSIONS] * len(texts)
-    assert all(math.isclose(cosine(vector, vector), 1.0) for vector in vectors)
-    assert vectors == [MemoryEmbedder().embed([text])[0] for text in texts]
-
-
-def test_texts_that_share_words_are_close() -> None:
-    ask, near, far = MemoryEmbedder().embed(
-        ["read a file from disk", "Read_File: a file, read", "weather forecast of some city"]
-    )
-    assert cosine(ask, near) > cosine(ask, far) + 0.3
-
-
 TEXTS = ["list the orders", "refund the last order of a customer", "", "list the orders", "send a message"]
-
-
-def test_texts_embedded_side_by_side_have_the_vectors_that_each_has_alone() -> None:
-    together, alone = memory_semantics(), memory_semantics()
-    found = together.queries(TEXTS)
-    assert [vector.tolist() for vector in found] == [alone.query(text).tolist() for text in TEXTS]
 
 
 def test_a_text_is_embedded_once_however_often_it_is_asked_for() -> None:
@@ -159,29 +101,8 @@ def test_an_error_is_raised_where_the_work_was_asked_for() -> None:
         side_by_side(lambda item: 1 // item, [1, 0, 1])
 
 
-def test_a_single_item_stays_in_this_thread() -> None:
-    assert side_by_side(lambda _item: threading.current_thread(), [1]) == [threading.current_thread()]
-
-
-def test_a_table_compared_by_several_threads_has_the_same_cosines(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = np.random.default_rng(3)
-    matrices = [source.standard_normal((rows, 16), np.float32) for rows in (5, 1, 7, 3)]
-    vectors = source.standard_normal((2, 16), np.float32)
-    alone = similarities(matrices, vectors)
-    monkeypatch.setattr(document, "_WORTH_SHARING", 0)
-    assert similarities(matrices, vectors).tolist() == alone.tolist()
-    assert alone == pytest.approx(vectors @ np.concatenate(matrices).T, abs=1e-5)
-
-
 def semantics() -> Semantics:
     return Semantics(MemoryEmbedder(), MemoryVectors())
-
-
-def test_only_what_changed_is_read_again() -> None:
-    before = ToolIndex([Tool("s", "a", "One."), Tool("s", "b", "Two.")])
-    after = before.updated([Tool("s", "a", "One."), Tool("s", "b", "Three.")])
-    assert after.documents[0] is before.documents[0]
-    assert after.documents[1] is not before.documents[1]
 
 
 def test_a_change_keeps_the_vectors_of_everything_else() -> None:
@@ -209,15 +130,6 @@ def test_a_tool_that_is_not_embedded_yet_is_judged_by_its_words_alone() -> None:
     ranking = CatalogRankers(grown, DiscoverySettings()).get("hybrid").rank("late orders")
     assert ranking.order()[0] == 11
     assert ranking.explain(11).adds_up()
-
-
-def test_a_servers_vector_that_comes_after_a_search_counts_in_the_next() -> None:
-    source = semantics()
-    catalog = [Tool("shop", "list_orders"), Tool("shop", "refund"), Tool("mail", "send")]
-    smaller = semantic_index(catalog, source).updated(catalog[1:])
-    query = source.query("refund")
-    assert np.isnan(smaller.server_similarities(query)).tolist() == [True, False]
-    assert not np.isnan(embedded(smaller, source).server_similarities(query)).any()
 
 
 def test_what_a_server_says_of_its_use_is_part_of_its_text() -> None:

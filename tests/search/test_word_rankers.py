@@ -55,11 +55,6 @@ def test_a_catalog_of_one_or_two_tools_can_be_searched(count: int) -> None:
     assert all(value == 0 for value in values[1:])
 
 
-def test_a_term_that_every_tool_has_still_counts_for_something() -> None:
-    tools = [Tool("s", f"page_{name}") for name in ("create", "update", "delete")]
-    assert all(ranking_of(tools, "page").values > 0)
-
-
 def test_a_name_weighs_more_than_a_description_and_that_more_than_a_parameter() -> None:
     schema = {"type": "object", "properties": {"refund": {"type": "string"}}}
     tools = [
@@ -131,17 +126,6 @@ def test_scores_are_those_of_rank_bm25(tools: list[Tool], query: str) -> None:
     assert PrdBm25Ranker(tools).rank(query).values == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_in_a_catalog_of_one_or_two_tools_not_even_an_exact_name_is_found(count: int) -> None:
-    tools = (Tool("s", "create_page", "Create a page."), Tool("s", "delete_user", "Delete a user."))[:count]
-    assert found(tools, "create_page") == []
-    assert found(tools, "create a page") == []
-
-
-def test_from_three_tools_on_an_exact_name_is_found() -> None:
-    assert found(WIKI[2:], "evaluate") == ["evaluate"]
-
-
 @pytest.mark.parametrize("name", ["create_page", "delete-page", "movePage"])
 def test_a_name_of_several_words_is_found_only_as_it_is_written(name: str) -> None:
     assert found(WIKI, name) == [name]
@@ -161,13 +145,6 @@ def test_a_word_that_most_tools_have_may_count_against_them() -> None:
     assert all(part.value < 0 for part in ranking.explain(0).parts)
 
 
-def test_a_word_asked_twice_counts_twice() -> None:
-    ranker = PrdBm25Ranker(WIKI)
-    once, twice = ranker.rank("send").explain(3), ranker.rank("send send").explain(3)
-    assert twice.value == pytest.approx(2 * once.value)
-    assert [part.term for part in twice.parts] == ["send"]
-
-
 def test_a_share_is_split_between_name_and_description() -> None:
     tools = (*WIKI, Tool("shop", "orders", "List orders with more orders"))
     score = PrdBm25Ranker(tools).rank("orders").explain(len(WIKI))
@@ -175,16 +152,6 @@ def test_a_share_is_split_between_name_and_description() -> None:
     assert shares[Signal.DESCRIPTION] == pytest.approx(2 * shares[Signal.NAME])
     assert score.parts[0].inputs["tf"] == 3
     assert score.parts[0].inputs["df"] == 1
-
-
-def test_a_tool_that_has_the_word_for_nothing_says_so() -> None:
-    score = PrdBm25Ranker(WIKI[:2]).rank("create_page").explain(0)
-    assert [(part.value, part.inputs["idf"]) for part in score.parts] == [(0.0, 0.0)]
-
-
-@pytest.mark.parametrize("tools", [(), (Tool("s", ""),), (Tool("s", " "), Tool("s", "", "\n"))])
-def test_a_catalog_without_words_finds_nothing(tools: tuple[Tool, ...]) -> None:
-    assert found(tools, "create page") == []
 
 
 some_words = st.sampled_from(["create", "page", "order", "late", "list", "purple", "chart", "user", "x1"])
@@ -224,12 +191,6 @@ def test_query_words_are_split_like_names_and_each_is_there_once() -> None:
     assert query_words("createPage for the create_page") == ("create", "page")
 
 
-def test_the_evidence_is_weighed_in_the_order_of_the_paper() -> None:
-    tiers = (weight.EXACT_NAME, weight.NAME_CONTAINMENT, weight.KEYWORD_OVERLAP, weight.DESCRIPTION_SUBSTRING)
-    assert list(tiers) == sorted(tiers, reverse=True)
-    assert tiers[0] > sum(tiers[1:])
-
-
 @pytest.mark.parametrize("query", ["createPage", "CREATEPAGE", " createpage ", "wiki:createPage"])
 def test_an_exact_name_is_first_however_it_is_capitalised(query: str) -> None:
     assert found_of_rankers(KeywordExpertRanker(TOOLS), TOOLS, query)[0] == "createPage"
@@ -267,19 +228,9 @@ def test_a_query_word_within_a_word_of_the_description_counts_as_a_substring() -
     assert signals("elephant", 3) == {Signal.DESCRIPTION: weight.DESCRIPTION_SUBSTRING}
 
 
-def test_what_shares_nothing_with_the_query_is_not_kept() -> None:
-    for ranker in (KeywordExpertRanker(TOOLS), KeywordSystemRanker(TOOLS)):
-        assert found_of_rankers(ranker, TOOLS, "zeppelin") == []
-        assert found_of_rankers(ranker, TOOLS, "") == []
-
-
 def test_the_keywords_of_a_system_tool_are_its_name_and_the_domain_terms_of_its_description() -> None:
     assert keywords(TOOLS[2]) == {"run", "query", "database", "draw", "chart"}
     assert keywords(TOOLS[3]) == {"ponder"}
-
-
-def test_words_of_a_name_stay_however_short_they_are() -> None:
-    assert keywords(TOOLS[4]) == {"ls"}
 
 
 def test_what_is_outside_the_vocabulary_cannot_be_found_by_description() -> None:
@@ -295,13 +246,6 @@ def test_keywords_are_compared_in_both_directions() -> None:
 def test_of_two_tools_that_have_every_query_word_the_more_specific_one_is_first() -> None:
     tools = (Tool("s", "page", "Create, delete, list and move a document."), Tool("s", "create_page"))
     assert found_of_rankers(KeywordSystemRanker(tools), tools, "create page") == ["create_page", "page"]
-
-
-@given(catalogs_of_rankers, texts_of_rankers)
-def test_a_score_is_within_its_scale(tools: list[Tool], query: str) -> None:
-    expert, system = KeywordExpertRanker(tools).rank(query), KeywordSystemRanker(tools).rank(query)
-    assert all(0 <= value <= 190 + 1e-9 for value in expert.values)
-    assert all(0 <= value <= 1 + 1e-9 for value in system.values)
 
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "description": "name of a town"}}}
@@ -349,8 +293,3 @@ def test_claude_code_puts_the_tool_that_a_query_names_first() -> None:
 def test_a_word_with_a_plus_must_be_in_the_name() -> None:
     assert _kept(claude_code, "orders") == ["list_orders", "cancel_order"]
     assert _kept(claude_code, "+cancel orders") == ["cancel_order"]
-
-
-@pytest.mark.parametrize("ranker", [codex, claude_code], ids=["codex", "claude-code"])
-def test_an_empty_query_finds_nothing(ranker: Ranker) -> None:
-    assert _kept(ranker, "  ") == []

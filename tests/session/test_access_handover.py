@@ -10,15 +10,15 @@ from hypothesis import given, strategies as st
 from inspector.access.restriction import since
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.error import ToolsightError
-from inspector.core.events import ElicitationCompleted, ServerAnswered, ServerAsked
+from inspector.core.events import ServerAnswered, ServerAsked
 from inspector.core.message import ToolResult
-from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
+from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest
 from inspector.mcp.frame import Frame, FrameKind
-from inspector.mcp.port import MOST_RECORDED, WITHDRAWN
+from inspector.mcp.port import WITHDRAWN
 from inspector.schema.json_value import JsonObject
 from tests.mcp.test_frame import frame
 from tests.session.test_access_session import as_user, ids, policy
-from tests.support.fakes import FixedElicitor, calls, says
+from tests.support.fakes import says
 from tests.support.marketplace import market, servers_and_money
 from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
 
@@ -91,26 +91,6 @@ async def test_no_message_and_no_call_begins_while_another_session_does() -> Non
         assert (await rig.bench.chat("hello")).text == "Hello."
 
 
-async def test_nobody_is_seen_as_while_a_tool_is_called_or_a_message_is_answered() -> None:
-    servers, (gate, answer) = shop_and_weather(), held()
-    servers["calc"].answer = answer
-    steps = (calls(("calc__evaluate", {})), says("Done."))
-    async with connected(*steps, servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
-        call = await begun(rig.bench.call("calc:evaluate", {}))
-        with pytest.raises(ToolsightError, match="a tool call is running"):
-            await rig.bench.see_as("bob")
-        turn = await begun(rig.bench.chat("hello"))
-        queued = await begun(rig.bench.chat("and again"))
-        gate.set()
-        await call
-        with pytest.raises(ToolsightError, match="a message is being answered"):
-            await rig.bench.see_as("bob")
-        await asyncio.gather(turn, queued)
-        assert (rig.bench.session_id, rig.bench.state.user) == ("s", "ada")
-        await rig.bench.see_as("bob")
-        assert rig.bench.state.user == "bob"
-
-
 async def test_what_begins_while_seeing_as_somebody_else_waits_is_not_interrupted() -> None:
     servers, (gate, answer) = shop_and_weather(), held()
     servers["calc"].answer = answer
@@ -175,34 +155,6 @@ async def test_a_question_that_is_open_is_withdrawn_and_told_where_it_was_asked(
         person.decided.set()
         await client.elicit(ASKED)
         assert len(rig.events(ServerAsked.kind)) == len(rig.events(ServerAnswered.kind)) == 1
-
-
-async def test_what_was_asked_of_one_user_is_not_counted_or_told_to_the_next() -> None:
-    elicitor = FixedElicitor(ElicitationAnswer(Action.ACCEPT))
-    async with connected(elicitor=elicitor, policy=lambda: BOTH, values=as_user("ada")) as rig:
-        client = rig.servers["shop"].client
-        for _ in range(MOST_RECORDED):
-            client.roots()
-        await client.elicit(LinkRequest("shop", "Pay here", "https://pay.example/1", "e1"))
-        await rig.bench.see_as("bob")
-        client.completed("e1")
-        client.roots()
-        told = [record.kind for record in rig.bench.records() if "shop" in repr(record.event)]
-        assert ElicitationCompleted.kind not in told
-        assert (told.count(ServerAsked.kind), told.count(ServerAnswered.kind)) == (1, 1)
-        assert rig.store.read("s", kinds=(ElicitationCompleted.kind,))
-
-
-async def test_a_server_out_of_sight_is_not_reconnected_while_another_session_begins() -> None:
-    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
-        gate = slow_to_leave(rig)
-        seeing = await begun(rig.bench.see_as("bob"))
-        reconnecting = await begun(rig.bench.reconnect("calc"))
-        gate.set()
-        await seeing
-        with pytest.raises(ToolsightError, match="there is no server 'calc'"):
-            await asyncio.wait_for(reconnecting, 5)
-        assert "calc" not in repr(rig.bench.records())
 
 
 def crossed(rig: Rig, *frames: Frame) -> None:

@@ -54,12 +54,3 @@ async def test_a_server_that_was_installed_is_not_told_as_unconnected(tmp_path: 
         await rig.bench.install(rig.bench.marketplace.plan("currency"))
         await rig.bench.retrieval.settled()
         assert unconnected(rig) == ["bank:wire"]
-
-
-async def test_tags_are_those_of_the_servers_that_may_be_seen_now() -> None:
-    now = [policy(ada=("shop:*", "weather:*"))]
-    async with connected(policy=lambda: now[0], values=as_user("ada")) as rig:
-        assert rig.bench.retrieval.rules.tags.by_server.keys() == {"shop", "weather"}
-        now[0] = policy(ada=("shop:*",))
-        await rig.bench.read_policy_again()
-        assert rig.bench.retrieval.rules.tags.by_server.keys() == {"shop"}

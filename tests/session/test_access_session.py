@@ -6,10 +6,9 @@ import pytest
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.events import Record, SessionStarted, ToolEvicted
+from inspector.core.events import SessionStarted, ToolEvicted
 from inspector.core.events.server import ServerFailed
 from inspector.core.ports import Snapshot
-from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Tool
 from inspector.store.memory import MemoryStore
@@ -34,16 +33,6 @@ def as_user(name: str, **more: Any) -> dict[str, Any]:
 
 def ids(rig: Rig) -> list[str]:
     return [tool.id for tool in rig.bench.catalog.tools]
-
-
-async def test_a_tool_that_is_not_granted_is_never_found() -> None:
-    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
-        report = rig.bench.search(SearchRequest("refund an order"))
-        assert ids(rig) == ["shop:list_orders", "calc:evaluate"]
-        assert {hit.score.tool_id for hit in report.hits} <= {"shop:list_orders", "calc:evaluate"}
-        for name in ("shop:refund_order", "refund_order", "shop__refund_order"):
-            with pytest.raises(ToolsightError, match="there is no tool"):
-                await rig.bench.call(name, {})
 
 
 async def test_counts_are_those_of_permitted_tools() -> None:
@@ -119,14 +108,6 @@ async def test_a_loaded_tool_goes_when_its_grant_goes() -> None:
             await rig.bench.call("shop:refund_order", {})
 
 
-async def test_a_user_whom_the_policy_drops_sees_nothing() -> None:
-    now = [BOTH]
-    async with connected(policy=lambda: now[0], values=as_user("ada")) as rig:
-        now[0] = policy(bob=("*",))
-        await rig.bench.read_policy_again()
-        assert ids(rig) == []
-
-
 async def test_a_policy_that_cannot_be_read_again_stays() -> None:
     def broken() -> AccessPolicy:
         raise ConfigError("policy.yaml:3: shop:refund_order is wrong", hint="shop:refund_order")
@@ -171,17 +152,6 @@ async def test_seeing_as_nobody_is_the_administrators_way_back() -> None:
         assert not rig.bench.state.is_restricted
         (started,) = rig.events(SessionStarted.kind)
         assert (started.user, started.restricted) == ("", False)
-
-
-async def test_listeners_hear_the_new_session_and_no_longer_the_old_one() -> None:
-    heard: list[Record] = []
-    async with connected(policy=lambda: BOTH, values=as_user("bob")) as rig:
-        rig.bench.subscribe(heard.append)
-        before = rig.bench._session
-        await rig.bench.see_as("ada")
-        before.emit(ToolEvicted("shop:refund_order", "late", "hand"))
-        assert heard
-        assert {record.session for record in heard} == {"s-2"}
 
 
 async def test_a_user_reads_the_sessions_recorded_of_that_user_alone() -> None:
@@ -232,22 +202,6 @@ async def test_a_grant_that_matches_no_tool_is_an_error_of_its_holder() -> None:
         await rig.bench.see_as("")
         await rig.bench.wait_connected()
         assert {one.entry for one in rig.bench.state.problems} == {"shop:refnd*", "weather:nothing"}
-
-
-async def test_a_changed_tool_list_is_told_of_permitted_tools_alone() -> None:
-    servers = shop_and_weather()
-    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
-        shop = servers["shop"]
-        seen = len(rig.bench.records())
-        shop.listed.clear()
-        shop.change([*shop.tools, Tool("shop", "hidden_one", "Hidden.")])
-        await shop.listed.wait()
-        shop.listed.clear()
-        shop.change([*shop.tools, Tool("shop", "list_more", "More.")])
-        await _until(rig, "tools")
-        (changed,) = rig.events("tools")
-        assert (changed.added, changed.tools) == (("list_more",), 2)
-        assert "hidden_one" not in repr(rig.bench.records()[seen:])
 
 
 async def test_what_changed_since_last_time_is_told_of_permitted_tools_alone() -> None:

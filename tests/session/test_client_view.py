@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given, strategies as st
 
 from inspector.clients.client import Client, all_clients, find_client
-from inspector.clients.seen import cut, see, sent_name, sent_schema
+from inspector.clients.seen import see, sent_name, sent_schema
 from inspector.core.tool import Tool
 from inspector.session.client_view import ClientView, view_as
 from tests.support.canned import INSTRUCTIONS, LONG_NAME, TOOLS
@@ -68,13 +68,6 @@ def test_a_name_that_is_too_long_is_refused_cut_hashed_or_cut_in_the_middle() ->
     assert (len(middle), middle[30:33]) == (63, "...")
 
 
-@given(texts, st.integers(0, 50))
-def test_a_cut_text_is_a_beginning_and_the_rest(text: str, limit: int) -> None:
-    found = cut(text, limit)
-    assert found.shown + found.lost == text
-    assert not limit or len(found.shown) <= limit
-
-
 def test_combinations_at_the_top_of_a_schema_are_refused_or_removed() -> None:
     assert "oneOf" in see(find_client("claude-code"), TOOLS[2]).refused
     seen = see(find_client("vscode"), TOOLS[2])
@@ -95,13 +88,6 @@ def test_before_a_search_a_model_knows_names_servers_everything_or_nothing() -> 
     assert _as("anthropic-bm25").prompt == ""
     gemini = _as("gemini-cli")
     assert gemini.before_search == gemini.prompt_tokens + gemini.definition_tokens
-
-
-def test_a_refused_tool_is_neither_listed_nor_counted() -> None:
-    view = _as("claude-code")
-    assert LONG_NAME not in view.prompt
-    assert view.definition_tokens == sum(view.tokens[seen.tool.id] for seen in view.tools if not seen.refused)
-    assert view.problems == ("2 tools refused",)
 
 
 def test_servers_that_do_not_fit_in_the_list_are_missing_from_it_and_that_is_told() -> None:

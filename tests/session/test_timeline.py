@@ -21,7 +21,6 @@ from inspector.core.events import (
     ModelRequested,
     ModelResponded,
     SearchPerformed,
-    SessionStarted,
     ToolEvicted,
     ToolLoaded,
     TurnEnded,
@@ -95,25 +94,6 @@ def test_a_turn_knows_its_message_its_tokens_and_what_the_model_did() -> None:
     assert [action.kind for action in first.actions] == ["search"]
     assert [(action.kind, action.ok) for action in second.actions] == [("result", True), ("loop", False)]
     assert [action.kind for action in third.actions] == ["reject"]
-
-
-def test_what_a_person_does_by_hand_is_not_what_the_model_did() -> None:
-    stream = [
-        CATALOG,
-        request(1),
-        CallStarted("user-1", "shop:list", {}, by="user"),
-        CallFinished("user-1", "shop:list", True, ""),
-        found(by="user"),
-    ]
-    assert Timeline.of(records(stream)).calls[0].actions == []
-
-
-def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_has_none() -> None:
-    entries = (*ENTRIES, CatalogEntry("shop:get", 10, deferred=False))
-    timeline = Timeline.of(records([CatalogBuilt("", entries, "", 0, 0)]))
-    assert [lane.tool for lane in timeline.lanes] == ["shop:get"]
-    started = SessionStarted("c", (), "", "m", "m", 1, settings={"binding": {"always_include": ["calc:*"]}})
-    assert [lane.tool for lane in Timeline.of(records([started, CATALOG])).lanes] == ["calc:evaluate"]
 
 
 def test_the_gate_moves_tools_into_the_call_that_it_was_asked_for() -> None:

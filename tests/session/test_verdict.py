@@ -14,24 +14,9 @@ from inspector.tokens.measure import BudgetMeter, FixedWindow
 from inspector.tokens.plan import Assumptions
 from tests.support.fakes import CharacterCounter
 
-POINTS = st.none() | st.integers(1, 5000)
-
 
 def verdict(tools: int, even: BreakEven) -> Verdict:
     return Verdict(tools, even, 0.24, 0.19)
-
-
-@st.composite
-def evens(draw: st.DrawFn) -> BreakEven:
-    low, usual, high = sorted((draw(POINTS) for _ in range(3)), key=lambda at: (at is None, at or 0))
-    return BreakEven(usual, low, high)
-
-
-@given(st.integers(1, 6000), evens())
-def test_a_yes_and_a_no_hold_over_the_whole_range(tools: int, even: BreakEven) -> None:
-    answer = verdict(tools, even).answer
-    assert (answer is Answer.PAYS) == all(at is not None and tools >= at for at in (even.low, even.high))
-    assert (answer is Answer.COSTS) == all(at is None or tools < at for at in (even.low, even.high))
 
 
 @pytest.mark.parametrize(

@@ -118,12 +118,6 @@ def test_the_newest_session_comes_first_and_the_one_to_leave_out_not_at_all(reco
     assert [call.request for call in calls] == ["said in new", "said in old"]
 
 
-def test_sessions_do_not_mix(recorded: Recorded) -> None:
-    recorded.session(UserSaid(MESSAGE), searched(LATE, "shop:list"), name="one")
-    recorded.session(*called("shop:list"), name="two", at=200.0)
-    assert recorded.requests == []
-
-
 def assert_told_alike(
     tmp_path: Path, fill: Callable[[Recorded], None], read: Callable[[CallHistory], list[Any]]
 ) -> None:
@@ -186,18 +180,6 @@ def test_a_task_is_what_a_model_called_for_one_message(recorded: Recorded) -> No
     assert [task.calls[0][0] for task in recorded.history.tasks(but="two")] == ["shop:list"]
 
 
-def test_a_task_has_the_persona_of_its_session(recorded: Recorded) -> None:
-    agent, toolset = started(origin=Origin("codex")), started(toolset="reports")
-    named = started(settings={"inertia": {"persona": "mine"}}, toolset="reports")
-    renamed = SettingsChanged("toolsight", {"inertia": {"persona": "other"}})
-    older = started(settings={"binding": {}})
-    for at, (name, first) in enumerate({"a": agent, "b": toolset, "c": named, "d": older}.items()):
-        recorded.session(first, UserSaid(MESSAGE), *called("shop:list"), name=name, at=100.0 * at)
-    recorded.session(named, renamed, UserSaid(MESSAGE), *called("shop:list"), name="e", at=900.0)
-    personas = [task.persona for task in recorded.history.tasks()]
-    assert personas == ["other", "toolsight", "mine", "reports", "codex"]
-
-
 def test_a_successful_call_has_the_persona_of_its_session(recorded: Recorded) -> None:
     first = (started(toolset="reports"), UserSaid(MESSAGE), *called("shop:list"))
     renamed = SettingsChanged("toolsight", {"inertia": {"persona": "ada"}})
@@ -235,16 +217,3 @@ def test_a_session_that_a_user_sees_shows_the_habits_of_that_user(recorded: Reco
         recorded.session(first, UserSaid(MESSAGE), *called("shop:list"), name=f"s{at}", at=100.0 * at)
     personas = [call.persona for call in recorded.history.successful_calls(viewer=Viewer("ada"))]
     assert personas == ["sales", "ada", "ada"]
-
-
-@with_hostile_text
-def test_a_viewer_of_any_name_has_the_own_calls(tmp_path: Path, text: str) -> None:
-    def fill(recorded: Recorded) -> None:
-        for name, user in (("own", text), ("other", f"{text}'")):
-            first = started(user=user, expert=text)
-            recorded.session(first, UserSaid(user), *called("shop:list"), name=name)
-
-    def read(history: CallHistory) -> list[PastCall]:
-        return list(history.successful_calls(viewer=Viewer(text, text)))
-
-    assert_told_alike(tmp_path, fill, read)

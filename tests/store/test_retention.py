@@ -95,20 +95,3 @@ async def test_a_new_limit_counts_at_once() -> None:
         async with asyncio.timeout(5):
             await gone.wait()
         assert [one.id for one in store.ages()] == ["s"]
-
-
-async def test_by_default_sessions_of_a_season_are_kept() -> None:
-    assert RecordSettings().max_sessions >= 1000
-    ground = Ground(MemoryStore(), RecordSettings())
-    recorded(ground.store, "last quarter", ground.clock.now() - 100 * DAY)
-    recorded(ground.store, "last month", ground.clock.now() - 60 * DAY)
-    ground.retention.start()
-    assert await ground.next(SessionsForgotten) == SessionsForgotten(("last quarter",))
-    await ground.retention.aclose()
-
-
-async def test_a_session_that_is_over_is_no_longer_being_written() -> None:
-    store = MemoryStore()
-    async with connected(store=store):
-        assert store.forget(["s"]) == ()
-    assert store.forget(["s"]) == ("s",)

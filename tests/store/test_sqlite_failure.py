@@ -82,16 +82,6 @@ def test_a_killed_writer_has_lost_nothing_that_append_returned_for(path: Path) -
     assert kept[:acknowledged] == list(range(1, acknowledged + 1))
 
 
-@pytest.mark.slow
-def test_programs_that_start_at_once_share_a_new_database(path: Path) -> None:
-    writers = [start(WRITER, path, f"s{number}", 30) for number in range(4)]
-    for writer in writers:
-        writer.communicate()
-    assert [writer.returncode for writer in writers] == [0] * 4
-    with SqliteStore(path) as store:
-        assert [summary.events for summary in store.sessions()] == [30] * 4
-
-
 def test_a_full_disk_is_told_and_what_was_there_stays(path: Path) -> None:
     with start(FULL_DISK, path) as writer:
         output, _nothing = writer.communicate()
@@ -126,13 +116,6 @@ def test_a_database_held_by_another_program_is_told_as_held(path: Path) -> None:
         assert "Another program" in refusal(path).hint
     finally:
         other.close()
-
-
-def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_refused(path: Path) -> None:
-    path.mkdir()
-    refusal(path)
-    (path / "file").write_text("", encoding="utf-8")
-    refusal(path / "file" / "toolsight.db")
 
 
 def test_a_read_only_folder_is_refused() -> None:

@@ -1,6 +1,5 @@
 """What is remembered of servers and configurations, by the database and by the fake alike."""
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,6 @@ from inspector.core.tool import Annotations, Tool
 from inspector.store.memory import MemoryServerMemory
 from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
-from tests.support.hostile import with_hostile_text
 
 
 @pytest.fixture
@@ -49,14 +47,6 @@ def test_an_approval_covers_its_items_with_their_files(memory: ServerMemory) -> 
     memory.approve([ConsentItem("f", "shop", FILES)], "demo.json")
     assert memory.approved(["f", "g"]) == {"f": FILES}
     assert memory.approved(["h", "f"]) == {"h": (), "f": FILES}
-
-
-@with_hostile_text
-def test_an_approved_file_of_any_name_is_found_again(memory: ServerMemory, text: str) -> None:
-    name = os.fsdecode(text.encode("utf-8", "replace"))
-    file = RunFile(f"/srv/{name}", "d", (7,))
-    memory.approve([ConsentItem("f", "shop", (file,))], "demo.json")
-    assert memory.approved(["f"]) == {"f": (file,)}
 
 
 def test_the_version_at_the_first_connection_stays_until_the_next_approval(memory: ServerMemory) -> None:

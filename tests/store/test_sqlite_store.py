@@ -15,15 +15,13 @@ from inspector.core.events import (
     CallStarted,
     Event,
     LoopDetected,
-    ModelSwitched,
-    Origin,
     Record,
     SearchPerformed,
     SessionStarted,
     ToolLoaded,
     UserSaid,
 )
-from inspector.core.ports import EventStore, SessionSummary
+from inspector.core.ports import EventStore
 from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.store.memory import MemoryStore
 from inspector.store.store import SqliteStore
@@ -87,22 +85,6 @@ def test_a_range_is_read_from_above_one_number_up_to_another(store: EventStore) 
     assert store.between("elsewhere", 0, 9) == []
 
 
-def test_a_limit_keeps_the_newest_records(store: EventStore) -> None:
-    stream = fill(store, STARTED, CALL, RESULT, SEARCH, CALL)
-    assert store.read("s", limit=2) == stream[-2:]
-    assert store.read("s", kinds=["call"], limit=1) == stream[-1:]
-    assert store.read("s", limit=0) == []
-    assert store.read("s", limit=99) == stream
-
-
-def test_a_session_is_summed_up_in_one_line(store: EventStore) -> None:
-    asked = UserSaid("Which orders are late? " + "x" * 500)
-    switched = ModelSwitched("openai/y", "y", 1000)
-    fill(store, STARTED, SEARCH, CALL, RESULT, CALL, asked, UserSaid("And now?"), switched)
-    summary = SessionSummary("s", 101.0, 108.0, "demo.json", "openai/y", events=8, searches=1, calls=1)
-    assert store.sessions() == [replace(summary, question=asked.text[:200])]
-
-
 def test_the_newest_session_comes_first(store: EventStore) -> None:
     for name, at in (("old", 100.0), ("new", 300.0), ("middle", 200.0)):
         fill(store, STARTED, session=name, at=at)
@@ -135,13 +117,6 @@ def test_a_cut_takes_the_newest_records_and_leaves_room_for_others(store: EventS
     for session in ("s", "other", "nobody"):
         store.cut(session, 0)
     assert (store.sessions(), store.read("s")) == ([], [])
-
-
-def test_an_imported_session_names_its_agent_and_has_no_age(store: EventStore) -> None:
-    fill(store, replace(STARTED, origin=Origin("codex", "0.5")), session="theirs")
-    fill(store, STARTED, session="ours")
-    assert {one.id: one.agent for one in store.sessions()} == {"theirs": "codex", "ours": ""}
-    assert [one.id for one in store.ages()] == ["ours"]
 
 
 def test_text_that_no_terminal_could_show_survives(store: EventStore) -> None:
@@ -255,12 +230,6 @@ def test_a_session_that_is_being_written_is_not_forgotten(store: EventStore) -> 
     assert store.forget(["written"]) == ("written",)
 
 
-def test_the_age_of_a_session_is_the_time_of_its_last_event(store: EventStore) -> None:
-    fill(store, STARTED, CALL, session="a", at=100.0)
-    fill(store, STARTED, session="b", at=50.0)
-    assert sorted((one.id, one.ended_at) for one in store.ages()) == [("a", 102.0), ("b", 51.0)]
-
-
 def test_a_store_that_is_closed_writes_no_session(path: Path) -> None:
     with SqliteStore(path) as writing, SqliteStore(path) as other:
         fill(writing, UserSaid("hi"))
@@ -268,15 +237,6 @@ def test_a_store_that_is_closed_writes_no_session(path: Path) -> None:
         writing.close()
         assert other.forget(["s"]) == ("s",)
         assert list(path.with_name(f".{path.name}-writers").iterdir()) == []
-
-
-def test_another_name_of_the_database_knows_who_is_writing(path: Path, tmp_path: Path) -> None:
-    alias = tmp_path / "alias.db"
-    with SqliteStore(path) as writing:
-        fill(writing, UserSaid("hi"))
-        alias.symlink_to(path)
-        with SqliteStore(alias) as other:
-            assert other.forget(["s"]) == ()
 
 
 def test_a_session_is_being_written_for_everybody_but_its_writer(tmp_path: Path) -> None:

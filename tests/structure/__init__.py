@@ -1,1 +1,1 @@
-"""What the shape of the code is measured by: journeys through it, and mutants that its tests must catch."""
+"""The shape of the code: no circles of files, and mutants that its tests must catch."""

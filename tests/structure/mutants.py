@@ -143,7 +143,7 @@ MUTANTS = (
         "inspector/loop/chain.py",
         "if not binding.is_bound and tool.id not in request.offered:",
         "if False:",
-        ("tests/loop/test_loop_runs.py", "tests/loop/test_chat.py", "tests/session/test_prd_edge_cases.py"),
+        ("tests/loop/test_loop_runs.py", "tests/loop/test_chat.py"),
     ),
     Mutant(
         "a precondition that does not hold stops the call",

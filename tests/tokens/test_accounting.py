@@ -9,12 +9,11 @@ import pytest
 from inspector.core.budget import Prices, Tokenizer
 from inspector.core.events import BudgetMeasured, ModelSwitched
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
-from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, Settings
+from inspector.core.settings import BudgetSettings, CacheTtl, Settings
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.schema.schema import ModelFeatures
 from inspector.tokens.accounting import Accounting
-from tests.loop.test_chat import Bench
 from tests.support.fakes import (
     CharacterCounter,
     MemoryPrices,
@@ -69,14 +68,6 @@ def test_what_was_counted_once_is_not_counted_again() -> None:
     ]
 
 
-def test_a_model_without_a_price_is_priced_as_the_settings_say() -> None:
-    assert character_accounting(None, OTHER).prices() == OTHER
-    assert character_accounting().terms == UNCACHED
-    assert character_accounting(None, OTHER, OWN).prices() == OWN
-    unknown = Settings(budget=BudgetSettings(priced_as="nobody/nothing"))
-    assert character_accounting(LiveModel(unknown, ToldModel()), OTHER).prices() is None
-
-
 class Marked(ToldModel):
     """A told model whose cache keeps what is marked."""
 
@@ -101,30 +92,6 @@ def test_marks_are_charged_for_as_long_as_they_are_kept(
     assert (accounting.ttl, accounting.terms) == (ttl, kept)
     unmarked = character_accounting(LiveModel(settings, ToldModel()), own)
     assert (unmarked.ttl, unmarked.terms) == (None, own.terms)
-
-
-@pytest.mark.parametrize(("chosen", "written"), [("5m", True), ("off", False)])
-async def test_a_charge_follows_the_marks(chosen: CacheTtl, written: bool) -> None:
-    model = Marked(searches(query="orders"), says("done"))
-    bench = Bench(
-        settings=Settings(budget=BudgetSettings(prompt_cache=chosen)), model=model, prices=(HOURLY,)
-    )
-    await bench.say()
-    first, second = bench.events("request")
-    assert (first.charge.written > 0) is written
-    assert (second.charge.read > 0) is written
-    assert (first.breakpoints is not None) is written
-    assert first.charge.tokens == first.tokens.input
-    assert second.terms == (replace(HOURLY.terms, marked=True) if written else UNCACHED)
-
-
-@pytest.mark.parametrize(("model", "reads"), [(Marked, False), (ToldModel, True)])
-async def test_where_nothing_was_marked_nothing_is_read(model: type[ToldModel], reads: bool) -> None:
-    settings = Settings(binding=BindingSettings(delivery="rewrite"))
-    told = model(searches(tool_names=["get_forecast"]), says("done"))
-    bench = Bench(settings=settings, model=told, prices=(HOURLY,))
-    await bench.say()
-    assert (bench.events("request")[1].charge.read > 0) is reads
 
 
 async def test_another_model_counts_with_its_own_tokenizer_once_everything_is_counted() -> None:

@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.budget import Prices
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.tokens.break_even import break_even_range, break_evens, ranges, scaled
-from inspector.tokens.cost import PRESETS, Delivery, session_cost
+from inspector.tokens.cost import Delivery, session_cost
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
 from tests.support.fakes import searched_early
 
@@ -55,12 +54,6 @@ def test_a_manifest_at_its_limit_grows_no_further(delivery: Delivery) -> None:
     assert found is not None
     assert not costs_less(limited, delivery, found - 1)
     assert all(costs_less(limited, delivery, tools) for tools in (found, found + 1, 200, 1000, 5000))
-
-
-def test_a_shortened_manifest_is_in_full_for_fewer_tools() -> None:
-    shortened = replace(PLAN.overhead, manifest_limit=480, manifest_in_full=960)
-    plan = replace(PLAN, overhead=shortened)
-    assert [scaled(plan, tools).overhead.manifest for tools in (30, 60, 120, 240)] == [240, 480, 480, 480]
 
 
 def test_rewriting_pays_above_some_fifty_tools_where_the_prompt_is_as_was_measured_elsewhere() -> None:
@@ -114,36 +107,9 @@ def test_an_assumption_that_a_record_replaces_is_not_varied() -> None:
     assert all(point.low == point.usual == point.high for point in found.values())
 
 
-def test_answers_count_where_there_are_prices() -> None:
-    dear = Prices("m", 1e-6, 1e-3, cache_read=1e-7)
-    free = Prices("m", 1e-6, 0.0, cache_read=1e-7)
-    with_answers = break_evens(PLAN, dear.terms, dear)[Delivery.CALL_TOOL]
-    without = break_evens(PLAN, free.terms, free)[Delivery.CALL_TOOL]
-    assert with_answers is not None
-    assert without is not None
-    assert with_answers > without
-
-
-@given(st.integers(1, 5000))
-def test_a_scaled_catalog_has_the_mean_size(tools: int) -> None:
-    other = scaled(PLAN, tools)
-    assert other.tool_tokens == pytest.approx(394 * tools, abs=1)
-    gates = {len(call.gated) for call in other.calls}
-    assert gates == {min(10, tools)}
-    found = {id_ for call in other.calls for id_ in call.discovered}
-    assert len(found) == min(15, tools)
-
-
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(1, 30))
 def test_any_sizes_can_be_scaled(sizes: list[int], tools: int) -> None:
     listed = [PlannedTool(f"t{place}", size, place == 0) for place, size in enumerate(sizes)]
     other = scaled(usual_plan(listed, Overhead()), tools)
     assert abs(other.tool_tokens - sum(sizes) / len(sizes) * tools) <= 1 + len(other.tools)
     assert sum(tool.pinned for tool in other.tools) == 1
-
-
-def test_presets_say_where_they_are_from() -> None:
-    assert len({preset.name for preset in PRESETS}) == len(PRESETS)
-    for preset in PRESETS:
-        assert preset.source
-        assert preset.terms.read <= preset.terms.write

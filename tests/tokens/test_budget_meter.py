@@ -20,7 +20,7 @@ from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import search_tools_definition, wire_message, wire_system
-from inspector.tokens.measure import BudgetMeter, FixedWindow, attribute, request_pieces
+from inspector.tokens.measure import BudgetMeter, FixedWindow, attribute
 from tests.support.fakes import character_meter
 
 MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}
@@ -86,24 +86,6 @@ def test_the_blocks_of_the_cache_are_the_same_tokens(request_: ModelRequest) -> 
         assert sum(block.tokens for block in blocks) == meter.measure(request_, 0).parts.input
 
 
-@given(entries=st.lists(st.text(max_size=5), max_size=3), more=st.lists(st.text(max_size=5), max_size=3))
-def test_the_pieces_joined_are_the_body(entries: list[str], more: list[str]) -> None:
-    said = [compact({"role": "user", "content": text}) for text in entries]
-    defined = [compact({"type": "function", "function": {"name": text}}) for text in more]
-    head, first, second = request_pieces(said, defined)
-    body: dict[str, Any] = {"messages": [json.loads(one) for one in said]}
-    body |= {"tools": [json.loads(one) for one in defined]} if defined else {}
-    assert head + "".join([*first, *second]) == compact(body)
-
-
-@given(tool=st.builds(Tool, names, names, anything, schemas))
-def test_a_definition_costs_what_its_parts_cost(tool: Tool) -> None:
-    for meter in METERS.values():
-        cost = meter.cost(tool)
-        assert cost.tokens == meter.tool(tool)
-        assert min(cost.name, cost.framing) > 0
-
-
 def test_name_description_and_schema_are_told_apart() -> None:
     cost = character_meter().cost(FORECAST)
     assert (cost.name, cost.description) == (len("weather__get_forecast"), len("Forecast for a city."))
@@ -122,24 +104,6 @@ def test_the_manifest_and_the_pool_are_parts_of_their_own() -> None:
     assert split.input == whole.input
     assert split.meta == whole.meta - split.manifest
     assert split.system == whole.system - split.pool
-
-
-def test_a_search_and_its_result_are_no_history() -> None:
-    meter = character_meter()
-    search = (
-        AssistantMessage("", (ToolCall("1", "search_tools", {"query": "rain"}),)),
-        ToolMessage("1", "search_tools", "weather:get_forecast"),
-    )
-    said = (UserMessage("Will it rain?"),)
-    before = meter.measure(ModelRequest("", said, (), 0), 0).parts
-    after = meter.measure(ModelRequest("", (*said, *search), (), 0), 0).parts
-    assert (after.history, before.searches) == (before.history, 0)
-    assert after.searches == after.input - before.input
-
-
-def test_a_request_of_nothing_is_nothing_but_its_brackets() -> None:
-    parts = character_meter().measure(ModelRequest("", (), (), 7), 0).parts
-    assert (parts.input, parts.system, parts.used) == (15, 15, 22)
 
 
 @given(

@@ -114,40 +114,6 @@ async def test_with_text_delivery_a_search_returns_the_whole_schema() -> None:
     assert schema in texts[1]
 
 
-async def test_a_tool_that_was_not_found_yet_is_not_called_through_the_proxy() -> None:
-    bench = bench_with(calls(proxied("shop__list_orders", LATE)), says("done"), delivery="call_tool")
-    await bench.say()
-    assert bench.servers.calls == []
-    (rejected,) = bench.events("reject")
-    assert (rejected.name, rejected.reason) == ("shop__list_orders", "deferred")
-    assert "Use search_tools" in bench.tool_messages()[0]
-
-
-async def test_the_proxy_asks_before_a_tool_that_writes() -> None:
-    bench = bench_with(
-        searches(tool_names=["refund_order"]),
-        calls(proxied("shop__refund_order", {"id": 1})),
-        says("ok"),
-        delivery="call_tool",
-        decision=Decision.NO,
-    )
-    await bench.say()
-    assert bench.servers.calls == []
-    assert bench.approver.asked[0].tool.id == "shop:refund_order"
-
-
-async def test_a_loop_through_the_proxy_unloads_the_tool_behind_it() -> None:
-    again = calls(proxied("shop__list_orders", LATE))
-    bench = bench_with(
-        searches(tool_names=["list_orders"]), again, again, again, again, says("ok"), delivery="call_tool"
-    )
-    await bench.say()
-    assert len(bench.servers.calls) == 3
-    assert [event.tool for event in bench.events("loop")] == ["shop:list_orders"]
-    assert bench.events("reject")[0].reason == "evicted"
-    assert len({tuple(sent(request)) for request in bench.model.requests}) == 1
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -163,14 +129,6 @@ async def test_a_proxied_call_that_names_no_tool_is_rejected(call: tuple[str, Ma
     assert (await bench.say()).outcome == "answered"
     assert bench.servers.calls == []
     assert len(bench.events("reject")) == 1
-
-
-async def test_a_search_through_the_proxy_is_a_search() -> None:
-    bench = bench_with(
-        calls(proxied("search_tools", {"tool_names": ["list_orders"]})), says("ok"), delivery="call_tool"
-    )
-    await bench.say()
-    assert bench.session.state.load_order == ("shop:list_orders",)
 
 
 NAMES = st.sampled_from("abcde")
@@ -270,14 +228,6 @@ def test_definitions_are_current_and_no_more_than_the_capacity_or_one_request_is
         known = [tool for name in names if (tool := shelf.catalog.get(f"s:{name}"))]
         assert shelf.load(names) == [definition(tool) for tool in known]
         assert len(shelf.loader) <= max(capacity, len(known))
-
-
-def test_the_definitions_that_were_used_last_are_kept() -> None:
-    shelf = Shelf(capacity=2)
-    (a,) = shelf.load("a")
-    for names in ("b", "a", "c"):
-        shelf.load(names)
-    assert shelf.load("a")[0] is a
 
 
 def test_a_stale_id_resolves_to_the_only_tool_of_its_name() -> None:

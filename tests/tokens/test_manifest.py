@@ -1,18 +1,15 @@
 """The manifest: as the PRD prints it, within a budget, and no way for a server to write lines of its own."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.settings import ManifestSettings
-from inspector.core.tool import Tool
 from inspector.tokens.manifest import (
     HEADER,
     Manifest,
     ManifestEntry,
-    entries,
     fitted_manifest,
     search_tools_definition,
 )
@@ -86,13 +83,6 @@ def test_a_server_of_ten_tools_is_listed_in_full_and_one_of_more_shows_four_and_
     assert text.splitlines()[-1] == "- calc (11 tools): tool_0, tool_1, tool_2, tool_3, ... and 7 more"
 
 
-def test_servers_come_in_catalog_order_with_a_blank_line_between() -> None:
-    tools = [Tool("b", "x"), Tool("a", "y"), Tool("b", "z")]
-    listed = entries(tools, {"a": "About a"})
-    assert listed == (ManifestEntry("b", ("x", "z")), ManifestEntry("a", ("y",), "About a"))
-    assert "\n\n- b (2 tools): x, z\n\n- a (1 tool): y\n  About a" in manifest_text(listed)
-
-
 def test_the_meta_tool_carries_the_manifest_and_three_optional_parameters() -> None:
     function = search_tools_definition("THE MANIFEST")["function"]
     assert function["name"] == "search_tools"
@@ -102,27 +92,11 @@ def test_the_meta_tool_carries_the_manifest_and_three_optional_parameters() -> N
     assert "<manifest>" not in search_tools_definition("")["function"]["description"]
 
 
-def test_where_everything_is_loaded_the_search_only_advises() -> None:
-    function = search_tools_definition("", advisory=True)["function"]
-    assert function["name"] == "search_tools"
-    assert "loaded already" in function["description"]
-    assert "Load" not in str(function["parameters"])
-
-
 @pytest.mark.parametrize("most", [0, len(manifest_text(SHOP))])
 def test_what_fits_is_left_as_it_is(most: int) -> None:
     manifest = fitted_manifest(SHOP, ManifestSettings(most), len)
     assert manifest == Manifest(manifest_text(SHOP), len(manifest_text(SHOP)), ())
     assert fitted_manifest((), ManifestSettings(most), len) == Manifest("", 0, ())
-
-
-def test_how_many_names_are_listed_is_a_setting() -> None:
-    settings = ManifestSettings(0, listed_in_full=1, listed_of_many=2)
-    text = fitted_manifest(SHOP, settings, len).text
-    assert "- shop (6 tools): list, get, ... and 4 more\n" in text
-    assert "- mail (2 tools): send, search\n" in text
-    none = fitted_manifest(SHOP, ManifestSettings(0, listed_in_full=1, listed_of_many=0), len).text
-    assert f"- shop (6 tools)\n  {SUMMARY}" in none
 
 
 def shortened(servers: Sequence[ManifestEntry]) -> list[Manifest]:
@@ -179,14 +153,6 @@ def test_what_is_left_after_a_step(rule: str, begins: str) -> None:
 
 
 @given(CATALOG, st.integers(1, 400))
-def test_no_server_loses_because_of_its_place(servers: list[ManifestEntry], most: int) -> None:
-    here, there = (
-        shown(fitted_manifest(order, ManifestSettings(most), len).text) for order in (servers, servers[::-1])
-    )
-    assert here == there
-
-
-@given(CATALOG, st.integers(1, 400))
 def test_the_model_is_told_what_a_shortened_manifest_leaves_out(
     servers: list[ManifestEntry], most: int
 ) -> None:
@@ -213,18 +179,6 @@ def test_a_thousand_servers_are_counted_some_tens_of_times() -> None:
     assert 480 <= manifest.tokens <= 500
     assert len(shown(manifest.text)) > 470
     assert len(counted) < 30
-
-
-@given(CATALOG, st.lists(st.integers(1, 400), min_size=2), COUNTERS)
-def test_a_larger_budget_never_shows_less(
-    servers: list[ManifestEntry], budgets: list[int], count: Callable[[str], int]
-) -> None:
-    texts = [fitted_manifest(servers, ManifestSettings(most), count).text for most in sorted(budgets)]
-    for smaller, larger in pairwise(map(shown, texts)):
-        assert smaller.keys() <= larger.keys()
-        for server, (few, brief) in smaller.items():
-            assert few <= larger[server][0]
-            assert brief <= larger[server][1]
 
 
 @given(CATALOG, st.integers(1, 400), COUNTERS)

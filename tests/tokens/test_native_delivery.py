@@ -8,9 +8,9 @@ from inspector.core.message import ModelRequest, ToolMessage
 from inspector.core.settings import BindingSettings, Settings
 from inspector.core.tool import definition
 from inspector.loop.model.litellm import marked_messages, marked_tools
-from inspector.schema.schema import PLAIN, Deferral, ModelFeatures
+from inspector.schema.schema import Deferral, ModelFeatures
 from inspector.tokens.delivery import effective_delivery
-from inspector.tokens.manifest import text_with, wire_message
+from inspector.tokens.manifest import text_with
 from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.fakes import Step, ToldModel, calls, says, searches
 
@@ -49,16 +49,6 @@ async def test_a_found_tool_comes_with_the_result_and_the_array_stays(deferral: 
     assert [event.delivery for event in bench.events("request")] == [deferral] * 3
 
 
-async def test_only_claude_is_declared_what_it_may_load() -> None:
-    names = {}
-    for deferral in DEFERRALS:
-        bench, model = bench_on(deferral, says("done"))
-        await bench.say()
-        names[deferral] = [entry["function"]["name"] for entry in model.requests[0].deferred]
-    waiting = [tool.wire_name for tool in (LIST, REFUND, FORECAST)]
-    assert names == {"tool_reference": waiting, "tool_search": []}
-
-
 async def test_nothing_is_unloaded_to_make_room() -> None:
     bench, _ = bench_on(
         "tool_reference",
@@ -71,29 +61,6 @@ async def test_nothing_is_unloaded_to_make_room() -> None:
     assert bench.events("evict") == []
     assert bench.session.state.load_order == (LIST.id, FORECAST.id)
     assert bench.servers.calls == [("shop", "list_orders", {})]
-
-
-async def test_what_a_result_says_beside_its_definitions_is_text() -> None:
-    bench, model = bench_on(
-        "tool_reference", searches(tool_names=["list_orders", "no_such_tool"]), searches(query="?"), says("x")
-    )
-    await bench.say()
-    named, nothing = results(model.requests[2])
-    assert named.definitions == (definition(LIST),)
-    assert "no_such_tool" in named.text
-    assert not nothing.definitions
-    assert nothing.text
-
-
-async def test_definitions_are_counted_where_they_are_loaded() -> None:
-    found = searches(tool_names=["list_orders"])
-    native, model = bench_on("tool_reference", found, says("done"))
-    await native.say()
-    before, after = (event.tokens for event in native.events("request"))
-    said = wire_message(results(model.requests[1])[0])["content"]
-    assert said == text_with("", [definition(LIST)])
-    assert after.tools == before.tools
-    assert after.searches > len(said)
 
 
 @pytest.mark.parametrize("deferral", DEFERRALS)
@@ -129,17 +96,6 @@ async def test_a_tool_that_changed_is_sent_anew_and_its_old_definition_as_text()
         REFUND.wire_name,
         FORECAST.wire_name,
     ]
-
-
-async def test_another_model_reads_the_definitions_as_text() -> None:
-    bench, model = bench_on("tool_reference", searches(tool_names=["list_orders"]), says("done"))
-    await bench.say()
-    model.features = PLAIN
-    request = bench.binder.request(model.requests[1].messages)
-    assert (request.deferral, request.deferred) == ("", ())
-    assert bound_names(request) == [*STEADY, LIST.wire_name]
-    told = [wire["content"] for wire in marked_messages(request) if wire["role"] == "tool"]
-    assert told == [text_with("", [definition(LIST)])]
 
 
 @pytest.mark.parametrize(

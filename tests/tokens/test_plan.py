@@ -43,7 +43,6 @@ from inspector.tokens.plan import (
     usual_plan,
 )
 from tests.support.fakes import calls, character_meter, says, searches
-from tests.support.hostile import with_hostile_text
 from tests.support.workbench import connected
 
 TOOLS = [PlannedTool(f"s:t{number}", 100 + number) for number in range(50)]
@@ -87,14 +86,6 @@ def test_the_usual_plan_is_what_it_says() -> None:
     assert "meta_tokens" not in plan.assumed
 
 
-def test_a_seed_gives_the_same_plan() -> None:
-    first, again, other = (usual_plan(TOOLS, Overhead(), Assumptions(seed=seed)) for seed in (0, 0, 1))
-    assert first == again
-    for one, differs in zip(first.calls, other.calls, strict=True):
-        assert one.gated != differs.gated
-        assert one.discovered != differs.discovered or not one.discovered
-
-
 @pytest.mark.parametrize("tools", [0, 1, 5])
 def test_a_small_catalog_is_found_as_far_as_it_goes(tools: int) -> None:
     plan = usual_plan(TOOLS[:tools], Overhead())
@@ -134,18 +125,6 @@ def test_native_delivery_is_priced_as_what_the_model_gets(deferral: Deferral, wa
     assert own_delivery(native, ModelFeatures(deferral=deferral)) == way
     gate = with_values(native, {"binding.policy": "gate"})
     assert own_delivery(gate, ModelFeatures(deferral=deferral)) == "gate"
-
-
-def test_where_no_server_waits_all_of_them_are_made_to() -> None:
-    tools = (Tool("calc", "sum", "Adds."), Tool("calc", "product", "Multiplies."))
-    setup = Setup(
-        tools, Configuration("test.json", (ServerSpec("calc", "calc", defer_loading=False),)), Settings()
-    )
-    for discovery in (setup.settings.discovery, replace(setup.settings.discovery, enabled=False)):
-        settings = replace(Settings(), discovery=discovery)
-        plan = catalog_planner(replace(setup, settings=settings), character_meter())(Assumptions())
-        assert [tool.pinned for tool in plan.tools] == [False, False]
-        assert plan.overhead.meta > 0
 
 
 def test_a_recorded_search_session_by_hand() -> None:
@@ -228,12 +207,6 @@ def test_a_session_without_a_model_call_has_no_plan(events: tuple[Event, ...]) -
     assert plan_of(recorded(*events)) is None
 
 
-@with_hostile_text
-def test_any_text_is_planned(text: str) -> None:
-    plan = planned(catalog(text), request(1, history=5), ModelResponded(1, text), ToolLoaded(text, 5, text))
-    assert len(compare(plan, CacheTerms())) == len(Delivery)
-
-
 @pytest.mark.parametrize("delivery", [Delivery.REWRITE, Delivery.APPEND])
 async def test_a_session_is_planned_token_for_token_as_it_was_sent(delivery: Delivery) -> None:
     steps = (
@@ -251,16 +224,6 @@ async def test_a_session_is_planned_token_for_token_as_it_was_sent(delivery: Del
     plan = plan_of(records)
     assert plan is not None
     sent = [sum(block.tokens for block in row.blocks) for row in planned_requests(plan, delivery)]
-    assert sent == [cost.parts.input for cost in costs]
-
-
-async def test_a_static_session_is_planned_token_for_token() -> None:
-    steps = calls(("shop__list_orders", {})), says("done")
-    async with connected(*steps, values={"discovery.enabled": False}) as rig:
-        await rig.bench.chat("go")
-        plan, costs = plan_of(rig.bench.records()), rig.bench.state.costs
-    assert plan is not None
-    sent = [row.charge.tokens for row in compare(plan, CacheTerms())[0].uncached.requests]
     assert sent == [cost.parts.input for cost in costs]
 
 
@@ -288,12 +251,6 @@ def test_a_successful_call_solves_a_step_and_a_failed_one_none() -> None:
     assert solved(called("a", by="user")) == solved() == 0
     one, other = called("a", "1"), called("b", "2", ok=False)
     assert solved([one[0], other[0], other[1], one[1]]) == 1
-
-
-def test_the_same_call_again_solves_nothing_until_the_user_speaks() -> None:
-    assert solved(called("a", x=1), called("a", x=1), called("a", x=2)) == 2
-    assert solved(called("a", x=1), [UserSaid("again")], called("a", x=1)) == 2
-    assert solved(called("a", ok=False), called("a")) == 1
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.booleans()), max_size=12))

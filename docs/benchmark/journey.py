@@ -1,6 +1,6 @@
 """Follows two journeys through the code as it runs, and prints the files, folders and rooms they pass.
 
-`python -m tests.structure.journey`. One journey leads from enter in the search box until the rows are drawn
+`python -m docs.benchmark.journey`. One journey leads from enter in the search box until the rows are drawn
 (a warm search for "late orders" on the demo), the other from a model's tool call until its result is stored.
 Recorded by `sys.setprofile` in every thread; the standard library and packages are left out.
 """
