@@ -19,8 +19,7 @@ from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.metric import recall_at
-from inspector.search.rules import SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import SearchRules, ToolSearch
 
 # About as many words of small talk around a request as a chatty message has.
 AROUND = 95

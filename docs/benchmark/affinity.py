@@ -30,7 +30,7 @@ from inspector.search.metric import ndcg_at, recall_at
 from inspector.search.past_request import Affinity
 from inspector.search.past_use import PastUse, Use
 from inspector.search.ranker import Ranking
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 from tests.support.retrieval import semantic_index
 
 CUT = 5

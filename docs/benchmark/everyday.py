@@ -20,7 +20,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.measure.run import CaseRun, run_bench
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.metric import recall_at
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 
 IMPOSSIBLE = ("far", "near-miss", "small-talk")
 

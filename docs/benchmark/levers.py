@@ -26,7 +26,7 @@ from inspector.search.hybrid import HybridRanker
 from inspector.search.metric import recall_at
 from inspector.search.query import ParsedQuery, parse
 from inspector.search.query_fusion import QueryFusion, QueryWeights
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 
 
 @dataclass(frozen=True, slots=True)

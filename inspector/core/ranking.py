@@ -4,9 +4,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.core.number import percent
+
+if TYPE_CHECKING:
+    pass
 
 
 class IndexPhase(StrEnum):
@@ -299,6 +302,8 @@ class SearchReport:
         return is_unsure and self.answer is Answer.NOTHING
 
 
+# A report keeps its results and this many of the tools that missed; the rest is counted.
+MISSES_KEPT = 15
 NOT_SHOWN = "not shown"
 
 

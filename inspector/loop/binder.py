@@ -249,11 +249,15 @@ class Binder:
 
     def unmet(self) -> Mapping[str, Sequence[str]]:
         """The preconditions that do not hold, by tool."""
-        return self.preconditions.closed(self.catalog.by_id, self._facts())
+        return self.preconditions.closed(self.catalog.by_id, self._facts()) if self._has_rules else {}
 
     def unmet_of(self, tool_id: str) -> Sequence[str]:
         """The preconditions of one tool that do not hold."""
-        return self.preconditions.unmet(tool_id, self._facts())
+        return self.preconditions.unmet(tool_id, self._facts()) if self._has_rules else ()
+
+    @property
+    def _has_rules(self) -> bool:
+        return bool(self._live.settings.access.preconditions)
 
     def request(self, messages: tuple[Message, ...], *, think: bool = False) -> ModelRequest:
         """Build the request exactly as sent to the model."""

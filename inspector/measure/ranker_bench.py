@@ -28,7 +28,7 @@ from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.ranker import Ranker
 from inspector.search.ranker_list import ISO
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 from inspector.search.semantics import Semantics
 
 ESTIMATES = (

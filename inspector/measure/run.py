@@ -15,8 +15,7 @@ from inspector.search.embedding import BATCH
 from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
 from inspector.search.ranker import Ranker, Ranking
-from inspector.search.rules import SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import SearchRules, ToolSearch
 from inspector.search.semantics import Semantics
 
 _START = 8

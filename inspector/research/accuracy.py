@@ -23,8 +23,7 @@ from inspector.research.source import NamedCatalog, PlayedScenario, Source, Step
 from inspector.schema.json_value import compact
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
-from inspector.search.rules import SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import SearchRules, ToolSearch
 from inspector.tokens.delivery import DefinitionLoader, tools_array
 from inspector.tokens.measure import BudgetMeter
 

@@ -24,8 +24,7 @@ from inspector.search.document import Key, texts_by_key
 from inspector.search.index import ToolIndex
 from inspector.search.ports import Embedder, StaticEmbedder
 from inspector.search.ranker import Ranker, Ranking
-from inspector.search.rules import SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import SearchRules, ToolSearch
 from inspector.search.semantics import Semantics
 from inspector.tokens.delivery import DefinitionLoader, tools_array
 from inspector.tokens.manifest import SEARCH_TOOLS, entries, fitted_manifest, search_tools_definition

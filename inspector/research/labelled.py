@@ -19,8 +19,7 @@ from inspector.research.source import NamedCatalog, Source, Steps, columns, inde
 from inspector.search.answer_text import found_text
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
-from inspector.search.rules import SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import SearchRules, ToolSearch
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
 from inspector.tokens.measure import BudgetMeter
 

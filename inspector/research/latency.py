@@ -18,8 +18,7 @@ from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.ports import ToolRegistry
 from inspector.search.registry_tier import RegistryTier
-from inspector.search.rules import SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import SearchRules, ToolSearch
 
 _LOOK_S = 0.2
 

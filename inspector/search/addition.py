@@ -14,7 +14,7 @@ from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import MAX_EMBEDDED
 from inspector.search.query import typed
 from inspector.search.ranker import ranking_for
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 from inspector.search.standing import Standing, Standings, Verdict, position_of
 from inspector.search.tool_edit import edited_rankers
 from inspector.search.vocabulary import STOP_WORDS, split_words, terms

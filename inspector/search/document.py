@@ -378,7 +378,9 @@ def similarities(
         for number in numbers:
             np.matmul(matrices[number], columns, out=cosines[ends[number] : ends[number + 1]])
 
-    worth_sharing = sum(matrix.nbytes for matrix in matrices) >= _WORTH_SHARING
-    count = processors() if worth_sharing else 1
-    side_by_side(compare, [range(first, len(matrices), count) for first in range(count)])
+    if sum(matrix.nbytes for matrix in matrices) < _WORTH_SHARING:
+        compare(range(len(matrices)))
+    else:
+        count = processors()
+        side_by_side(compare, [range(first, len(matrices), count) for first in range(count)])
     return np.ascontiguousarray(cosines.T)

@@ -13,14 +13,13 @@ from inspector.access.reach import EvalCase, EvalSet
 from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.ports import Clock, PastCall
-from inspector.core.ranking import IndexState, SearchRequest
+from inspector.core.ranking import MISSES_KEPT, IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.search.past_use import UseReader, Whose
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.ranker_list import ISO, THREE_TIER, require_ranker
-from inspector.search.rules import MISSES_KEPT, SearchRules
 from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from inspector.search.index import ToolIndex
     from inspector.search.ranker import Ranker
     from inspector.search.registry_tier import RegistryTier
+    from inspector.search.search import SearchRules
     from inspector.search.semantics import Semantics
 
 
@@ -179,8 +179,10 @@ class Retrieval:
         self._rankers = None
 
     @property
-    def rules(self) -> SearchRules:
+    def rules(self) -> "SearchRules":
         """The current rules that turn a ranking into results."""
+        from inspector.search.search import SearchRules
+
         return replace(SearchRules.of(self.settings), tags=Tags(self._server_tags(), self.settings.tags))
 
     @property

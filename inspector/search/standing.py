@@ -19,7 +19,7 @@ from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.query import parse
 from inspector.search.ranker import Mask, Ranking, ranking_for
-from inspector.search.rules import Places, SearchRules
+from inspector.search.search import Places, SearchRules
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from inspector.search.answer_text import told_apart
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.fusion import STATIC
 from inspector.search.ranker import ranking_for
-from inspector.search.rules import NEAR, SearchRules
+from inspector.search.search import NEAR, SearchRules
 from inspector.search.standing import Standing, Standings, Verdict, position_of
 
 BEST_PASSAGE = "best passage"

@@ -19,7 +19,7 @@ from inspector.measure.run import Run, Share, Summary, run_bench, summarise
 from inspector.measure.standing import Difference, Drop, Mark, difference, drops, marks, stored_marks
 from inspector.search.index import ToolIndex
 from inspector.search.ranker import Ranking
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 from tests.support.fakes import ManualClock
 
 LETTERS = "abcdefghijkl"

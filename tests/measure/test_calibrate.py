@@ -22,7 +22,7 @@ from inspector.measure.calibrate import (
     sweep,
 )
 from inspector.measure.run import Share, run_bench, summarise
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 from tests.support.examples import examples
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of, words_only

@@ -14,8 +14,7 @@ from inspector.core.tool import Tool
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.query import MAX_STEPS
 from inspector.search.ranker_list import RANKERS
-from inspector.search.rules import CLOSEST_AT_MOST, SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import CLOSEST_AT_MOST, SearchRules, ToolSearch
 from inspector.search.standing import by_step, compare_rankers, ranks_of
 from inspector.search.vocabulary import Tags
 from inspector.search.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, why_not

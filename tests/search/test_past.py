@@ -19,7 +19,7 @@ from inspector.search.past_request import FLOOR, FULL, WEIGHT, Affinity, PastReq
 from inspector.search.past_use import PastUse, Use
 from inspector.search.ranker import Ranking, ServerRanker, ranking_for
 from inspector.search.ranker_list import RANKERS
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 from inspector.search.semantics import Semantics
 from inspector.search.tool_edit import edited_rankers
 from inspector.search.why_not import ledger

@@ -11,8 +11,7 @@ from inspector.search.answer_text import SearchAnswer, unknown_server_text
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.retrieval import Retrieval
-from inspector.search.rules import SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import SearchRules, ToolSearch
 from inspector.search.vocabulary import Tags
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of, words_only

@@ -11,8 +11,7 @@ from inspector.core.tool import Annotations, Tool
 from inspector.search.answer_text import CLOSEST_ONLY, SearchAnswer
 from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.ranker import Ranking
-from inspector.search.rules import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules
-from inspector.search.search import ToolSearch
+from inspector.search.search import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules, ToolSearch
 from tests.support.fakes import ManualClock
 
 RULES = SearchRules(limit=5, threshold=0.35, closest_threshold=0.02)

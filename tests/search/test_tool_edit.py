@@ -18,7 +18,7 @@ from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.confusable import Confusable, Reason, confusables, own_words
 from inspector.search.index import ToolIndex
 from inspector.search.ranker_list import RANKERS
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 from inspector.search.semantics import Semantics
 from inspector.search.standing import Standing
 from inspector.search.tool_edit import edit_effect

@@ -19,7 +19,7 @@ from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserS
 from inspector.core.ranking import SearchRequest
 from inspector.measure.evalset import added_cases
 from inspector.search.addition import Addition, AdditionTrial
-from inspector.search.rules import SearchRules
+from inspector.search.search import SearchRules
 from inspector.search.why_not import WhyNot, why_not
 from widgets import RecordList
 
