@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from inspector.core.access import Sight
 from inspector.registry.sql_registry import IDS_A_STATEMENT, Condition, Dialect, SqlRegistry, one_of
 from inspector.search.ports import Neighbour, RegisteredTool, SyncReport
-from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.store.database import SqliteDatabase
 from inspector.store.server_memory import SqliteVectors, storable
 
 # What somebody may see. GLOB matches what `Sight.permits` does, with two differences that are made up for:
@@ -103,18 +103,13 @@ class SqliteRegistry(SqlRegistry):
 
     _sql = _DIALECT
 
-    def __init__(
-        self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, reader: SqliteDatabase | None = None
-    ) -> None:
-        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock.
-
-        Everything is read with the `reader` if there is one.
-        """
+    def __init__(self, path: Path, reader: SqliteDatabase | None = None) -> None:
+        """Nothing is opened yet. Everything is read with the `reader` if there is one."""
         super().__init__()
-        self._database = reader or SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        self._database = reader or SqliteDatabase(path)
         # What is written is prepared beside what is read, so that nobody waits for a long import.
-        self._written = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
-        self._vectors = SqliteVectors(path, busy_timeout_ms=busy_timeout_ms)
+        self._written = SqliteDatabase(path)
+        self._vectors = SqliteVectors(path)
         self._writing = threading.Lock()
         self._nearest = _NearestTools(self._database)
 

@@ -27,7 +27,7 @@ from inspector.reliability.breaker import (
 )
 from inspector.search.retrieval import Live
 from inspector.store.codec import decode_value, encode_value
-from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.store.database import SqliteDatabase
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -319,9 +319,9 @@ ON CONFLICT (server, tool) DO UPDATE SET state = excluded.state
 class SqliteBreakers:
     """See `BreakerStore`. Every call reads what is in the file, so that two processes agree at once."""
 
-    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
-        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
-        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+    def __init__(self, path: Path) -> None:
+        """Nothing is opened yet."""
+        self._database = SqliteDatabase(path)
 
     def get(self, key: BreakerKey) -> Breaker:
         """The breaker as it is now, whoever changed it last."""

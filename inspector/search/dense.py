@@ -177,10 +177,10 @@ class TwoStageRanker:
 
     name = "two-stage"
 
-    def __init__(self, stages: Stages, *, share: float = SERVER_SHARE) -> None:
+    def __init__(self, stages: Stages) -> None:
         self._stages = stages
         # The same for all tools of one server, it would only lift every score.
-        self._share = share if stages.prior.is_informative else 0.0
+        self._share = SERVER_SHARE if stages.prior.is_informative else 0.0
 
     def terms(self, query: str) -> tuple[str, ...]:
         return self._stages.terms(query)
@@ -211,13 +211,12 @@ class TwoStageRanker:
 
 
 class TwoStageProductRanker:
-    """Multiplies the similarities of a tool and its server; keeps the tools of the `servers` best servers."""
+    """Multiplies the similarities of a tool and its server; keeps the tools of the best servers."""
 
     name = "two-stage-product"
 
-    def __init__(self, stages: Stages, *, servers: int = SERVERS_KEPT) -> None:
+    def __init__(self, stages: Stages) -> None:
         self._stages = stages
-        self._servers = servers
 
     def terms(self, query: str) -> tuple[str, ...]:
         return self._stages.terms(query)
@@ -229,7 +228,7 @@ class TwoStageProductRanker:
         found = self._stages.compare(query, server_query)
         s, t = found.server_of_tool, found.tool
         values = s * t * np.maximum(s, t)
-        chosen = np.argsort(-found.server, kind="stable")[: self._servers]
+        chosen = np.argsort(-found.server, kind="stable")[:SERVERS_KEPT]
         kept = np.isin(self._stages.prior.server_of, chosen) & (t > 0)
 
         def explain(position: int) -> Score:

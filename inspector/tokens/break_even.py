@@ -50,18 +50,17 @@ def break_even_range(
     assumed: Assumptions,
     terms: CacheTerms,
     prices: Prices | None = None,
-    most: int = MOST,
     deliveries: Sequence[Delivery] = tuple(Delivery),
 ) -> dict[Delivery, BreakEven]:
     """The break-even points of deliveries over every combination of the ends of the assumptions' ranges."""
     plan = plans(assumed)
     spread = ranges(plan, assumed)
-    usual = break_evens(plan, terms, prices, most, deliveries)
+    usual = break_evens(plan, terms, prices, deliveries=deliveries)
     ends: list[dict[str, Any]] = []
     if spread:
         ends = [dict(zip(spread, values, strict=True)) for values in product(*spread.values())]
     others = (plans(replace(assumed, **values)) for values in ends)
-    varied = [break_evens(other, terms, prices, most, deliveries) for other in others]
+    varied = [break_evens(other, terms, prices, deliveries=deliveries) for other in others]
     found = {}
     for delivery, here in usual.items():
         points = sorted((one[delivery] for one in (usual, *varied)), key=lambda at: (at is None, at or 0))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from inspector.core.error import ServerExited
 from inspector.core.message import ToolResult
-from inspector.core.ports import Clock, SystemClock, ToolListing
+from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
 from inspector.mcp.port import ClientSide, ServerLink, ignored
@@ -111,7 +111,6 @@ class McpConnector:
         self,
         log_dir: Path,
         environment: Mapping[str, str] | None = None,
-        clock: Clock | None = None,
         registry: ProcessRegistry | None = None,
     ) -> None:
         """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
@@ -119,7 +118,7 @@ class McpConnector:
         Without a `registry` nobody ends the servers of a killed process.
         """
         self._log_dir = log_dir
-        self._clock = clock or SystemClock()
+        self._clock = SystemClock()
         self._registry = registry or ProcessRegistry(None)
         self._frames: defaultdict[str, FrameLog] = defaultdict(FrameLog)
         self._environment = os.environ if environment is None else environment

@@ -172,7 +172,7 @@ def _package(model: _PackageModel, variables: Mapping[str, str]) -> Package:
 
 
 def _variable(model: _VariableModel) -> Variable:
-    name = text.variable(model.name, "a variable")
+    name = text.variable(model.name)
     default = text.argument(model.default, f"the default of {name}")
     return Variable(name, text.prose(model.description), model.required, model.secret, default, model.place)
 

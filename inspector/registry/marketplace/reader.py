@@ -229,7 +229,7 @@ def _words(arguments: Sequence[_Input], inputs: list[Variable]) -> Iterator[str]
 
 
 def _variable(one: _Input, place: Any, name: str = "") -> Variable:
-    named = text.variable(name or one.name, "a variable")
+    named = text.variable(name or one.name)
     value = one.value if one.value is not None else one.default
     return Variable(
         named,

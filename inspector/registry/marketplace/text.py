@@ -50,10 +50,10 @@ def arguments(texts: Iterable[str], what: str) -> tuple[str, ...]:
     return few(checked, MOST_ARGUMENTS, what)
 
 
-def variable(text: str, what: str) -> str:
+def variable(text: str) -> str:
     """A variable's name. Raises ConfigError."""
     if not _VARIABLE.fullmatch(text):
-        raise ConfigError(f"{what} does not have a valid name")
+        raise ConfigError("a variable does not have a valid name")
     return text
 
 
