@@ -371,11 +371,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str) -> f
 @shared
 @as_json
 def audit(
-    as_markdown: bool,
-    svg: Path | None,
-    baseline: Path | None,
-    max_increase: float,
-    **values: Any,
+    as_markdown: bool, svg: Path | None, baseline: Path | None, max_increase: float, **values: Any
 ) -> None:
     """Measure the servers of every MCP client on this machine.
 

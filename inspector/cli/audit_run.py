@@ -92,12 +92,7 @@ def _audited(found: _Found, readings: Mapping[str, Reading], options: Options, a
     measured = [subject for subject, one in zip(subjects, audited, strict=True) if one.measured]
     return Audit(
         Basis(
-            options.model,
-            accounting.meter.tokenizer,
-            accounting.meter.window,
-            prices,
-            pricing.assumed,
-            terms,
+            options.model, accounting.meter.tokenizer, accounting.meter.window, prices, pricing.assumed, terms
         ),
         audited,
         tuple(_problem(one) for one in found.unreadable),

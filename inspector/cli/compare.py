@@ -24,11 +24,7 @@ from inspector.core.report import (
     markdown_table,
     selected,
 )
-from inspector.scenario.comparison import (
-    STATIC,
-    ProfileComparison,
-    compare_profiles,
-)
+from inspector.scenario.comparison import STATIC, ProfileComparison, compare_profiles
 
 _UNITS = (
     "Tokens are summed over all model calls; costs include a prompt cache and the answers; a step is a tool "

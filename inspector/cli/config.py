@@ -99,9 +99,7 @@ _WIDEST = 110
 @click.command()
 @click.option("--profiles", is_flag=True, help="List the profiles, and what each changes.")
 @click.option(
-    "--check",
-    is_flag=True,
-    help="Connect and check the settings; exit with 3 if there are problems.",
+    "--check", is_flag=True, help="Connect and check the settings; exit with 3 if there are problems."
 )
 @shared
 @as_json

@@ -48,10 +48,7 @@ def read_configuration(options: Options, *, may_be_empty: bool = False) -> Opene
     whole = with_chosen(_read(options, may_be_empty), options, own=fixtures_path())
     chosen = policy_of(whole, options).settings.access
     opened = OpenedConfiguration.under(
-        chosen,
-        whole,
-        load_policy,
-        lambda sight: servers_for(sight, whole, partial(open_registry, options)),
+        chosen, whole, load_policy, lambda sight: servers_for(sight, whole, partial(open_registry, options))
     )
     known = [spec.name for spec in opened.seen.servers]
     for name in options.trust:

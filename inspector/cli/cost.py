@@ -36,14 +36,7 @@ from inspector.session.verdict import PricedSession, discovery_delivery, price_s
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import LitellmPrices
 from inspector.tokens.break_even import MOST, BreakEven, ranges
-from inspector.tokens.cost import (
-    PRESETS,
-    CachePreset,
-    Delivery,
-    DeliveryCost,
-    SessionCost,
-    session_cost,
-)
+from inspector.tokens.cost import PRESETS, CachePreset, Delivery, DeliveryCost, SessionCost, session_cost
 from inspector.tokens.plan import Assumptions, Plan, plan_of
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -19,14 +19,7 @@ import click
 from inspector import __version__
 from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_leftovers, open_store
 from inspector.cli.location import database_path
-from inspector.cli.options import (
-    CommandGroup,
-    Options,
-    as_json,
-    database,
-    owner_options,
-    shared,
-)
+from inspector.cli.options import CommandGroup, Options, as_json, database, owner_options, shared
 from inspector.cli.run import Exit, found_in, interruptible
 from inspector.cli.table import say, show
 from inspector.config.client import client_files, is_there

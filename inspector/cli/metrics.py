@@ -25,11 +25,7 @@ from inspector.core.report import Table, selected
 from inspector.core.text import closest
 from inspector.core.turns import ACTS, turns
 from inspector.measure.telemetry.discovery import OWN, RoutingLog
-from inspector.measure.telemetry.gathering import (
-    KINDS,
-    RULES,
-    Telemetry,
-)
+from inspector.measure.telemetry.gathering import KINDS, RULES, Telemetry
 from inspector.measure.telemetry.section import MOST, backlog_table, overview, sections
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -109,12 +105,7 @@ def choosing(function: F) -> F:
 
     @wraps(function)
     def command(
-        sessions: tuple[str, ...],
-        after: float,
-        agent: str,
-        profile: str,
-        database: Path | None,
-        **rest: Any,
+        sessions: tuple[str, ...], after: float, agent: str, profile: str, database: Path | None, **rest: Any
     ) -> Any:
         store = open_store(Options(database=database))
         return function(chosen=_chosen(store, sessions, after, agent, profile), **rest)

@@ -136,10 +136,7 @@ set_values = _common(
     help="Change a setting; see `toolsight config settings`. May be repeated.",
 )
 database = _common(
-    "--db",
-    "database",
-    type=click.Path(path_type=Path),
-    help="SQLite database file (or set TOOLSIGHT_DB).",
+    "--db", "database", type=click.Path(path_type=Path), help="SQLite database file (or set TOOLSIGHT_DB)."
 )
 approve = _common(
     "--approve",

@@ -186,13 +186,7 @@ def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str
 @as_json
 @click.pass_context
 def race(
-    context: click.Context,
-    /,
-    name: str,
-    exports: tuple[Path, ...],
-    present: bool,
-    pace: float,
-    **values: Any,
+    context: click.Context, /, name: str, exports: tuple[Path, ...], present: bool, pace: float, **values: Any
 ) -> None:
     """Ask once with all tools bound and once with discovery.
 

@@ -106,12 +106,7 @@ _File = click.Path(path_type=Path)
 @shared
 @as_json
 def import_tools(
-    files: tuple[Path, ...],
-    origin: str,
-    servers: tuple[str, ...],
-    *,
-    no_embed: bool,
-    **values: Any,
+    files: tuple[Path, ...], origin: str, servers: tuple[str, ...], *, no_embed: bool, **values: Any
 ) -> None:
     """Import tools from files or servers.
 

@@ -204,10 +204,7 @@ def _versions(versions: Sequence[RegisteredTool]) -> Iterator[str]:
     "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Maximum number of results."
 )
 @click.option(
-    "--floor",
-    type=click.FloatRange(-1, 1),
-    default=-1.0,
-    help="Minimum cosine of a result. Default: any.",
+    "--floor", type=click.FloatRange(-1, 1), default=-1.0, help="Minimum cosine of a result. Default: any."
 )
 @click.option("--federated", is_flag=True, help="Also search the registries in `federation.peers`.")
 @registry_options

@@ -53,8 +53,7 @@ def show_why(bench: Workbench, request: SearchRequest, tool_id: str, client: Cli
     asks = (request, bench.catalog.require(tool_id).id, rules)
     found = why_not(retrieval.rankers, retrieval.ranker_name, *asks)
     trial = AdditionTrial(
-        *(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool),
-        cases=retrieval.given,
+        *(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool), cases=retrieval.given
     )
     additions = trial.all()
     data = selected(found, _WHY) | {"additions": selected(additions, _ADDITION)} | search_json(client)

@@ -76,7 +76,7 @@ _NEVER = re.compile(
     r"|(?:~|\.{1,2})?/(?:[\w.@ +-]+/)*[\w@ +-]*\.[A-Za-z]\w{0,5}"
     r"|(?:~|\.{1,2})/[^\n]*|[A-Za-z]:\\[^\n]*"
     r"|/(?:etc|usr|var|home|Users|tmp|opt|run|root|mnt|dev|private|Library|bin|srv)\b[^\n]*"
-    r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s@?#]*",
+    r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s@?#]*"
 )
 _SCHEME = re.compile(r"(?:basic|bearer|token|digest|apikey)\s+(\S+)", re.IGNORECASE)
 

@@ -144,13 +144,7 @@ _NO_TEXTS: Mapping[str, str] = {}
 class Binder:
     """Holds the catalog and decides before every model call which tools are bound."""
 
-    def __init__(
-        self,
-        session: Session,
-        live: Live,
-        clock: Clock,
-        accounting: Accounting,
-    ) -> None:
+    def __init__(self, session: Session, live: Live, clock: Clock, accounting: Accounting) -> None:
         self.catalog = Catalog()
         self.away = AwayTools(session)
         self.preconditions = Preconditions(live, {})

@@ -186,10 +186,7 @@ def _ranker_without_vectors(checked: Checked) -> Iterator[SettingProblem]:
     for path, ranker, effect in _rankers(settings):
         if ranker in INFO and INFO[ranker].meaning_only:
             yield SettingProblem(
-                path,
-                ranker,
-                f"{effect} without vectors: {why}",
-                "Choose a ranker that also matches words.",
+                path, ranker, f"{effect} without vectors: {why}", "Choose a ranker that also matches words."
             )
 
 
@@ -209,10 +206,7 @@ def _impossible_delivery(checked: Checked) -> Iterator[SettingProblem]:
         return
     why = "the gate" if binding.policy == "gate" else "this model"
     yield SettingProblem(
-        "binding.delivery",
-        wanted,
-        f"is not possible with {why}, so {actual} is used",
-        f"Set it to {actual}.",
+        "binding.delivery", wanted, f"is not possible with {why}, so {actual} is used", f"Set it to {actual}."
     )
 
 

@@ -275,11 +275,7 @@ class LiveBench:
         """Each ranker as soon as it is measured, see RankerBench. Raises ToolsightError."""
         semantics = self.index.semantics
         bench = RankerBench(
-            rankers,
-            lambda: None if semantics is None else semantics.anew(),
-            self.clock,
-            report,
-            cancelled,
+            rankers, lambda: None if semantics is None else semantics.anew(), self.clock, report, cancelled
         )
         return bench.over(self.dataset, self.index)
 

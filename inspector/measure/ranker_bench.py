@@ -13,17 +13,7 @@ from inspector.core.ports import Clock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.run import (
-    KINDS,
-    Kind,
-    Prepared,
-    Run,
-    Share,
-    Summary,
-    prepare,
-    run_bench,
-    summarise,
-)
+from inspector.measure.run import KINDS, Kind, Prepared, Run, Share, Summary, prepare, run_bench, summarise
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.ranker import Ranker

@@ -241,10 +241,5 @@ def export_lines(versions: Iterable[RegisteredTool]) -> Iterator[str]:
 
 
 def _claims(annotations: Annotations) -> JsonObject:
-    values = (
-        annotations.read_only,
-        annotations.destructive,
-        annotations.idempotent,
-        annotations.open_world,
-    )
+    values = (annotations.read_only, annotations.destructive, annotations.idempotent, annotations.open_world)
     return {name: value for name, value in zip(_CLAIMS, values, strict=True) if value is not None}

@@ -176,8 +176,7 @@ def _layouts(of: Bench) -> tuple[Layout, ...]:
     return (
         measured("full schema, the list never changes", full_schema(session)),
         measured(
-            "full schema, a random definition changes every turn",
-            full_schema(session, at_random(session)),
+            "full schema, a random definition changes every turn", full_schema(session, at_random(session))
         ),
         measured(
             "full schema, the first definition changes every turn", full_schema(session, lambda _: first)

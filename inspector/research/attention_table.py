@@ -7,16 +7,7 @@ from inspector.core.number import money, percent, signed_percent
 from inspector.core.report import Origin, Section, Table
 from inspector.core.settings import BindingSettings
 from inspector.research.method import Quality
-from inspector.research.published import (
-    B4,
-    OURS,
-    POOL_AND_SCHEMAS,
-    SCALE,
-    SCALE_RHO,
-    TABLE_3,
-    TABLE_4,
-    TURNS,
-)
+from inspector.research.published import B4, OURS, POOL_AND_SCHEMAS, SCALE, SCALE_RHO, TABLE_3, TABLE_4, TURNS
 from inspector.research.source import columns, recorded
 from inspector.research.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, Scaled, paired_f1
 from inspector.research.task import SHARES

@@ -313,10 +313,7 @@ def _rule() -> Table:
 
 
 def _rule_rows() -> Iterator[tuple[str, ...]]:
-    by_tools, always = (
-        DiscoverySettings(auto="tools", auto_tools=SMALL),
-        DiscoverySettings(auto="always"),
-    )
+    by_tools, always = DiscoverySettings(auto="tools", auto_tools=SMALL), DiscoverySettings(auto="always")
     for tools in (SMALL - 1, SMALL):
         on = [decide(settings, tools, 0, 0).is_on for settings in (by_tools, always)]
         yield (f"{tools}", *("search" if is_on else "bind everything" for is_on in on))

@@ -7,11 +7,7 @@ from typing import Any
 
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Tokenizer
-from inspector.core.events import (
-    Decision,
-    Record,
-    SearchPerformed,
-)
+from inspector.core.events import Decision, Record, SearchPerformed
 from inspector.core.message import AssistantMessage
 from inspector.core.ports import ApprovalRequest, TokenCounter
 from inspector.core.ranking import Answer, Outcome, SearchReport
@@ -97,11 +93,7 @@ class PlayedRun:
 
 
 def outcome(
-    run: RecordedRun,
-    log: AgentLog,
-    records: Sequence[Record],
-    accounting: Accounting,
-    state: SessionState,
+    run: RecordedRun, log: AgentLog, records: Sequence[Record], accounting: Accounting, state: SessionState
 ) -> PlayedRun:
     """Sum up the records of a played run."""
     reports = [record.event.report for record in records if isinstance(record.event, SearchPerformed)]

@@ -93,10 +93,7 @@ class RrfRanker:
     def _explain(self, position: int, values: Scores, ranks: list[Scores]) -> Score:
         parts = tuple(
             Part(
-                Signal.FUSION,
-                source.name,
-                1 / (K + rank[position]),
-                {"rank": float(rank[position]), "k": K},
+                Signal.FUSION, source.name, 1 / (K + rank[position]), {"rank": float(rank[position]), "k": K}
             )
             for source, rank in zip(self._sources, ranks, strict=True)
             if rank[position] > 0

@@ -116,11 +116,7 @@ class QueryFusion:
     """Ranks the tools for a query of any number of steps."""
 
     def __init__(
-        self,
-        index: ToolIndex,
-        fusion: FusionRanker,
-        prior: ServerPrior,
-        weights: QueryWeights | None = None,
+        self, index: ToolIndex, fusion: FusionRanker, prior: ServerPrior, weights: QueryWeights | None = None
     ) -> None:
         self._index = index
         self._fusion = fusion

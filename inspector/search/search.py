@@ -180,13 +180,7 @@ class ToolSearch:
         self._rules = rules
         self._clock = clock
 
-    def run(
-        self,
-        request: SearchRequest,
-        *,
-        load: bool = True,
-        misses: int = MISSES_KEPT,
-    ) -> SearchAnswer:
+    def run(self, request: SearchRequest, *, load: bool = True, misses: int = MISSES_KEPT) -> SearchAnswer:
         """Answer a request; with `load=False` nothing is loaded."""
         request = self._with_known_tags(self._names.resolved(request))
         problem = self._problem(request)
@@ -289,13 +283,7 @@ class ToolSearch:
         return ranking.order()
 
     def _hits(
-        self,
-        request: SearchRequest,
-        ranking: Ranking,
-        *,
-        order: Sequence[int],
-        outcome: Outcome,
-        misses: int,
+        self, request: SearchRequest, ranking: Ranking, *, order: Sequence[int], outcome: Outcome, misses: int
     ) -> list[Hit]:
         """The results and the first `misses` other tools, each with what happened to it."""
         found: list[tuple[int, int, Outcome]] = []

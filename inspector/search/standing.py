@@ -8,12 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.error import ToolsightError
-from inspector.core.ranking import (
-    Answer,
-    Hit,
-    Outcome,
-    SearchRequest,
-)
+from inspector.core.ranking import Answer, Hit, Outcome, SearchRequest
 from inspector.core.tool import Tool
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex

@@ -132,11 +132,7 @@ class WhyNot:
 
 
 def why_not(
-    rankers: CatalogRankers,
-    ranker_name: str,
-    request: SearchRequest,
-    tool_id: str,
-    rules: SearchRules,
+    rankers: CatalogRankers, ranker_name: str, request: SearchRequest, tool_id: str, rules: SearchRules
 ) -> WhyNot:
     """Explain what a search does with one tool.
 

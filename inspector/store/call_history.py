@@ -287,10 +287,7 @@ class Retention:
         if not limits.max_sessions and not limits.max_days:
             return
         due = overdue(
-            self._store.ages(),
-            max_count=limits.max_sessions,
-            max_days=limits.max_days,
-            now=self._clock.now(),
+            self._store.ages(), max_count=limits.max_sessions, max_days=limits.max_days, now=self._clock.now()
         )
         for session in due:
             if self._is_ending:

@@ -25,10 +25,7 @@ class Accounting:
     """Counts and prices tokens for the session's model, with a meter per tokenizer and features."""
 
     def __init__(
-        self,
-        counter_for: Callable[[str], TokenCounter],
-        prices: PriceList,
-        live: LiveModel,
+        self, counter_for: Callable[[str], TokenCounter], prices: PriceList, live: LiveModel
     ) -> None:
         self._counter_for = counter_for
         self._prices = prices

@@ -220,9 +220,7 @@ class Transcript:
     tally: Tally = field(default_factory=Tally)
 
     def entries(
-        self,
-        progress: Progress = lambda _done, _size: None,
-        stopped: Callable[[], bool] = lambda: False,
+        self, progress: Progress = lambda _done, _size: None, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[Entry]:
         """The entries in their order; ends early when `stopped` says so. Raises ConfigError."""
         reader = line_reader(self.format)

@@ -65,13 +65,7 @@ class VSCodeReader:
             self._tally.count_unknown("no chat")
             return []
         created = moment(record.get("creationDate"), self._tally, per_second=_MILLISECONDS)
-        self._flow.begin(
-            Begun(
-                "vscode",
-                session=text(record.get("sessionId")),
-                at=created,
-            )
-        )
+        self._flow.begin(Begun("vscode", session=text(record.get("sessionId")), at=created))
         for request in requests:
             if isinstance(request, dict):
                 self._request(request)

@@ -14,13 +14,7 @@ from inspector.config.configuration import protocol_form
 from inspector.core.error import ClientRefusal
 from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client.translate import flaw_text
-from inspector.mcp.elicitation import (
-    QUESTIONS_A_CALL,
-    Action,
-    ElicitationRequest,
-    FormRequest,
-    LinkRequest,
-)
+from inspector.mcp.elicitation import QUESTIONS_A_CALL, Action, ElicitationRequest, FormRequest, LinkRequest
 from inspector.mcp.port import ClientSide
 from inspector.schema.json_value import JsonObject, compact
 

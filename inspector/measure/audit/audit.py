@@ -216,12 +216,7 @@ def suggestions(
     tools = subject.tools
     is_small = len(tools) < subject.settings.discovery.auto_tools
     deferrals = [] if is_small else _deferrals(subject, audited, meter, pricing)
-    kinds = [
-        deferrals,
-        _wordy(tools, meter),
-        _twins(tools, meter),
-        _unused(subject, tools, meter),
-    ]
+    kinds = [deferrals, _wordy(tools, meter), _twins(tools, meter), _unused(subject, tools, meter)]
     ranked = [sorted(kind, key=_rank) for kind in kinds]
     best = sorted((kind[0] for kind in ranked if kind), key=_rank)
     rest = sorted((suggestion for kind in ranked for suggestion in kind[1:]), key=_rank)
