@@ -6,16 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from inspector.core.events import (
-    IndexChanged,
-    ModelRequested,
-    Record,
-    ServerFailed,
-    ServerReady,
-    SessionStarted,
-    UserSaid,
-)
-from inspector.core.ranking import IndexState
+from inspector.core.events import Record, UserSaid
+from inspector.core.fold.tool import step
+from inspector.core.server import ServerPhase
+from inspector.core.session import SessionState
 from inspector.scenario.scenario import Scenario
 from inspector.session.view import SessionView
 
@@ -91,28 +85,27 @@ def choice(scenario: Scenario, session: SessionView, chosen: str = "") -> Choice
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a run: servers connected, texts embedded, user messages (`turns`), model calls."""
+    """The progress of a run: the state of its session so far, and its user messages (`turns`)."""
 
     file: ScenarioFile
     profile: str
-    servers: int = 0
-    connected: int = 0
-    index: IndexState = IndexState()
+    state: SessionState = SessionState()
     turns: int = 0
-    calls: int = 0
+
+    @property
+    def servers(self) -> int:
+        return len(self.state.servers)
+
+    @property
+    def connected(self) -> int:
+        """The servers that are ready or have failed."""
+        phases = (server.phase for server in self.state.servers.values())
+        return sum(phase in (ServerPhase.READY, ServerPhase.FAILED) for phase in phases)
 
     def after(self, record: Record) -> "Progress":
         """Return the progress after one more record."""
-        event = record.event
-        if isinstance(event, SessionStarted):
-            return replace(self, servers=len(event.servers))
-        if isinstance(event, ServerReady | ServerFailed):
-            return replace(self, connected=min(self.connected + 1, self.servers))
-        if isinstance(event, IndexChanged):
-            return replace(self, index=event.index)
-        if isinstance(event, UserSaid):
-            return replace(self, turns=self.turns + 1)
-        return replace(self, calls=event.call) if isinstance(event, ModelRequested) else self
+        state = step(record.event, self.state)
+        return replace(self, state=state, turns=self.turns + (record.kind == UserSaid.kind))
 
 
 class Reproduction:

@@ -51,6 +51,7 @@ from inspector.core.message import arguments_text
 from inspector.core.number import count, milliseconds, percent
 from inspector.core.report import Table
 from inspector.core.session import SessionState
+from inspector.core.turns import turns
 from inspector.scenario.scenario import load_scenario
 from inspector.session.workbench import Workbench
 from widgets import visible
@@ -134,6 +135,7 @@ _SUMMED_UP: Mapping[type[Event], str] = {
     LoopDetected: "  ⚠ loop: ",
     ContextReduced: "  ⚠ window nearly full: ",
     RedundantSearch: "  ⚠ ",
+    ToolEvicted: "  ✕ evicted ",
     SettingsChanged: "\n◇ ",
     SettingsChecked: "\n⚠ settings: ",
     TurnWaited: "\n◇ waiting ",
@@ -151,7 +153,7 @@ class Transcript:
         self._state = SessionState()
 
     def on_record(self, record: Record) -> None:
-        if isinstance(record.event, ModelRequested | ModelResponded):
+        if record.kind in (ModelRequested.kind, ModelResponded.kind):
             self._state = apply(self._state, record)
         event = record.event
         if type(event) in _SUMMED_UP:
@@ -188,19 +190,17 @@ class Transcript:
         say_report(suggestion_lines(event.report, self._advice))
 
     @_print.register
-    def _tool_moved(self, event: ToolLoaded | ToolEvicted) -> None:
-        if isinstance(event, ToolEvicted):
-            say(f"  ✕ evicted {event.tool}  {event.reason}")
-            return
+    def _tool_loaded(self, event: ToolLoaded) -> None:
         ahead = f"  bound ahead: {event.reason}" if event.cause == "inertia" else ""
         say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}{ahead}")
 
     @_print.register
-    def _called(self, event: CallStarted | CallRejected) -> None:
-        if isinstance(event, CallRejected):
-            say(f"\n✕ {event.name}  {event.text}")
-        else:
-            say(f"\n▸ {event.tool}  {arguments_text(event.arguments)}")
+    def _call_rejected(self, event: CallRejected) -> None:
+        say(f"\n✕ {event.name}  {event.text}")
+
+    @_print.register
+    def _call_started(self, event: CallStarted) -> None:
+        say(f"\n▸ {event.tool}  {arguments_text(event.arguments)}")
 
     @_print.register
     def _call_finished(self, event: CallFinished) -> None:
@@ -297,12 +297,12 @@ async def play(chosen: Options) -> None:
 
 def _savings(bench: Workbench, database: Path) -> Iterator[str | Table]:
     """Every model call's tool tokens, and those of binding all tools; savings include searches."""
-    bound = [len(r.event.bound) for r in bench.records(("request",)) if isinstance(r.event, ModelRequested)]
+    sent = (call.request for turn in turns(bench.records(("request",))) for call in turn.calls)
     rows = []
-    for cost, tools in zip(bench.state.costs, bound, strict=True):
+    for cost, request in zip(bench.state.costs, sent, strict=True):
         parts, static = cost.parts, cost.static_tools
         saved = percent(1 - parts.discovery_tokens / static) if static else "-"
-        numbers = (cost.call, tools, parts.tool_tokens, parts.searches, static)
+        numbers = (cost.call, len(request.bound), parts.tool_tokens, parts.searches, static)
         rows.append((*map(str, numbers), saved))
     title = f"Tool tokens per model call, compared with binding all {count(len(bench.state.tools), 'tool')}"
     headers = ("call", "tools bound", "definitions", "searches", "static", "saved")

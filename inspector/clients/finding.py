@@ -27,6 +27,7 @@ from inspector.core.message import Usage
 from inspector.core.number import count
 from inspector.core.prompt_cache import Charge
 from inspector.core.session import CallCost
+from inspector.core.turns import Turn, turns
 
 # Until a provider reports, there is only the computed side, and texts say so.
 
@@ -97,6 +98,15 @@ class RewriteCause(StrEnum):
     UNKNOWN = "unknown"
 
 
+_CAUSE = {
+    ContextReduced.kind: RewriteCause.COMPACTION,
+    ModelSwitched.kind: RewriteCause.MODEL,
+    CatalogBuilt.kind: RewriteCause.TOOLS,
+    ToolLoaded.kind: RewriteCause.TOOLS,
+    ToolEvicted.kind: RewriteCause.TOOLS,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class CacheRewrite:
     """A model call that read less from the cache than the call before had left in it.
@@ -126,12 +136,8 @@ def cache_rewrites(records: Iterable[Record]) -> tuple[CacheRewrite, ...]:
     cached, at = 0, 0.0
     for record in records:
         event = record.event
-        if isinstance(event, ContextReduced):
-            happened.add(RewriteCause.COMPACTION)
-        elif isinstance(event, ModelSwitched):
-            happened.add(RewriteCause.MODEL)
-        elif isinstance(event, CatalogBuilt | ToolLoaded | ToolEvicted):
-            happened.add(RewriteCause.TOOLS)
+        if record.kind in _CAUSE:
+            happened.add(_CAUSE[record.kind])
         elif isinstance(event, ModelResponded) and event.usage.cached_tokens is not None:
             lost = cached - event.usage.cached_tokens
             if lost >= LEAST:
@@ -255,59 +261,50 @@ def findings(records: Iterable[Record], prices: Callable[[str], Prices | None]) 
     stream = list(records)
     found = Findings(stream[0].session if stream else "")
     tokens: dict[str, int] = {}
-    for record in stream:
-        _note(found, record.event, tokens, prices)
+    for turn in turns(stream):
+        _add_servers(found, turn)
+        _add_calls(found, turn, tokens, prices)
     found.misses = misses(stream)
     found.rewrites = cache_rewrites(stream)
     return found
 
 
-def _note(
-    found: Findings, event: Event, tokens: dict[str, int], prices: Callable[[str], Prices | None]
+def _add_servers(found: Findings, turn: Turn) -> None:
+    """What a turn shows of servers and their tools."""
+    for catalog in turn.of(CatalogBuilt):
+        for entry in catalog.entries:
+            use = found.server_of(entry.id)
+            use.known.add(entry.id)
+            if entry.deferred:
+                use.deferred.add(entry.id)
+    for failed in turn.of(ServerFailed):
+        use = found.server(failed.server)
+        use.trouble, use.needs_login = failed.reason, failed.needs_login
+    for loaded in turn.of(ToolLoaded):
+        found.server_of(loaded.tool).loaded.add(loaded.tool)
+    for called in turn.of(CallStarted):
+        use = found.server_of(called.tool)
+        use.calls += 1
+        use.called.add(called.tool)
+
+
+def _add_calls(
+    found: Findings, turn: Turn, tokens: dict[str, int], prices: Callable[[str], Prices | None]
 ) -> None:
-    match event:
-        case SessionStarted():
-            found.model, found.agent = event.model, event.origin.agent if event.origin else ""
-        case ModelSwitched(model=model):
-            found.model = model
-        case ServerFailed():
-            use = found.server(event.server)
-            use.trouble, use.needs_login = event.reason, event.needs_login
-        case CatalogBuilt():
-            _note_catalog(found, event, tokens)
-        case ModelResponded():
-            reported = _reported(event, found.model, prices)
+    """What a turn's model calls were sent and answered; `tokens` are those of each definition so far."""
+    found.agent, found.model = turn.session.agent, turn.session.model
+    found.searches += len(turn.searches)
+    for call in turn.calls:
+        tokens |= {entry.id: entry.tokens for entry in call.catalog.entries} if call.catalog else {}
+        tokens |= {event.tool: event.tokens for event in call.loaded}
+        found.model_calls += 1
+        found.sent += call.request.tokens.input
+        for tool_id in call.request.bound:
+            found.server_of(tool_id).tokens += tokens.get(tool_id, 0)
+        if call.answer is not None:
+            reported = _reported(call.answer, call.model, prices)
             found.reported.add(reported)
-            found.answers.append(((event.message, event.usage), reported))
-        case _:
-            _note_use(found, event, tokens)
-
-
-def _note_use(found: Findings, event: Event, tokens: dict[str, int]) -> None:
-    match event:
-        case ModelRequested():
-            found.model_calls += 1
-            found.sent += event.tokens.input
-            for tool_id in event.bound:
-                found.server_of(tool_id).tokens += tokens.get(tool_id, 0)
-        case SearchPerformed(by="model"):
-            found.searches += 1
-        case ToolLoaded(tool=tool):
-            tokens[tool] = event.tokens
-            found.server_of(tool).loaded.add(tool)
-        case CallStarted(tool=tool):
-            use = found.server_of(tool)
-            use.calls += 1
-            use.called.add(tool)
-
-
-def _note_catalog(found: Findings, event: CatalogBuilt, tokens: dict[str, int]) -> None:
-    for entry in event.entries:
-        tokens[entry.id] = entry.tokens
-        use = found.server_of(entry.id)
-        use.known.add(entry.id)
-        if entry.deferred:
-            use.deferred.add(entry.id)
+            found.answers.append(((call.answer.message, call.answer.usage), reported))
 
 
 def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices | None]) -> Reported:

@@ -203,6 +203,7 @@ class SessionState:
     config: str = ""
     model: str = ""
     model_label: str = ""
+    api_base: str = ""
     window: int = 0
     toolset: str = ""
     servers: Mapping[str, ServerState] = field(default_factory=dict)

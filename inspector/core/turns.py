@@ -108,7 +108,7 @@ class ModelCall:
     request: ModelRequested
     model: str = ""
     catalog: CatalogBuilt | None = None
-    loaded: tuple[ToolLoaded, ...] = ()
+    loaded: list[ToolLoaded] = field(default_factory=list)
     gate: GateApplied | None = None
     reduced: bool = False
     answer: ModelResponded | None = None
@@ -161,15 +161,6 @@ class Turn:
         return [act for act in self.acts if isinstance(act, ToolCall)]
 
 
-@dataclass(slots=True)
-class _Since:
-    """What happened since the last request to the model."""
-
-    loaded: list[ToolLoaded] = field(default_factory=list)
-    gate: GateApplied | None = None
-    reduced: bool = False
-
-
 class Turns:
     """Follows one or more sessions in sequence, record by record; `turn` is the current one."""
 
@@ -180,7 +171,7 @@ class Turns:
         self.session = Session(session)
         self.turn = Turn(self.session)
         self._call: ModelCall | None = None
-        self._since = _Since()
+        self._since: list[Event] = []
         self._running: dict[str, ToolCall] = {}
 
     def after(self, record: Record) -> tuple[Turn, ...]:
@@ -227,10 +218,16 @@ class Turns:
         self.session.catalog, self.session.toolset = event, event.toolset
 
     def _model_requested(self, record: Record, event: ModelRequested) -> None:
-        session, since, self._since = self.session, self._since, _Since()
-        self._call = ModelCall(
-            *(record, event, session.model, session.catalog, tuple(since.loaded), since.gate, since.reduced)
-        )
+        self._call = ModelCall(record, event, self.session.model, self.session.catalog)
+        for before in self._since:
+            match before:
+                case ToolLoaded():
+                    self._call.loaded.append(before)
+                case GateApplied():
+                    self._call.gate = before
+                case ContextReduced():
+                    self._call.reduced = True
+        self._since.clear()
         self.turn.calls.append(self._call)
 
     def _model_responded(self, _record: Record, event: ModelResponded) -> None:
@@ -268,14 +265,8 @@ class Turns:
         if self.turn.acts and self.turn.acts[-1].loop is None:
             self.turn.acts[-1].loop = event
 
-    def _tool_loaded(self, _record: Record, event: ToolLoaded) -> None:
-        self._since.loaded.append(event)
-
-    def _gate_applied(self, _record: Record, event: GateApplied) -> None:
-        self._since.gate = event
-
-    def _context_reduced(self, _record: Record, _event: ContextReduced) -> None:
-        self._since.reduced = True
+    def _before_a_request(self, _record: Record, event: Event) -> None:
+        self._since.append(event)
 
     def _act(self, act: Act) -> None:
         self.turn.acts.append(act)
@@ -297,9 +288,9 @@ class Turns:
         CallFinished: _call_finished,
         CallRejected: _call_rejected,
         LoopDetected: _loop_detected,
-        ToolLoaded: _tool_loaded,
-        GateApplied: _gate_applied,
-        ContextReduced: _context_reduced,
+        ToolLoaded: _before_a_request,
+        GateApplied: _before_a_request,
+        ContextReduced: _before_a_request,
         UserSaid: _user_said,
         TurnEnded: _turn_ended,
     }

@@ -9,7 +9,7 @@ from inspector.config.setting import find_profile
 from inspector.core.budget import Prices
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError
-from inspector.core.events import Decision, ModelRequested, ModelSwitched, SessionStarted
+from inspector.core.events import Decision, ModelRequested
 from inspector.core.number import count
 from inspector.core.ports import ApprovalRequest
 from inspector.core.redaction import clean
@@ -64,13 +64,11 @@ def ground_of(session: SessionView) -> Ground:
     """The ground of a running session: its connected servers, and what the user allowed and trusted in it."""
     state = session.state
     ready = (name for name, server in state.servers.items() if server.phase is ServerPhase.READY)
-    models = (record.event for record in session.records((SessionStarted.kind, ModelSwitched.kind)))
-    api_base = [event.api_base for event in models if isinstance(event, SessionStarted | ModelSwitched)][-1]
     return Ground(
         session.configuration,
         state.model,
         state.toolset,
-        api_base,
+        state.api_base,
         state.window,
         frozenset(ready),
         state.approved,
@@ -231,7 +229,7 @@ def estimate(session: SessionView) -> Estimate | None:
     """
     calls = 0
     for record in reversed(session.records(("user", "request"))):
-        if not isinstance(record.event, ModelRequested):
+        if record.kind != ModelRequested.kind:
             break
         calls += 1
     costs = session.state.costs[-calls:] if calls else ()

@@ -115,9 +115,9 @@ def _in(racer: Racer, turn: Turn) -> Racer:
     return replace(
         racer,
         profile=settings[-1].profile if settings else racer.profile,
-        model=turn.session.label,
+        model=turn.session.label or racer.model,
         tokenizer=budgets[-1].budget.tokenizer.label if budgets else racer.tokenizer,
-        message=turn.message,
+        message=racer.message + (turn.said is not None),
         last=", ".join(filter(None, news)),
         failed=(*racer.failed, *(event.server for event in turn.of(ServerFailed))),
         refused=(*racer.refused, *refused),

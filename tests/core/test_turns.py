@@ -63,8 +63,8 @@ def test_a_model_call_knows_its_answer_its_catalog_and_what_was_bound_before_it(
     answer = ModelResponded(2, "done")
     stream = [CATALOG, UserSaid("a"), request(1), found(), loaded, request(2), answer]
     first, second = [call for turn in turns(records(stream)) for call in turn.calls]
-    assert (first.catalog, first.loaded, first.answer) == (CATALOG, (), None)
-    assert (second.loaded, second.answer) == ((loaded,), answer)
+    assert (first.catalog, first.loaded, first.answer) == (CATALOG, [], None)
+    assert (second.loaded, second.answer) == ([loaded], answer)
 
 
 def test_a_call_is_the_models_until_its_result_and_belongs_to_the_request_before_it() -> None:

@@ -39,6 +39,7 @@ def _session_started(event: SessionStarted, state: SessionState) -> SessionState
         config=event.config,
         model=event.model,
         model_label=event.model_label,
+        api_base=event.api_base,
         window=event.window,
         toolset=event.toolset,
         profile=event.profile,
@@ -68,7 +69,9 @@ def _milestone_reached(event: MilestoneReached, state: SessionState) -> SessionS
 
 @step.register
 def _model_switched(event: ModelSwitched, state: SessionState) -> SessionState:
-    return evolve(state, model=event.model, model_label=event.label, window=event.window)
+    return evolve(
+        state, model=event.model, model_label=event.label, api_base=event.api_base, window=event.window
+    )
 
 
 @step.register

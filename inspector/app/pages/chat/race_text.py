@@ -68,7 +68,7 @@ def waiting(progress: Progress) -> str:
     """Return what a run waits for before its first model call."""
     if progress.connected < progress.servers or not progress.servers:
         return f"servers {progress.connected} of {progress.servers or '…'}"
-    index = progress.index
+    index = progress.state.index
     if index.phase in (IndexPhase.OFF, IndexPhase.READY):
         return "ready"
     return f"{index.phase} {index.embedded} of {index.total}" if index.total else str(index.phase)

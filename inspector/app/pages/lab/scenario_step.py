@@ -1,6 +1,6 @@
 """One step of a run: its events, what the model read, and what is bound after it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from textual.content import Content
 
@@ -9,16 +9,10 @@ from inspector.app.pages.lab.walkthrough import MODEL, REJECT, START, StepFrame,
 from inspector.core.access import viewer
 from inspector.core.events import (
     BudgetMeasured,
-    CallFinished,
-    CallRejected,
     CallStarted,
-    Event,
     IndexChanged,
-    LoopDetected,
     ModelRequested,
-    ModelResponded,
     RedundantSearch,
-    SearchPerformed,
     ServerConnecting,
     ToolEvicted,
     ToolLoaded,
@@ -27,6 +21,7 @@ from inspector.core.events import (
 from inspector.core.message import arguments_text
 from inspector.core.number import count, tokens
 from inspector.core.session import Binding
+from inspector.core.turns import Act, ModelCall, Rejection, Search, ToolCall
 from inspector.search.answer_text import answered
 from widgets import Column, Record, Tone, middle, plain, visible
 
@@ -41,7 +36,9 @@ STEP_COLUMNS = (
 )
 _TEXT = 600
 _LINES = 4
-_HIDDEN = (BudgetMeasured, IndexChanged, CallStarted, ModelRequested, ServerConnecting)
+_HIDDEN = tuple(
+    each.kind for each in (BudgetMeasured, IndexChanged, CallStarted, ModelRequested, ServerConnecting)
+)
 _TONES: dict[str, Tone] = {REJECT: "error", START: "muted"}
 
 
@@ -67,7 +64,7 @@ def _step_row(frame: StepFrame) -> Record:
     kind, what = _line(frame)
     marks = "✕" if frame.broken else "✓" if frame.met else ""
     many = len(frame.met) if not frame.broken else len(frame.broken)
-    noted = frame.loop is not None or any(isinstance(one.event, RedundantSearch) for one in frame.records)
+    noted = frame.loop is not None or bool(frame.of(RedundantSearch))
     tone: Tone = "error" if frame.broken else "warning" if noted else _TONES.get(frame.kind, "")
     what = visible(what, newlines=False, limit=300)
     return Record(
@@ -78,43 +75,35 @@ def _step_row(frame: StepFrame) -> Record:
     )
 
 
-def _overlap(frame: StepFrame) -> float | None:
-    """Return how much of what the first noted search of a step found was known; None if it found nothing."""
-    noted = (record.event for record in frame.records if isinstance(record.event, RedundantSearch))
-    return next((event.overlap for event in noted), None)
-
-
 def _line(frame: StepFrame) -> tuple[str, str]:
     """Return the kind of a step in a word, and what it did."""
-    events = [record.event for record in frame.records]
-    for event in events:
-        match event:
-            case ModelRequested():
-                return ("think" if event.think else "model"), f"{_seen_by(frame)}{_model_line(events)}"
-            case SearchPerformed():
-                found = "nothing new" if _overlap(frame) == 1 else answered(event.report)
-                return "search", f"{found}: {event.report.request.label()}"
-            case CallStarted():
-                failed = any(isinstance(other, CallFinished) and not other.ok for other in events)
-                kind = "loop" if frame.loop is not None else "failed" if failed else "call"
-                return kind, f"{event.tool} {arguments_text(event.arguments)}"
-            case CallRejected():
-                return "reject", f"{event.name}: {event.reason}"
+    match frame.step:
+        case ModelCall() as call:
+            return ("think" if call.request.think else "model"), f"{_seen_by(frame)}{_model_line(call)}"
+        case Search(event=event, redundant=redundant):
+            is_known = redundant is not None and redundant.overlap == 1
+            found = "nothing new" if is_known else answered(event.report)
+            return "search", f"{found}: {event.report.request.label()}"
+        case ToolCall(event=event, end=end):
+            failed = end is not None and not end.ok
+            kind = "loop" if frame.loop is not None else "failed" if failed else "call"
+            return kind, f"{event.tool} {arguments_text(event.arguments)}"
+        case Rejection(event=event):
+            return "reject", f"{event.name}: {event.reason}"
     return "start", f"{count(frame.state.ready_servers, 'server')}, {count(len(frame.state.tools), 'tool')}"
 
 
 def _seen_by(frame: StepFrame) -> str:
     """Return who sees the session, at the first call for a message; "" where nobody in particular does."""
-    state, is_first = frame.state, any(isinstance(record.event, UserSaid) for record in frame.records)
+    state, is_first = frame.state, bool(frame.of(UserSaid))
     return f"as {viewer(state.user, state.expert)}: " if is_first and state.is_restricted else ""
 
 
-def _model_line(events: Sequence[Event]) -> str:
-    for event in events:
-        if isinstance(event, ModelResponded):
-            calls = ", ".join(call.name for call in event.tool_calls)
-            return f"calls {calls}" if calls else event.text or "(nothing)"
-    return "no answer"
+def _model_line(call: ModelCall) -> str:
+    if call.answer is None:
+        return "no answer"
+    calls = ", ".join(wanted.name for wanted in call.answer.tool_calls)
+    return f"calls {calls}" if calls else call.answer.text or "(nothing)"
 
 
 def guard_title(frame: StepFrame) -> str:
@@ -136,7 +125,7 @@ def happened(frame: StepFrame, width: int) -> Content:
     broken = {finding.seq for finding in frame.broken}
     lines = []
     for record in frame.records:
-        if isinstance(record.event, _HIDDEN) and record.seq not in met | broken:
+        if record.kind in _HIDDEN and record.seq not in met | broken:
             continue
         mark = ("✕", "bold $text-error") if record.seq in broken else ("✓", "$text-success")
         sign = mark if record.seq in met | broken else (" ", "")
@@ -155,21 +144,34 @@ def read(frame: StepFrame) -> tuple[str, Content]:
     """Return a title, and what the model read or said in the step; notes and guidance stand out."""
     texts: list[Content] = []
     for record in frame.records:
-        event = record.event
-        if isinstance(event, UserSaid):
-            texts.append(Content.assemble(("You  ", MUTED), plain(event.text, limit=_TEXT)))
-        elif isinstance(event, ModelRequested):
-            texts += _request(event)
-        elif isinstance(event, ModelResponded) and event.text:
-            texts.append(plain(event.text, limit=_TEXT))
-        elif isinstance(event, SearchPerformed | CallFinished | CallRejected):
-            texts.append(_first_lines(_without_note(event.text, frame)))
-        elif isinstance(event, LoopDetected):
-            texts.append(plain(event.guidance, limit=_TEXT).stylize("bold $text-warning"))
-        elif isinstance(event, RedundantSearch):
-            texts.append(plain(event.note, limit=_TEXT).stylize("bold $text-warning"))
+        if isinstance(record.event, UserSaid):
+            texts.append(Content.assemble(("You  ", MUTED), plain(record.event.text, limit=_TEXT)))
+        elif frame.step is not None and record is frame.step.record:
+            texts += _read(frame.step)
     title = "The model" if frame.kind in (MODEL, START) else "The model reads"
     return title, Content("\n").join(texts) if texts else Content.styled("Nothing yet.", MUTED)
+
+
+def _read(step: ModelCall | Act) -> Iterator[Content]:
+    match step:
+        case ModelCall(request=request, answer=answer):
+            yield from _request(request)
+            if answer is not None and answer.text:
+                yield plain(answer.text, limit=_TEXT)
+        case Search(event=event, redundant=noted) if noted is not None:
+            # Its text ends with the note, which is shown separately.
+            yield _first_lines(event.text.removesuffix(noted.note).rstrip())
+            yield _stressed(noted.note)
+        case Search(event=event) | Rejection(event=event):
+            yield _first_lines(event.text)
+        case ToolCall(end=end) if end is not None:
+            yield _first_lines(end.text)
+    if isinstance(step, Act) and step.loop is not None:
+        yield _stressed(step.loop.guidance)
+
+
+def _stressed(text: str) -> Content:
+    return plain(text, limit=_TEXT).stylize("bold $text-warning")
 
 
 def _first_lines(text: str) -> Content:
@@ -177,13 +179,6 @@ def _first_lines(text: str) -> Content:
     lines = text[:_TEXT].splitlines() or [""]
     more = "\n…" if len(lines) > _LINES or len(text) > _TEXT else ""
     return Content.assemble(plain("\n".join(lines[:_LINES])), (more, MUTED))
-
-
-def _without_note(text: str, frame: StepFrame) -> str:
-    """Return a search's text without the note at its end, which is shown separately."""
-    events = (record.event for record in frame.records)
-    notes = [event.note for event in events if isinstance(event, RedundantSearch)]
-    return text.removesuffix(notes[0]).rstrip() if notes else text
 
 
 def _request(event: ModelRequested) -> Iterator[Content]:
@@ -198,8 +193,8 @@ def bound(shown: Walkthrough, number: int, width: int) -> Content:
     """Return what is bound after a step, what was evicted and why, and the redundant searches."""
     frame = shown.frames[number]
     state = frame.state
-    events = (record.event for record in frame.records)
-    moved = {event.tool for event in events if isinstance(event, ToolLoaded | ToolEvicted)}
+    loaded, evicted = frame.of(ToolLoaded), frame.of(ToolEvicted)
+    moved = {event.tool for event in loaded} | {event.tool for event in evicted}
     pinned = len(state.pinned)
     waiting = len(state.with_binding(Binding.DEFERRED))
     lines = [Content.styled(f"⌂ {pinned} pinned   ○ {waiting} deferred", MUTED)]
@@ -229,10 +224,7 @@ def _tool(sign: str, color: str, tool_id: str, reason: str, moved: bool, width: 
 def _overlaps(shown: Walkthrough, number: int, width: int) -> Iterator[Content]:
     """Yield the searches up to a step that brought little or nothing new."""
     for frame in shown.frames[: number + 1]:
-        for record in frame.records:
-            event = record.event
-            if isinstance(event, RedundantSearch):
-                now = ("›" if frame.number == number else " ", "bold")
-                yield Content.assemble(
-                    now, ("⚠ ", "$text-warning"), middle(event.summary(), max(width - 3, 8))
-                )
+        if isinstance(frame.step, Search) and frame.step.redundant is not None:
+            now = ("›" if frame.number == number else " ", "bold")
+            told = middle(frame.step.redundant.summary(), max(width - 3, 8))
+            yield Content.assemble(now, ("⚠ ", "$text-warning"), told)

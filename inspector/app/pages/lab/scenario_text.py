@@ -266,9 +266,9 @@ def running(progress: Progress) -> Content:
 
 def _played(progress: Progress, turns: int) -> Content:
     """Return the progress of the conversation or, before it starts, of the index."""
-    index = progress.index
+    index = progress.state.index
     if progress.turns or index.phase in (IndexPhase.OFF, IndexPhase.READY):
-        return Content(f"message {progress.turns} of {turns}{_GAP}model call {progress.calls}")
+        return Content(f"message {progress.turns} of {turns}{_GAP}model call {progress.state.model_calls}")
     return Content(f"{index.phase} {index.embedded} of {index.total}" if index.total else str(index.phase))
 
 

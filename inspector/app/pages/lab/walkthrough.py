@@ -9,58 +9,38 @@ from typing import Any
 
 from inspector.core.events import (
     AnswerStreamed,
-    BudgetMeasured,
     CallCounted,
-    CallRejected,
-    CallStarted,
-    CatalogBuilt,
-    ContextReduced,
-    DefinitionChanged,
-    Event,
-    GateApplied,
-    IndexChanged,
     LoopDetected,
-    MilestoneReached,
-    ModelRequested,
     Record,
-    SearchPerformed,
-    ServerConnecting,
-    ServerFailed,
-    ServerReady,
-    ServerStopped,
-    SettingsChanged,
-    SettingsChecked,
     ToolEvicted,
     ToolLoaded,
-    ToolsChanged,
     UserSaid,
-    VersionTold,
 )
 from inspector.core.fold import apply
 from inspector.core.session import SessionState
 from inspector.core.settings import GuardSettings
+from inspector.core.turns import Act, E, ModelCall, Rejection, Search, ToolCall, turns
 from inspector.scenario.expectation import Finding
 
 START, MODEL, SEARCH, CALL, REJECT = "start", "model", "search", "call", "reject"
+_KINDS = {ModelCall: MODEL, Search: SEARCH, ToolCall: CALL, Rejection: REJECT}
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_BEFORE_A_MODEL_CALL = (
-    UserSaid,
-    BudgetMeasured,
-    ContextReduced,
-    GateApplied,
-    MilestoneReached,
-    ToolsChanged,
-    DefinitionChanged,
-    VersionTold,
-    CatalogBuilt,
-    SettingsChanged,
-    SettingsChecked,
-    IndexChanged,
-    ServerConnecting,
-    ServerReady,
-    ServerFailed,
-    ServerStopped,
-    ToolEvicted,
+_BEFORE_A_MODEL_CALL = frozenset(
+    (
+        *(
+            "user",
+            "budget",
+            "reduce",
+            "gate",
+            "milestone",
+            "tools",
+            "definition",
+            "told",
+            "catalog",
+            "settings",
+        ),
+        *("problems", "index", "connecting", "ready", "failed", "stopped", "evict"),
+    )
 )
 
 
@@ -102,18 +82,24 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class StepFrame:
-    """One step. `records` are its own, without the pieces of a streamed answer; `state` is after them.
+    """What the model did in one `step`. `records` are its own, without the pieces of a streamed answer.
 
-    `calls` are all calls counted so far. StepFrame 0 is everything before the first model call.
+    `state` is after them, `calls` are all calls counted so far. StepFrame 0 is everything before the first
+    model call.
     """
 
     number: int
-    kind: str
+    step: ModelCall | Act | None
     records: tuple[Record, ...]
     state: SessionState
     calls: tuple[CountedCall, ...]
     met: tuple[Finding, ...] = ()
     broken: tuple[Finding, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What the step is, in a word."""
+        return _KINDS.get(type(self.step), START)
 
     @property
     def at(self) -> float:
@@ -123,14 +109,16 @@ class StepFrame:
     @property
     def loop(self) -> LoopDetected | None:
         """The loop that the guard detected in this step."""
-        events = (record.event for record in self.records)
-        return next((event for event in events if isinstance(event, LoopDetected)), None)
+        return self.step.loop if isinstance(self.step, Act) else None
+
+    def of(self, kind: type[E]) -> list[E]:
+        """Its events of this kind, in order."""
+        return [record.event for record in self.records if isinstance(record.event, kind)]
 
     @property
     def counted(self) -> CountedCall | None:
         """The call that the guard counted in this step."""
-        is_counted = any(isinstance(record.event, CallCounted) for record in self.records)
-        return self.calls[-1] if is_counted and self.calls else None
+        return self.calls[-1] if self.calls and self.of(CallCounted) else None
 
     @property
     def guard(self) -> GuardSettings:
@@ -146,12 +134,10 @@ class StepFrame:
 
     def counters(self) -> tuple[Counter, ...]:
         """Return every group of equal calls in a window, the newest first."""
-        newest = {call.key: call for call in self.calls}
-        order = sorted(
-            newest,
-            key=lambda key: -max((position for position, call in enumerate(self.calls) if call.key == key)),
-        )
-        counters = (self._counter(newest[key]) for key in order)
+        newest: dict[tuple[str, str], CountedCall] = {}
+        for call in reversed(self.calls):
+            newest.setdefault(call.key, call)
+        counters = map(self._counter, newest.values())
         return tuple(counter for counter in counters if counter.in_time or counter.in_calls or counter.fired)
 
     def _counter(self, call: CountedCall) -> Counter:
@@ -198,7 +184,7 @@ def walkthrough(records: Iterable[Record], findings: Sequence[Finding] = ()) -> 
     """Cut a session into steps, each with the state folded from its records."""
     frames: list[StepFrame] = []
     state, calls = SessionState(), _Calls()
-    for number, group in enumerate(_groups(records)):
+    for number, (step, group) in enumerate(_groups(records)):
         for record in group:
             state = apply(state, record)
             calls.after(record, guard_settings(state.settings))
@@ -207,7 +193,7 @@ def walkthrough(records: Iterable[Record], findings: Sequence[Finding] = ()) -> 
         frames.append(
             StepFrame(
                 number,
-                _kind(group),
+                step,
                 tuple(group),
                 state,
                 tuple(calls.calls),
@@ -254,7 +240,7 @@ class _Calls:
             self.calls.append(CountedCall(record.at, letter, event))
         elif isinstance(event, ToolLoaded):
             self._clear(lambda call: call.counted.tool == event.tool)
-        elif isinstance(event, UserSaid) and guard.progress:
+        elif record.kind == UserSaid.kind and guard.progress:
             self._clear(lambda _: True)
 
     def _clear(self, gone: Callable[[CountedCall], bool]) -> None:
@@ -269,60 +255,41 @@ def _equal(calls: Sequence[CountedCall], call: CountedCall) -> list[CountedCall]
     return [other for other in calls if other.key == call.key and not other.cleared]
 
 
-def _groups(records: Iterable[Record]) -> list[list[Record]]:
-    """Return the records of each step; what prepares a model call belongs to that call."""
-    groups: list[list[Record]] = [[]]
-    for record in records:
-        if isinstance(record.event, AnswerStreamed):
-            continue
-        if _head(record.event):
-            before = _preparation(groups[-1]) if isinstance(record.event, ModelRequested) else []
-            groups.append([*before, record])
-        else:
-            groups[-1].append(record)
+def _groups(records: Iterable[Record]) -> list[tuple[ModelCall | Act | None, list[Record]]]:
+    """Return each step with its records; what prepares a model call belongs to that call."""
+    groups: list[tuple[ModelCall | Act | None, list[Record]]] = [(None, [])]
+    for turn in turns(records):
+        every: list[ModelCall | Act] = [*turn.calls, *turn.acts]
+        steps = {step.record.seq: step for step in every}
+        for record in turn.records:
+            step = steps.get(record.seq)
+            if isinstance(step, ModelCall):
+                groups.append((step, [*_preparation(*groups[-1]), record]))
+            elif step is not None:
+                groups.append((step, [record]))
+            elif record.kind != AnswerStreamed.kind:
+                groups[-1][1].append(record)
     return groups
 
 
-def _head(event: Event) -> str:
-    match event:
-        case ModelRequested():
-            return MODEL
-        case SearchPerformed(by="model"):
-            return SEARCH
-        case CallStarted(by="model"):
-            return CALL
-        case CallRejected():
-            return REJECT
-    return ""
-
-
-def _kind(group: Sequence[Record]) -> str:
-    return next((kind for kind in (_head(record.event) for record in group) if kind), START)
-
-
-def _preparation(group: list[Record]) -> list[Record]:
+def _preparation(step: ModelCall | Act | None, group: list[Record]) -> list[Record]:
     """Remove the records that prepare the next model call from the end of a step, and return them.
 
     Evictions by a search or a loop stay with their step; only those for a model call go with the call.
     """
-    start = _preparation_start(group)
+    start = len(group)
+    if step is None:
+        start = next((index for index, record in enumerate(group) if record.kind == UserSaid.kind), start)
+    else:
+        while start and group[start - 1].kind in _BEFORE_A_MODEL_CALL:
+            start -= 1
+        while start < len(group) and _is_own(group[start], step):
+            start += 1
     prepared = group[start:]
     del group[start:]
     return prepared
 
 
-def _preparation_start(group: Sequence[Record]) -> int:
-    if _kind(group) == START:
-        messages = (index for index, record in enumerate(group) if isinstance(record.event, UserSaid))
-        return next(messages, len(group))
-    start = len(group)
-    while start and isinstance(group[start - 1].event, _BEFORE_A_MODEL_CALL):
-        start -= 1
-    is_search = _kind(group) == SEARCH
-    while start < len(group) and _is_own(group[start].event, is_search=is_search):
-        start += 1
-    return start
-
-
-def _is_own(event: Event, *, is_search: bool) -> bool:
-    return isinstance(event, ToolEvicted) and (is_search or event.cause == "loop")
+def _is_own(record: Record, step: ModelCall | Act) -> bool:
+    event = record.event
+    return isinstance(event, ToolEvicted) and (isinstance(step, Search) or event.cause == "loop")
