@@ -204,8 +204,6 @@ class NamedEmbedder:
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
         """Download the model if it is missing, then load it. Raises ModelError, also for an unknown name."""
-        # Imported here, because a start makes an embedder before the first page is drawn.
-
         download(self.name, self._folder, progress=progress, cancelled=cancelled)
         self.embed(["ready"])
 
