@@ -7,11 +7,18 @@ set, and `default` for people. A property that costs more than others takes a sh
 
 import gc
 import os
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from inspector.core.budget import Prices
+from inspector.core.prompt_cache import CacheTerms
 from inspector.core.redaction import SECRETS
+from inspector.tokens import break_even
+from inspector.tokens.cost import Delivery
+from inspector.tokens.plan import Plan
 from tests.support import postgres
 
 # A busy machine is no bug; and what CI tries is the same each time, so that a failure there can be repeated.
@@ -29,6 +36,21 @@ gc.set_threshold(100_000, 20, 50)
 def _no_secrets_of_other_tests() -> None:
     """Know no secrets at first, as a new process does."""
     SECRETS.forget()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _break_evens_once() -> Iterator[None]:
+    """Find the break-evens of the same plan once: a second for the demo's, which half of all reports ask for."""
+    find = cache(break_even.break_evens)
+
+    def found(
+        plan: Plan, terms: CacheTerms, prices: Prices | None, most: int, deliveries: Sequence[Delivery]
+    ) -> dict[Delivery, int | None]:
+        return find(plan, terms, prices, most, tuple(deliveries)).copy()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(break_even, "break_evens", found)
+        yield
 
 
 def pytest_collection_finish() -> None:
