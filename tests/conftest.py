@@ -40,7 +40,7 @@ def _no_secrets_of_other_tests() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _break_evens_once() -> Iterator[None]:
-    """Find the break-evens of the same plan once: a second for the demo's, which half of all reports ask for."""
+    """Find the break-evens of the same plan once: a second for the demo's, which many reports ask for."""
     find = cache(break_even.break_evens)
 
     def found(

@@ -4,7 +4,7 @@ import re
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import lru_cache
 from importlib.resources import files
 
 import numpy as np
@@ -73,6 +73,12 @@ class Spelling:
         return min(allowed)[2] if allowed else ""
 
 
+@lru_cache(maxsize=2)
+def _spelling(embedder: Embedder) -> Spelling:
+    """Kept for the newest models: it takes a tenth of a second, and every new catalog asks for it."""
+    return Spelling(embedder.words())
+
+
 def _is_known(word: str, words: frozenset[str]) -> bool:
     if word in words or any(word.endswith(end) and word.removesuffix(end) in words for end in _ENDINGS):
         return True
@@ -104,10 +110,10 @@ class Semantics:
     def model(self) -> str:
         return self._embedder.name
 
-    @cached_property
+    @property
     def spelling(self) -> Spelling:
         """Corrects words by those that the model knows whole. Raises ModelError."""
-        return Spelling(self._embedder.words())
+        return _spelling(self._embedder)
 
     def anew(self) -> "Semantics":
         """The same model and store with empty caches, so that a measurement finds no cached answers."""

@@ -1,4 +1,4 @@
-"""Every command once, as users run it: in a separate process, with a server in another."""
+"""Every command once; one of each kind as users run it: in a separate process, with a server in another."""
 
 import json
 import sys
@@ -74,6 +74,8 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "config settings": (("--set", "binding.capacty=3"), 2, "Did you mean `binding.capacity`?"),
     "config keys": ((), 0, "place.find"),
 }
+# A model, a search, a picture, a database, a table without any of them: what each imports is there.
+PROCESSES = ("chat", "search", "race", "registry import", "bench", "config settings")
 
 
 @pytest.fixture(scope="module")
@@ -129,11 +131,24 @@ def test_the_help_lists_every_command(toolsight: Toolsight) -> None:
     assert {words[0] for words, _ in commands()} <= listed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", SMOKES)
-def test_a_command_does_its_work(process: Toolsight, words: dict[str, tuple[str, ...]], command: str) -> None:
+def test_a_command_does_its_work(
+    toolsight: Toolsight, words: dict[str, tuple[str, ...]], command: str
+) -> None:
+    does_its_work(toolsight, words, command)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", PROCESSES)
+def test_a_command_does_its_work_in_a_process_of_its_own(
+    process: Toolsight, words: dict[str, tuple[str, ...]], command: str
+) -> None:
+    does_its_work(process, words, command)
+
+
+def does_its_work(run: Toolsight, words: dict[str, tuple[str, ...]], command: str) -> None:
     arguments, exit_code, line_has = SMOKES[command]
-    done = process(*command.split(), *(part for word in arguments for part in words.get(word, (word,))))
+    done = run(*command.split(), *(part for word in arguments for part in words.get(word, (word,))))
     assert done.exit_code == exit_code, done.stderr
     assert any(line_has in line for line in (done.stdout + done.stderr).splitlines())
     assert "Traceback" not in done.stderr

@@ -1,7 +1,6 @@
 """`toolsight audit` and `toolsight cost` price the same configuration to the same cent."""
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,28 +13,13 @@ from tests.support.mcp_case import SERVERS
 from tests.support.weather_configuration import write_weather_configuration
 
 DEMO = SERVERS.parent / "configs" / "demo.json"
-NAMES = ("weather", "home_automation", "notes", "files", "shop", "office", "tracker", "calc")
 TERSE = ("--set", "discovery.embedding_model=none")
 OTHERWISE = ("--calls", "12", "--searches-per-call", "0.5", "--growth", "300", "--pause", "400")
 
 
-def large(folder: Path) -> Path:
-    """Two servers of each demo server's tools, none deferred: many tools, as a client has them."""
-    path = folder / "large.json"
-    state = {"TOOLSIGHT_STATE": str(folder)}
-    servers = {
-        f"{name}-{copy}": {"command": sys.executable, "args": [str(SERVERS / f"{name}.py")], "env": state}
-        for name in NAMES
-        for copy in range(2)
-    }
-    path.write_text(json.dumps({"mcpServers": servers}))
-    return path
-
-
 @pytest.fixture(scope="module")
 def configs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("agreement")
-    return {"demo": DEMO, "small": write_weather_configuration(folder), "large": large(folder)}
+    return {"demo": DEMO, "small": write_weather_configuration(tmp_path_factory.mktemp("agreement"))}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +39,7 @@ def asked(toolsight: Toolsight, command: str, config: Path, *more: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(("name", "more"), [("demo", ()), ("small", ()), ("large", ()), ("small", OTHERWISE)])
+@pytest.mark.parametrize(("name", "more"), [("demo", ()), ("small", OTHERWISE)])
 def test_both_commands_price_a_configuration_to_the_same_cent(
     toolsight: Toolsight, configs: dict[str, Path], name: str, more: tuple[str, ...]
 ) -> None:
@@ -72,14 +56,3 @@ def test_both_commands_price_a_configuration_to_the_same_cent(
         for cache in ("cached", "uncached"):
             assert money(one[cache]["dollars"], 2) == money(other[cache]["dollars"], 2)
             assert one[cache]["dollars"] == pytest.approx(other[cache]["dollars"], abs=1e-12)
-
-
-def printed(said: str) -> dict[str, dict[str, str]]:
-    """What a command printed for each delivery, by measure."""
-    lines = [re.split(r"\s{2,}", line.strip()) for line in said.splitlines()]
-    start = next(n for n, cells in enumerate(lines) if cells[0] == "static")
-    found: dict[str, dict[str, str]] = {name: {} for name in lines[start]}
-    for measure, *values in lines[start + 2 : start + 11]:
-        for name, value in zip(reversed(lines[start]), reversed(values), strict=False):
-            found[name][measure] = value
-    return found

@@ -31,6 +31,7 @@ def of(records: list[Record], kind: type[Event]) -> list[Event]:
     return [record.event for record in records if isinstance(record.event, kind)]
 
 
+@pytest.mark.slow
 def test_the_late_orders_in_the_transcript_come_from_the_shop_database(
     played: Done, records: list[Record]
 ) -> None:

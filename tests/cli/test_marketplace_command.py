@@ -65,13 +65,12 @@ def test_a_real_server_is_installed_in_a_real_file_and_removed_again(
     assert (done.exit_code, config.read_text()) == (0, before)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["exits", "keyed"])
 def test_a_failed_install_leaves_the_file_as_it_was(
-    process: Toolsight, config: Path, catalog: Path, name: str
+    toolsight: Toolsight, config: Path, catalog: Path, name: str
 ) -> None:
     before = config.read_bytes()
-    done = process("marketplace", "install", name, "--yes", *_options(config, catalog))
+    done = toolsight("marketplace", "install", name, "--yes", *_options(config, catalog))
     assert done.exit_code == (2 if name == "keyed" else 1)
     assert "error: " in done.stderr
     assert config.read_bytes() == before

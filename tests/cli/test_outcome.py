@@ -50,16 +50,9 @@ def test_what_is_wrong_on_the_command_line_is_exit_code_2(toolsight: Toolsight, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("config", "settings", "--json"),
-        ("--help",),
-    ],
-)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk_is_told_and_a_closed_pipe_is_not(words: tuple[str, ...]) -> None:
-    command = [sys.executable, "-m", "inspector", *words]
+def test_a_full_disk_is_told_and_a_closed_pipe_is_not() -> None:
+    command = [sys.executable, "-m", "inspector", "--help"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (

@@ -13,12 +13,14 @@ from inspector.cli.options import Options
 from inspector.config.reader import typed_configuration
 from inspector.core.events import ApprovalDecided, CallFinished, Record, SessionStarted
 from inspector.scenario.ground import Ground, question
+from tests.support.retrieval import give
 
 
 @pytest.mark.slow
 async def test_a_scenario_of_the_app_runs_on_the_demos_servers_where_another_was_typed(
-    tmp_path: Path,
+    tmp_path: Path, demo_vectors: Path
 ) -> None:
+    give(demo_vectors, tmp_path / "t.db")
     lab = ShippedLab(Options(database=tmp_path / "t.db", server=("no-such-command",)))
     (file,) = [file for file in lab.scenarios() if file.path.stem == "unknown"]
     records: list[Record] = []
