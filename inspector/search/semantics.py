@@ -4,8 +4,8 @@ import re
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from importlib.resources import files
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,10 +73,8 @@ class Spelling:
         return min(allowed)[2] if allowed else ""
 
 
-@lru_cache(maxsize=2)
-def _spelling(embedder: Embedder) -> Spelling:
-    """Kept for the newest models: it takes a tenth of a second, and every new catalog asks for it."""
-    return Spelling(embedder.words())
+# To read a model's words takes a tenth of a second, and every session and every measurement asks for them.
+_SPELLINGS: WeakKeyDictionary[Embedder, Spelling] = WeakKeyDictionary()
 
 
 def _is_known(word: str, words: frozenset[str]) -> bool:
@@ -113,7 +111,10 @@ class Semantics:
     @property
     def spelling(self) -> Spelling:
         """Corrects words by those that the model knows whole. Raises ModelError."""
-        return _spelling(self._embedder)
+        found = _SPELLINGS.get(self._embedder)
+        if found is None:
+            found = _SPELLINGS[self._embedder] = Spelling(self._embedder.words())
+        return found
 
     def anew(self) -> "Semantics":
         """The same model and store with empty caches, so that a measurement finds no cached answers."""

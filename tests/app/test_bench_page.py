@@ -82,17 +82,6 @@ async def test_the_page_says_what_would_be_asked_before_anything_is_measured() -
         assert "r measures the 6 chosen rankers" in said(pilot, "#bench-status")
 
 
-async def test_space_chooses_a_ranker_and_takes_it_back() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await opened(pilot)
-        assert _row(pilot, "hybrid").startswith("✓")
-        await pilot.press("space")
-        assert not _row(pilot, "hybrid").startswith("✓")
-        assert "the 5 chosen" in said(pilot, "#bench-status")
-        await pilot.press("space")
-        assert "the 6 chosen" in said(pilot, "#bench-status")
-
-
 async def test_r_measures_the_chosen_rankers_and_records_no_search() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await ran(pilot)
@@ -232,21 +221,6 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
         assert copied[setting] == 0.52
         assert copied == {name: getattr(rig.bench.settings.discovery, name) for name in copied}
         assert ranker == "hybrid" or "min_closest" not in copied
-
-
-async def test_a_stopped_calibration_can_be_started_again() -> None:
-    embedder = HeldEmbedder()
-    async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
-        await opened(pilot)
-        embedder.hold()
-        await pilot.press("v")
-        await until(pilot, embedder.asked.is_set)
-        await until(pilot, lambda: "Calibrating hybrid" in said(pilot, "#calibration-facts"))
-        await pilot.press("escape")
-        embedder.free.set()
-        await until(pilot, lambda: "Stopped" in said(pilot, "#calibration-facts"))
-        await pilot.press("r")
-        await until(pilot, lambda: bool(_list(pilot).records))
 
 
 RUNNING = Running("dense", 3, 6, 60, 234, 4.2)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, strategies as st
 from textual.content import Content
 
@@ -10,7 +9,7 @@ from inspector.app.draw import budget
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.pages.cost import calls as budget_call, ways as budget_way
 from inspector.app.pages.cost.calls import price_facts
-from inspector.app.pages.cost.now import Shown, budget_rows, opened_at_first, server_key
+from inspector.app.pages.cost.now import Shown, budget_rows, server_key
 from inspector.app.pages.cost.trial import headline
 from inspector.app.pages.cost.ways import DeliveryComparison
 from inspector.core.budget import Budget, Prices, TokenParts, ToolCost
@@ -70,11 +69,6 @@ def test_parts_are_dots_until_they_are_counted_and_dashes_where_they_cannot_be()
     assert set(rows["server b"]) == set(rows["b:middle"]) == {"–"}
 
 
-@pytest.mark.parametrize(("rows", "opened"), [(5, {"a", "b"}), (4, {"b"}), (3, set()), (-9, set())])
-def test_as_many_servers_are_open_as_there_is_room_for(rows: int, opened: set[str]) -> None:
-    assert opened_at_first(session(CHEAP, MIDDLE, DEAR), rows) == opened
-
-
 def test_every_part_of_a_request_is_in_the_bar_and_nothing_twice() -> None:
     for parts in (budget.segments(PARTS), budget.few_segments(PARTS)):
         assert sum(part.value for part in parts) == PARTS.used
@@ -110,35 +104,11 @@ def test_flowing_pieces_are_never_torn_and_never_lost(texts: list[str], width: i
     assert all(len(line) <= width or "   " not in line for line in flowed.split("\n"))
 
 
-def test_the_headline_is_the_bill_and_the_saving() -> None:
-    state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
-    told = str(headline(state, 200))
-    assert "1 server, 2 tools: binding them all costs 5k tokens per call" in told
-    assert "the next call 450 with searches: 91 % saved" in told
-    # A session's money is that of its calls: one call times a thousand would leave its searches out.
-    assert "$" not in told
-
-
 def test_the_headline_says_when_discovery_costs_more() -> None:
     state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
     assert "⚠ 50 % more than static" in str(headline(state, 200))
     assert "press d on a server" in str(headline(replace(state, manifest=""), 200))
     assert "see Tools" in str(headline(session(), 200))
-
-
-def test_prices_say_whose_they_are_and_of_which_day() -> None:
-    assert (
-        text(price_facts(PRICES, "model")) == "priced model: $1.00 in, $10.00 out per 1M | a list 2026-01-05"
-    )
-    assert text(price_facts(PRICES, "other")).startswith("priced as model")
-    assert "budget.priced_as" in text(price_facts(None, "model"))
-
-
-def test_a_call_has_raw_and_billed_tokens_hit_rate_and_dollars() -> None:
-    (row,) = budget_call.call_rows((CALL,), PRICES)
-    assert list(map(str, row.cells)) == [
-        "1", "450", "5k", "750", "300", "67 %", "$0.00030", "computed", "kept",
-    ]  # fmt: skip
 
 
 def test_computed_and_reported_stand_on_one_line() -> None:
@@ -169,11 +139,6 @@ def test_what_broke_the_cache_is_marked() -> None:
     assert str(row.cells[8]) == "✂ tools: a\\x1b[31m"
     assert row.cells[6] == "–"
     assert "Prompt cache lost: tools" in budget_call.call_text(broken)
-
-
-def test_the_sum_of_a_session_is_that_of_its_calls() -> None:
-    told = text(budget_call.session_money(session(costs=(CALL, CALL)), PRICES))
-    assert "session $0.00060 (2 calls, computed) | raw 1.5k | billed 600 (67 % from the cache)" in told
 
 
 def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:
@@ -266,3 +231,20 @@ def test_a_plot_always_has_its_size(values: list[float | None], width: int, heig
     drawn = _lines(values, width, height)
     assert len(drawn) == height + 3
     assert max(map(len, drawn)) <= max(width, 8)
+
+
+def test_prices_say_whose_they_are_and_of_which_day() -> None:
+    assert (
+        text(price_facts(PRICES, "model")) == "priced model: $1.00 in, $10.00 out per 1M | a list 2026-01-05"
+    )
+    assert text(price_facts(PRICES, "other")).startswith("priced as model")
+    assert "budget.priced_as" in text(price_facts(None, "model"))
+
+
+def test_the_headline_is_the_bill_and_the_saving() -> None:
+    state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
+    told = str(headline(state, 200))
+    assert "1 server, 2 tools: binding them all costs 5k tokens per call" in told
+    assert "the next call 450 with searches: 91 % saved" in told
+    # A session's money is that of its calls: one call times a thousand would leave its searches out.
+    assert "$" not in told

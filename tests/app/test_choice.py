@@ -12,7 +12,6 @@ from inspector.core.error import ModelError
 from inspector.core.ranking import SearchRequest
 from tests.support.app import app_rig, until
 from tests.support.workbench import Rig
-from widgets import RecordList
 
 SUMS = Toolset("all", "Called like the row for everything", {"calc": ServerRule()})
 
@@ -41,17 +40,6 @@ async def test_a_toolset_may_be_called_like_the_row_for_everything(name: str) ->
         assert rig.bench.state.toolset == name
         await pick(pilot, "home")
         assert rig.bench.state.toolset == ""
-
-
-async def test_the_cursor_starts_on_what_is_in_use() -> None:
-    async with app_rig() as (pilot, rig):
-        with_toolsets(rig, "one", "two")
-        rig.bench.switch_toolset("two")
-        await pilot.app.run_action("ask('toolset')")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
-        current = pilot.app.screen.query_one(RecordList).current
-        assert current is not None
-        assert current.key == "two"
 
 
 async def test_a_toolset_that_cannot_be_taken_keeps_the_dialog_open_with_the_reason() -> None:

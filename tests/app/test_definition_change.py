@@ -122,19 +122,6 @@ async def test_a_replay_shows_the_definitions_of_then_without_their_server() -> 
         await until(pilot, lambda: "Forecast for a city." in seen(pilot))
 
 
-async def test_a_replay_shows_the_definition_of_then_and_not_that_of_today() -> None:
-    steps = (searches(tool_names=["get_forecast"]), says("Sunny."))
-    async with app_rig(*steps) as (pilot, rig):
-        await rig.bench.chat("Forecast?")
-        rig.servers["weather"].change([ANEW])
-        await until(pilot, lambda: rig.bench.catalog.get(FORECAST.id) == ANEW)
-        replay: Replay = pilot.app.replay  # type: ignore[attr-defined]
-        stream = replay.catch_up()
-        replay.show(stream, 2, replay.moment(stream, 2))
-        assert replay.session.catalog.get(FORECAST.id) == FORECAST
-        assert FORECAST.description in str(replay.session.next_request().tools)
-
-
 ID = "weather:get_forecast"
 SIGN, _ = ICONS[Binding.HELD]
 
@@ -170,12 +157,6 @@ async def test_a_held_tool_is_listed_where_it_will_be_again() -> None:
         assert bindings == [Binding.LOADED, Binding.HELD, Binding.EVICTED]
 
 
-async def test_the_session_page_counts_held_tools_apart() -> None:
-    async with _away(at_home=True) as (pilot, _):
-        await until(pilot, lambda: "1 loaded + 1 held" in seen(pilot))
-        assert f"{SIGN}  {ID}" in seen(pilot)
-
-
 async def test_the_page_of_a_held_tool_shows_it_as_it_was_listed_last() -> None:
     async with _away() as (pilot, rig):
         await opened(pilot, ID)
@@ -191,3 +172,9 @@ async def test_the_page_of_a_held_tool_shows_it_as_it_was_listed_last() -> None:
         assert "the server weather is away" in f"{told.title} {told.message}"
         await rig.bench.reconnect("weather")
         await until(pilot, lambda: "✕ evicted" in said(pilot, "#tool-title"))
+
+
+async def test_the_session_page_counts_held_tools_apart() -> None:
+    async with _away(at_home=True) as (pilot, _):
+        await until(pilot, lambda: "1 loaded + 1 held" in seen(pilot))
+        assert f"{SIGN}  {ID}" in seen(pilot)

@@ -284,17 +284,6 @@ def _applied(text: str, change: str) -> str:
     return "\n".join([*after, *before[at:]]) + "\n"
 
 
-async def test_parameters_are_renamed_and_described() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot, query="voucher")
-        assert _numbers(pilot)["rank"][0] == "–"
-        await pilot.press("tab", "end")
-        await _pasted(pilot, "_voucher")
-        names = [p.name for p in _page(pilot)._editor.wording.parameters]
-        assert names == ["order_voucher", "amount"]
-        assert _numbers(pilot)["rank"][1] == "1"
-
-
 async def test_what_cannot_be_is_told() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)

@@ -8,13 +8,12 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.find import results as content
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import Pane
-from inspector.app.pages.find.rankers import RankerDialog, RankersPane
+from inspector.app.pages.find.rankers import RankersPane
 from inspector.app.pages.find.score import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.search import AskBar
@@ -30,8 +29,6 @@ from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.workbench import Rig
-from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList, RecordRows
 
 
@@ -76,18 +73,6 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         assert "not in this tool  late" in screen
 
 
-async def test_the_bill_follows_the_cursor() -> None:
-    async with app_rig() as (pilot, _):
-        await _searched(pilot, "refund", "order")
-        assert said(pilot, "#bill-text").startswith("shop:refund_order")
-        await pilot.press("end")
-        await until(pilot, lambda: "Nothing in the query matches this tool." in seen(pilot))
-        await pilot.press("up", "up")
-        await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
-        await pilot.press("enter")
-        assert isinstance(pilot.app.screen, FindScreen)
-
-
 async def test_l_loads_the_tool_and_unloads_it_again() -> None:
     async with app_rig() as (pilot, rig):
         await _searched(pilot, "refund")
@@ -124,28 +109,11 @@ async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() ->
         assert [str(row.cells[2]).rpartition(" was ")[2] for row in found.shown[:2]] == ["2", "1"]
 
 
-async def test_u_changes_the_ranker_of_the_session_and_searches_again() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        await _searched(pilot, "refund", "order")
-        await pilot.press("u")
-        assert isinstance(pilot.app.screen, RankerDialog)
-        assert "including the model's searches" in seen(pilot)
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: "words only: BM25F" in said(pilot, "#facts"))
-        assert rig.bench.retrieval.ranker_name == "bm25"
-        assert _searches(rig) == 2
-        await pilot.press("u", "escape")
-        assert _searches(rig) == 2
-
-
 PANES = {"w": WhyNotPane, "c": RankersPane, "b": StepsPane, "e": EditPane, "s": ScorePane}
 
 
-@pytest.mark.parametrize("size", [(80, 24)])
-async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_lost(
-    size: tuple[int, int],
-) -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder(), size=size) as (pilot, rig):
+async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_lost() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, rig):
         found = await _searched(pilot, "refund", "order")
         found.move_to("shop:cancel_order")
         before = found.current
@@ -217,30 +185,6 @@ async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
         assert "weather:get_forecast" in seen(pilot)
 
 
-def _hostile_server() -> dict[str, MemoryServer]:
-    tools = [
-        Tool("bad", tool["name"], tool["description"], tool["inputSchema"])
-        for tool in hostile_tools()
-        if tool["name"].removeprefix("hostile_") not in HUGE
-    ]
-    named = [
-        Tool("bad", text, "same words")
-        for name, text in HOSTILE.items()
-        if text.strip() and name not in HUGE | {"newlines", "lone_surrogate"}
-    ]
-    return {"bad": MemoryServer([*tools, *named])}
-
-
-async def test_hostile_names_do_no_harm() -> None:
-    async with app_rig(servers=_hostile_server(), size=(120, 40)) as (pilot, _):
-        found = await _searched(pilot, "hostile", "same", "words")
-        assert len(found.shown) > len(HOSTILE)
-        # Each page is drawn, and the bill of its last tool; test_search_presenter draws every bill.
-        for _ in range(len(found.shown) // 30 + 1):
-            await pilot.press("pagedown")
-            assert not dangerous("".join(lines(pilot.app)))
-
-
 async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded() -> None:
     async with app_rig(embedder=MemoryEmbedder(), settled=False) as (pilot, rig):
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
@@ -267,11 +211,6 @@ async def _reranked(moves: tuple[str, ...]) -> tuple[str, str, list[str]]:
         await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
         assert found.current is not None
         return before, found.current.key, [record.key for record in found.shown]
-
-
-async def test_a_cursor_that_nobody_moved_stays_on_its_row_when_the_list_is_ranked_again() -> None:
-    before, after, order = await _reranked(())
-    assert (before, after) == ("shop:refund_order", order[0])
 
 
 async def test_a_cursor_that_was_moved_follows_its_tool_when_the_list_is_ranked_again() -> None:

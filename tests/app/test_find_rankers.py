@@ -58,14 +58,6 @@ def test_the_best_rank_of_a_tool_is_bold_and_what_is_to_come_has_a_place() -> No
     assert bold == {name for name, rank in ranks.items() if rank == best}
 
 
-def test_the_formula_and_the_ranking_are_the_detail() -> None:
-    ranked = _ranked("bm25")
-    text = content.detail("bm25", ranked)
-    assert INFO["bm25"].formula in text
-    assert all(tool_id in text for tool_id, _ in ranked.best(15))
-    assert "Still ranking" in content.detail("bm25", None)
-
-
 @with_hostile_text
 def test_hostile_text_does_no_harm(text: str) -> None:
     ranked = _ranked("hybrid")

@@ -3,10 +3,9 @@
 import math
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 import pytest
-from hypothesis import assume, example, given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from inspector.app.pages.find import results as content, search as facts
 from inspector.app.pages.find.pane import outcome
@@ -97,25 +96,6 @@ def test_the_table_of_a_bill_is_never_wider_than_its_place(
     for hit in filter(lambda hit: hit.score.parts, report.hits):
         table = _bill(report, hit).partition("✓ adds up")[0].splitlines()[:-1]
         assert all(len(line) <= WIDTH for line in table)
-
-
-@given(catalogs, sentences)
-def test_the_columns_of_a_term_are_what_its_weight_came_from(
-    catalog: list[tuple[str, str]], query: str
-) -> None:
-    report = _report(catalog, query, "bm25")
-    assume(any(hit.score.parts for hit in report.hits))
-    for hit in report.hits:
-        for term in {part.term for part in hit.score.parts}:
-            same = [part for part in hit.score.parts if part.term == term]
-            x = math.fsum(_share(part) for part in same)
-            whole = same[0].inputs["idf"] * 2.5 * x / (x + 1.5)
-            assert math.isclose(math.fsum(part.value for part in same), whole, rel_tol=1e-6)
-
-
-def _share(part: Part) -> float:
-    known = part.inputs
-    return known["weight"] * known["tf"] / (0.25 + 0.75 * known["length"] / known["mean length"])
 
 
 @given(catalogs, sentences)
@@ -366,20 +346,6 @@ def test_the_own_tool_is_marked_at_its_rank() -> None:
     ]
 
 
-def test_an_own_tool_far_below_the_others_follows_them_with_its_rank() -> None:
-    report = SearchReport(SearchRequest("q"), "bm25", (_hit(1, Outcome.FOUND),), scored=716)
-    far = _hit(611, Outcome.BELOW_FLOOR)
-    rows = content.rows(report, bound=(), own=Own(far.tool_id, far, 716))
-    assert _told(rows) == [
-        "1 s:t1 found",
-        "── no words in common",
-        "… ranks 2–610 not shown",
-        "▸611 s:t611",
-        "… ranks 612–716 not shown",
-    ]
-    assert own_line(Own(far.tool_id, far, 716), (), 60).plain.startswith("▸ 611 of 716  s:t611")
-
-
 @given(st.integers(50, 200), st.text("ab_", min_size=1, max_size=300), st.integers(1, 99_999))
 def test_the_line_of_the_own_tool_has_its_place_and_fits(width: int, name: str, rank: int) -> None:
     own = Own(f"s:{name}", Hit(rank, Score(f"s:{name}", 1.0), Outcome.OTHER_SERVER), 100_000)
@@ -431,10 +397,3 @@ def test_a_bill_tells_how_often_a_tool_was_used_and_by_whom() -> None:
     assert "used 12 times by ada" in text
     assert "weight · prior · 0.913" in text
     assert "✓ adds up" in text
-
-
-@with_hostile_text
-def test_a_hostile_persona_does_no_harm(text: str) -> None:
-    hit = Hit(1, Score("s:t", 0.2, (replace(USED, term=f"used 1 time by {text}"),)), Outcome.FOUND)
-    shown = _bill(SearchReport(SearchRequest("q"), "hybrid", (hit,)), hit)
-    assert not dangerous(shown.replace("\n", "").replace("\t", ""))

@@ -103,14 +103,6 @@ def _addition(text: str, rank: int, cut: Outcome | None = None, place: Place = P
     return Addition(text, place, f"Does it. {text}", 4, Standing(rank, 1.0, True), cut)
 
 
-def test_a_proposal_tells_the_text_the_place_the_rank_and_the_tokens() -> None:
-    first = content.proposal(_addition("late", 3, Outcome.UNLIKELY, Place.IN_FIRST))
-    second = content.proposal(_addition("Also for: late.", 1))
-    assert [str(cell) for cell in first.cells] == ["+ “late” in the first sentence", "→ 3rd", "+4"]
-    assert [str(cell) for cell in second.cells] == ["+ “Also for: late.”", "→ 1st", "+4"]
-    assert second.key == "Does it. Also for: late."
-
-
 def test_an_addition_that_beats_a_right_tool_says_so() -> None:
     beaten = Overtaken("shop:list_orders", "late orders")
     one = replace(_addition("late", 1), overtaken=(beaten,))
@@ -120,13 +112,6 @@ def test_an_addition_that_beats_a_right_tool_says_so() -> None:
     assert content.overtaken(more).plain.endswith("“late orders” and for 2 more requests")
     assert not content.overtaken(_addition("late", 1))
     assert not content.overtaken(None)
-
-
-def test_the_words_are_told_as_they_were_typed() -> None:
-    found = replace(_found([], []), request=SearchRequest("Messages about late orders"))
-    text = content.reasons(replace(found, having=("order",), lacking=("messag", "late"))).plain
-    assert "matching words  orders" in text
-    assert "missing words   messages  late" in text
 
 
 CALC = Tool("calc", "evaluate", "Evaluate.")

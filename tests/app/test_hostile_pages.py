@@ -46,8 +46,7 @@ def hostile_servers() -> dict[str, MemoryServer]:
     }
 
 
-@pytest.mark.parametrize("size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.slow)])
-async def test_no_page_lets_hostile_text_through(size: tuple[int, int]) -> None:
+async def test_no_page_lets_hostile_text_through() -> None:
     name = hostile_tools()[0]["name"]
     steps = (
         searches(query=EVIL, tool_names=[name]),
@@ -55,7 +54,7 @@ async def test_no_page_lets_hostile_text_through(size: tuple[int, int]) -> None:
         calls((EVIL, {"x": EVIL})),
         says("\n".join(SHORTENED.values())),
     )
-    async with app_rig(*steps, servers=hostile_servers(), size=size, at_home=True) as (pilot, rig):
+    async with app_rig(*steps, servers=hostile_servers(), size=(80, 24), at_home=True) as (pilot, rig):
         await pilot.press(*"go", "enter")
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("end",))))
         for keys in ((), ("f2", "end"), ("f3",), ("f5",), ("f6", "end", "up", "up"), ("f7",)):

@@ -1,18 +1,33 @@
-"""Every page and dialog, by its keys."""
+"""Keys of every page: help, palette, key maps, export, consent."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
+from textual.command import DiscoveryHit, Hit
+from textual.content import Content
+from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.command import COMMANDS
-from inspector.app.dialogs.approver import ConsentDialog
-from inspector.app.dialogs.detail import HelpScreen
+from fixtures.hostile import HOSTILE
+from inspector.app.app import ToolsightApp
+from inspector.app.command import COMMANDS, bound_keys, checked, shown_keys
+from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
+from inspector.app.dialogs.detail import HelpScreen, help_text
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.opening import Opened
+from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.trace.events import ALL, GROUPS
+from inspector.app.palette import CommandSource
+from inspector.app.place import PLACES
 from inspector.config.consent import check_consent
-from tests.support.app import app_rig, goes, until
+from inspector.core.tool import Tool
+from tests.support.app import RigApp, app_rig, goes, ready, until
+from tests.support.memory_servers import MemoryServer
+from tests.support.workbench import opened
+from tests.widgets.hostile import dangerous
 
 
 async def test_an_export_is_json_lines_and_never_overwrites_at_once(
@@ -68,3 +83,123 @@ async def test_a_no_leaves_without_starting_anything(key: str) -> None:
         await until(pilot, lambda: not pilot.app.is_running or pilot.app._exit)
         assert rig.store.sessions() == []
         assert not check_consent(rig.bench.configuration, rig.memory).is_approved
+
+
+def test_help_names_the_page_every_key_and_those_of_lists() -> None:
+    text = help_text(("A page.",)).plain
+    assert text.startswith("A page.")
+    assert all(shown_keys(command) in text for command in COMMANDS)
+    assert "filter" in text
+
+
+async def test_help_closes_to_the_page_it_explains() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "servers")
+        for key in ("escape", "question_mark", "q"):
+            await pilot.press("question_mark")
+            await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+            await pilot.press(key)
+            await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))
+
+
+IDS = [bound.id for bound in bound_keys(ToolsightApp)]
+
+
+@pytest.mark.parametrize(
+    ("letter", "meaning"),
+    [
+        ("s", "score"),
+        ("t", "group"),
+        ("d", "defer/bind"),
+        ("p", "pick .*"),
+        ("x", "export"),
+        ("r", "race|run|again|call again|reload|reconnect|measure"),
+    ],
+)
+def test_a_letter_means_the_same_on_every_page(letter: str, meaning: str) -> None:
+    titles = {bound.title for bound in bound_keys(ToolsightApp) if letter in bound.keys.split(",")}
+    assert titles
+    assert [title for title in titles if not re.fullmatch(meaning, title)] == []
+
+
+def test_an_id_that_nothing_has_is_named_with_the_closest_ones() -> None:
+    keymap, problems = checked({"place.fnd": "f"}, ToolsightApp)
+    assert keymap == {}
+    assert "place.find" in problems[0]
+
+
+def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -> None:
+    _, problems = checked({"tool.why": "c"}, ToolsightApp)
+    assert problems == (
+        "c is bound to both access.compare and tool.why (access).",
+        "c is bound to both find.rankers and tool.why (search).",
+        "c is bound to both budget.cache and tool.why (budget).",
+    )
+
+
+@given(st.dictionaries(st.one_of(st.sampled_from(IDS), st.text()), st.one_of(st.text(), st.integers())))
+def test_whatever_stands_in_the_file_is_used_or_told(wanted: dict[str, object]) -> None:
+    keymap, problems = checked(wanted, ToolsightApp)
+    assert set(keymap) <= set(IDS) & set(wanted)
+    assert len(wanted) - len(keymap) <= len(problems)
+    assert not dangerous("".join(problems))
+
+
+async def test_an_own_key_goes_to_its_place_and_a_mistake_is_told() -> None:
+    approver = ModalApprover()
+    async with opened(approver=approver) as rig:
+
+        async def start() -> Opened:
+            return Opened(rig.bench, rig.memory, approver)
+
+        app: ToolsightApp = RigApp(start, lambda: {"place.trace": "z", "nonsense": "x"})
+        async with app.run_test() as pilot:
+            await ready(pilot, rig)
+            await until(pilot, lambda: bool(app._notifications))
+            assert "Unknown action 'nonsense'" in next(iter(app._notifications)).message
+            await pilot.press("5")
+            assert app.page == "session"
+            await pilot.press("z")
+            await until(pilot, lambda: app.page == "timeline")
+
+
+async def _source(pilot: Pilot[None]) -> CommandSource:
+    source = CommandSource(pilot.app.screen)
+    await source.startup()
+    return source
+
+
+async def _found(pilot: Pilot[None], query: str) -> list[Hit]:
+    return [hit async for hit in (await _source(pilot)).search(query) if isinstance(hit, Hit)]
+
+
+async def test_tools_servers_sessions_and_settings_are_found_by_name() -> None:
+    async with app_rig(settled=True) as (pilot, rig):
+        wanted = {
+            "tool shop:refund_order": "refund_order",
+            "server weather": "weather",
+            f"session {rig.bench.session_id}": "session s",
+            "setting binding.capacity": "capacity",
+        }
+        for title, query in wanted.items():
+            assert title in [str(hit.prompt) for hit in await _found(pilot, query)]
+
+
+async def test_names_of_servers_and_tools_are_never_markup() -> None:
+    tools = {tool.id: tool for tool in (Tool("shop", text[:100], "x") for text in HOSTILE.values())}
+    async with app_rig(servers={"shop": MemoryServer([*tools.values()])}) as (pilot, _):
+        hits = await _found(pilot, "tool")
+        assert not dangerous("".join(str(hit.prompt) for hit in hits))
+        assert all(Content.from_markup(hit.prompt) is hit.prompt for hit in hits)  # type: ignore[arg-type]
+
+
+async def test_every_command_stands_there_before_anything_is_typed() -> None:
+    async with app_rig() as (pilot, _):
+        hits = [hit async for hit in (await _source(pilot)).discover()]
+        assert all(isinstance(hit, DiscoveryHit) for hit in hits)
+        assert [hit.help for hit in hits][: len(COMMANDS)] == [command.help for command in COMMANDS]
+        for hit, command in zip(hits, COMMANDS, strict=False):
+            assert shown_keys(command) in str(hit.prompt)
+        titles = [str(hit.prompt) for hit in hits]
+        several = [place for place in PLACES if len(place.pages) > 1]
+        assert all(f"{place.title}: {page.title}" in titles for place in several for page in place.pages)

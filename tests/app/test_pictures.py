@@ -309,11 +309,6 @@ PAGES: Mapping[str, Picture] = {
         lambda: Shown(policy=ACCESS, user="bob"),
         _acts(Goes("access"), Shows("as bob"), "a", Shows("3 users"), Shows("refund_order")),
     ),
-    "access-user": Picture(
-        AccessScreen,
-        lambda: Shown(policy=ACCESS, user="bob"),
-        _acts(Goes("access"), Shows("as bob"), Shows("list_orders")),
-    ),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "marketplace": Picture(
         MarketplaceScreen,
@@ -350,14 +345,6 @@ PAGES: Mapping[str, Picture] = {
         RegistryScreen,
         lambda: Shown(servers=office(), registry=canned_library()),
         _acts(Goes("registry"), Shows("version 3")),
-    ),
-    "registry-found": Picture(
-        RegistryScreen,
-        lambda: Shown(servers=office(), registry=canned_library()),
-        _acts(
-            *(Goes("registry"), "f", *"late order", "enter", Shows("nearest tools")),
-            Shows("warehouse:find_parcel", within="#detail"),
-        ),
     ),
     "registry-peers": Picture(
         RegistryScreen,

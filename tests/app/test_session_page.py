@@ -151,14 +151,6 @@ async def test_a_call_that_changes_something_waits_for_a_yes() -> None:
         assert decided.event.decision == Decision.ONCE  # type: ignore[attr-defined]
 
 
-async def test_a_narrow_terminal_has_the_conversation_and_what_discovery_saves() -> None:
-    async with app_rig(at_home=True, size=(80, 24)) as (pilot, _):
-        assert pilot.app.screen.query_one("#prompt").region.height == 3
-        assert pilot.app.screen.query_one("#feed").region.height == 0
-        assert pilot.app.screen.query_one("#conversation").region.height > 10
-        assert "all bound" in seen(pilot)
-
-
 async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> None:
     async with app_rig(*FORECAST, says("Sunny in Oslo."), at_home=True) as (pilot, rig):
         hint = pilot.app.screen.query_one("#conversation-hint", Static)

@@ -101,7 +101,7 @@ async def test_what_is_typed_survives_a_new_catalog_and_nothing_is_called_before
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
 
 
-@pytest.mark.parametrize(("keys", "called"), [("left enter", True), ("enter", False), ("escape", False)])
+@pytest.mark.parametrize(("keys", "called"), [("left enter", True), ("enter", False)])
 async def test_a_tool_that_may_change_something_asks_first(keys: str, called: bool) -> None:
     async with _opened(FORECAST, _forecast(annotations=Annotations(destructive=True))) as (pilot, rig):
         await _typed_in(pilot)
@@ -201,11 +201,6 @@ def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
     assert "evicted              loop guard" in text
     claims = Annotations(read_only=True, open_world=False)
     assert content.claims(claims) == ("only reads", "does not reach external systems")
-
-
-def test_a_result_says_how_it_went_and_what_it_is_made_of() -> None:
-    assert content.result_line(ToolResult("x", True), 12.4).plain == "✕ the tool failed   12 ms"
-    assert content.result_line(ToolResult("x", kinds=("image",)), 1).plain == "✓ ok   1 ms   image"
 
 
 @with_hostile_text

@@ -70,15 +70,6 @@ def test_every_ranker_but_regex_is_measured_unless_some_are_named(run: Run) -> N
     assert [row["ranker"] for row in rows] == ["regex"]
 
 
-def test_a_ranker_that_finds_everything_has_a_full_bar_and_refuses_the_impossible(run: Run) -> None:
-    result = run("--ranker", "bm25")
-    assert result.stdout.startswith("tiny: 4 tools, 3 possible and 1 impossible requests\n")
-    ranking, answers = (line for line in result.stdout.splitlines() if line.startswith("bm25"))
-    assert f"{'█' * 10} 1.000 [1.000, 1.000]" in ranking
-    assert answers.split()[1:5] == ["1.000", "±0.000"] * 2
-    assert answers.endswith("100 % [21, 100]")
-
-
 def test_columns_that_do_not_fit_a_narrow_terminal_go_below(run: Run) -> None:
     lines = run("--ranker", "bm25", COLUMNS="80").stdout.splitlines()
     assert max(map(len, lines)) <= 80
@@ -92,11 +83,6 @@ def test_markdown_and_csv_have_one_line_per_ranker(run: Run) -> None:
     assert "tiny: bm25 has the highest nDCG@10; no significant difference from fuzzy" in printed
     rows = list(csv.DictReader(io.StringIO(run("--format", "csv", *chosen).stdout)))
     assert [(row["dataset"], row["ranker"]) for row in rows] == [("tiny", "bm25"), ("tiny", "fuzzy")]
-
-
-def test_a_sample_asks_fewer_requests(run: Run, tmp_path: Path) -> None:
-    (row,) = stored(run, tmp_path / "r.json", "--ranker", "bm25", "--sample", "2")
-    assert row["cases"] == 2
 
 
 def test_distractors_join_the_tools_and_the_name(run: Run, tmp_path: Path) -> None:
@@ -119,11 +105,6 @@ def test_details_without_a_second_ranker_are_refused(run: Run) -> None:
     result = run("--ranker", "bm25", "--details", "1")
     assert result.exit_code == 2
     assert "two rankers" in result.stderr
-
-
-def test_a_ranker_as_good_as_its_baseline_passes(run: Run, tmp_path: Path) -> None:
-    stored(run, tmp_path / "base.json", "--ranker", "bm25")
-    assert run("--ranker", "bm25", "--baseline", str(tmp_path / "base.json")).exit_code == 0
 
 
 def test_each_drop_is_named_and_gives_its_own_exit_code(run: Run, tmp_path: Path) -> None:

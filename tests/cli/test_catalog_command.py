@@ -48,13 +48,6 @@ def run(toolsight: Toolsight, config: Path) -> Toolsight:
     return approved
 
 
-def test_a_failed_server_is_listed_with_its_reason(run: Toolsight) -> None:
-    states = {state["name"]: state for state in json.loads(run("servers", "--json").stdout)}
-    assert states["calc"]["phase"] == "ready"
-    assert states["gone"]["phase"] == "failed"
-    assert "no-such-command-anywhere" in states["gone"]["reason"]
-
-
 @pytest.mark.slow
 def test_what_a_server_sent_amiss_is_listed_with_it(toolsight: Toolsight, tmp_path: Path) -> None:
     path = tmp_path / "raw.json"

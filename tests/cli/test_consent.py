@@ -101,14 +101,6 @@ def test_a_file_that_is_found_first_since_the_consent_asks_again(config: Path, t
     assert "has not been approved" in refused.stderr
 
 
-def test_another_secret_of_the_same_value_asks_again(config: Path) -> None:
-    memory, mine = MemoryServerMemory(), {**os.environ, "MY_SECRET_KEY": SECRET, "OTHER_KEY": SECRET}
-    consent.require_consent(read(config, environment=mine), memory, approve=True)
-    config.write_text(config.read_text().replace("MY_SECRET_KEY", "OTHER_KEY"))
-    with pytest.raises(ConfigError, match="has not been approved"):
-        consent.require_consent(read(config, environment=mine), memory, approve=False)
-
-
 @pytest.fixture
 def scripted(tmp_path: Path) -> Path:
     """A configuration with a script in its folder, and one outside of it."""
@@ -148,16 +140,6 @@ def test_the_person_who_edits_a_server_is_told_and_not_asked(scripted: Path, too
     assert "near.py" in refused.stderr
     assert "since you approved" not in toolsight("servers", *chosen, "--approve").stdout
     assert toolsight("servers", *chosen, "--set", "consent.changed_files=ask").exit_code == 0
-
-
-def test_a_changed_script_outside_the_folder_asks_again(scripted: Path, toolsight: Toolsight) -> None:
-    chosen = ("--config", str(scripted))
-    toolsight("servers", *chosen, "--approve")
-    edit(scripted.parent.parent / "far.py")
-    refused = toolsight("servers", *chosen)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "has not been approved since " in refused.stderr
-    assert toolsight("call", "near:get_forecast", "city=Oslo", *chosen, "--yes").exit_code == 0
 
 
 NAMED = {

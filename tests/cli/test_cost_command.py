@@ -112,7 +112,8 @@ def test_what_a_record_says_cannot_be_assumed(toolsight: Toolsight, given: tuple
 
 
 def test_every_assumption_is_an_option_and_is_shown(toolsight: Toolsight, config: str) -> None:
-    given = {name: str(value * 2) for name, value in vars(USUAL).items() if name not in ("own_call", "seed")}
+    values = {**vars(USUAL), "calls": 5}
+    given = {name: str(value * 2) for name, value in values.items() if name not in ("own_call", "seed")}
     options = [part for name, value in given.items() for part in ("--assume", f"{name}={value}")]
     shown = toolsight("cost", "--config", config, "--approve", *TERSE, *options).stdout
     for name, value in given.items():

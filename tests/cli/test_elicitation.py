@@ -1,7 +1,11 @@
-"""A server's question on a terminal without the app."""
+"""Questions of servers on a terminal without the app."""
 
 import asyncio
+import os
+import pty
+import sys
 from collections.abc import Iterator
+from select import select
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +13,7 @@ import click
 import pytest
 
 from inspector.cli.consent import TerminalElicitor
+from inspector.cli.run import interruptible
 from inspector.mcp.elicitation import CANCELLED, DECLINED, LONGEST_ADDRESS, Action, FormRequest, LinkRequest
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
@@ -152,3 +157,13 @@ async def test_a_question_in_toolsight_s_name_is_marked_on_the_terminal(
     shown = capsys.readouterr().err
     assert "  ! It mentions Toolsight, but the server shop wrote it." in shown
     assert ("ask for a secret" in shown) is isinstance(request_, FormRequest)
+
+
+def test_what_was_typed_before_a_question_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "wb", buffering=0) as person, os.fdopen(theirs) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        person.write(b"y\n")
+        assert select([terminal], [], [], 5)[0]
+        with interruptible():
+            assert not select([terminal], [], [], 0)[0]

@@ -47,8 +47,8 @@ def records(folder: Path) -> list[Path]:
 def test_a_signal_leaves_the_app_as_its_key_does(terminal: Callable[..., Terminal], tmp_path: Path) -> None:
     app = terminal()
     app.until(lambda: bool(app.events("ready")))
-    app.process.send_signal(signal.SIGHUP)
-    assert app.process.wait(PATIENCE) == 128 + signal.SIGHUP
+    app.process.send_signal(signal.SIGINT)
+    assert app.process.wait(PATIENCE) == 128 + signal.SIGINT
     assert app.events("stopped")
     assert records(tmp_path) == []
 

@@ -26,7 +26,7 @@ def half_up(tmp_path: Path) -> tuple[str, ...]:
     return ("--config", str(path), "--approve")
 
 
-@pytest.mark.parametrize("words", [("servers",), ("servers", "--wire"), ("tools",), ("tools", "--json")])
+@pytest.mark.parametrize("words", [("servers", "--wire"), ("tools", "--json")])
 def test_a_server_that_failed_is_exit_code_1_and_the_others_are_listed(
     toolsight: Toolsight, half_up: tuple[str, ...], words: tuple[str, ...]
 ) -> None:

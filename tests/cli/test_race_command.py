@@ -9,13 +9,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.app.pages.chat.race_picture import WIDTH, ansi_line, cast, drawn, picture
 from inspector.core.budget import Prices
 from inspector.scenario.comparison import ModelCallCost
 from inspector.scenario.race import RaceFrame, Racer, Verdict
 from tests.cli.conftest import Toolsight
+from tests.support.examples import examples
 from tests.support.lab import FORECAST, MemoryLabs
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 
@@ -108,7 +109,7 @@ def test_a_player_can_read_the_recording(
     assert end.count("\r\n") < header["height"]
 
 
-@settings(deadline=None)
+@examples(share=0.4)
 @given(st.one_of(st.text(max_size=200), st.sampled_from((*HOSTILE, LONG))))
 def test_no_text_breaks_the_picture_or_controls_the_terminal(text: str) -> None:
     frames, verdict = race_of(text)

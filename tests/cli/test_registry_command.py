@@ -42,18 +42,6 @@ def test_a_listing_is_imported_embedded_and_found(toolsight: Toolsight, db: str,
     assert found[0]["similarity"] > found[1]["similarity"]
 
 
-def test_a_listing_with_a_name_that_no_registry_keeps_is_left_out_whole(
-    toolsight: Toolsight, db: str, garden: Path
-) -> None:
-    long = garden.with_name("long.json")
-    long.write_text(json.dumps({"tools": [PLANTS, {**SOIL, "name": "n" * 600}]}))
-    done = toolsight("registry", "import", str(long), str(garden), "--db", db)
-    assert done.exit_code == 1
-    assert f"{long}: the id long:n" in done.stderr
-    kept = json.loads(toolsight("registry", "show", "--json", "--db", db).stdout)
-    assert {one["id"] for one in kept} == {"garden:soil_report", "garden:water_plants"}
-
-
 def test_a_changed_listing_makes_versions_and_what_is_missing_is_gone(
     toolsight: Toolsight, db: str, garden: Path
 ) -> None:
@@ -71,17 +59,6 @@ def test_a_changed_listing_makes_versions_and_what_is_missing_is_gone(
     )
     (row,) = json.loads(toolsight("registry", "show", "--json", "--db", db).stdout)
     assert (row["id"], row["version"]) == ("garden:water_plants", 2)
-
-
-def test_an_export_is_imported_as_the_same_registry(
-    toolsight: Toolsight, db: str, garden: Path, tmp_path: Path
-) -> None:
-    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
-    file, other = tmp_path / "export.jsonl", str(tmp_path / "other.db")
-    assert toolsight("registry", "export", str(file), "--db", db).stdout == f"{file}: 2 versions\n"
-    assert "2 new" in toolsight("registry", "import", str(file), "--no-embed", "--db", other).stdout
-    assert "2 unchanged" in toolsight("registry", "import", str(file), "--no-embed", "--db", other).stdout
-    assert toolsight("registry", "export", "-", "--db", other).stdout == file.read_text()
 
 
 def test_one_bad_file_is_told_and_the_others_are_imported(

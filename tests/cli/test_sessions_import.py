@@ -49,15 +49,6 @@ def test_a_transcript_is_a_session_like_any_other(run: Toolsight, transcript: Pa
     assert "“late orders” -> 1, best shop:late_orders" in run("sessions", "show", STORY).stdout
 
 
-def test_no_secret_of_a_transcript_is_in_the_database(
-    run: Toolsight, transcript: Path, database: Path
-) -> None:
-    run("sessions", "import", str(transcript))
-    files = [file for file in database.parent.rglob("*") if file.is_file()]
-    assert files
-    assert not any(SECRET.encode() in file.read_bytes() for file in files)
-
-
 def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone(
     run: Toolsight, transcript: Path, tmp_path: Path
 ) -> None:
@@ -189,13 +180,6 @@ def test_a_session_that_is_forgotten_can_be_imported_again(run: Toolsight, trans
     assert json_of(run, "sessions") == []
     assert run("sessions", "forget", STORY).exit_code == 1
     assert json_of(run, "sessions", "import", str(transcript))["sessions"][0]["is_new"] is True
-
-
-def test_a_session_of_unknown_sizes_is_not_priced_another_way(run: Toolsight, transcript: Path) -> None:
-    run("sessions", "import", str(transcript))
-    refused = run("cost", "--session", STORY)
-    assert refused.exit_code == 2
-    assert "lacks the definitions of 3 tools" in refused.stderr
 
 
 def test_an_odd_time_in_the_store_does_not_end_the_lists(run: Toolsight, database: Path) -> None:

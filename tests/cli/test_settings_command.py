@@ -28,14 +28,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder without a configuration."""
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    monkeypatch.chdir(empty)
-
-
 Said = Callable[..., str]
 Listed = Callable[..., dict[str, Any]]
 
@@ -88,17 +80,6 @@ def test_every_setting_is_listed_with_where_its_value_comes_from(
     assert values["guard.window_calls"] == (12, "settings")
     assert values["binding.capacity"] == (3, "--set")
     assert values["gate.top_k"] == (10, "default")
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_the_list_says_what_a_setting_does_and_what_is_allowed(said: Said) -> None:
-    text = said("--set", "binding.capacity=3")
-    assert text.startswith("profile toolsight ")
-    assert "\nbinding\n" in text
-    (line,) = (line for line in text.splitlines() if "binding.capacity" in line)
-    assert line.split() == ["*", "binding.capacity", "3", "--set"]
-    assert "how many loaded tools stay bound" in text
-    assert "a whole number, 0 or more" in " ".join(text.split())
 
 
 def test_profiles_are_listed_with_what_they_change(said: Said) -> None:

@@ -34,19 +34,6 @@ def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, t
     assert "stored" in servers.stdout
 
 
-def test_options_count_before_and_after_the_name_of_a_command(toolsight: Toolsight, tmp_path: Path) -> None:
-    file = tmp_path / "crm.json"
-    file.write_text(json.dumps({"mcpServers": {"a": {"command": "no-such-command"}}}))
-    for words in (
-        ("--config", str(file), "--approve", "servers"),
-        ("--approve", "servers", "--config", str(file)),
-    ):
-        done = toolsight(*words)
-        assert "Command not found: `no-such-command`" in done.stdout, done.stderr
-    nested = toolsight("--profile", "prd", "scenario", "run", "no-such-scenario")
-    assert "there is no scenario or file 'no-such-scenario'" in nested.stderr
-
-
 def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(toolsight: Toolsight) -> None:
     done = toolsight("--yes", "bench", "papers", "latency")
     assert done.exit_code == 2

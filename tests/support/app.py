@@ -31,8 +31,9 @@ from tests.support.workbench import Rig, opened
 
 # Seconds that a condition may take on a machine that is busy with other things.
 PATIENCE = 30
-# Seconds between two looks while only a thread or a timer can bring what is waited for.
-_NAP = 0.003
+# Seconds between the first two looks while only a thread or a timer can bring what is waited for. What a
+# thread works on for long is looked at more seldom: to draw a screen holds the thread up.
+_NAP, _LONGER, _LONGEST_NAP = 0.003, 1.3, 0.03
 
 
 class BlankSession(SessionScreen):
@@ -181,9 +182,11 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
     try:
         async with asyncio.timeout(PATIENCE):
             await pilot.pause()
+            nap = _NAP
             while not condition():
-                await asyncio.sleep(_NAP)
+                await asyncio.sleep(nap)
                 await pilot.pause()
+                nap = min(nap * _LONGER, _LONGEST_NAP)
     except TimeoutError:
         raise AssertionError("the app never got there") from None
 

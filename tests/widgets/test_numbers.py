@@ -1,4 +1,4 @@
-"""Meters and bars draw what there is, at any width."""
+"""Meters, bars and large numbers fit their place and tell no lie."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -6,8 +6,8 @@ from textual.app import App, ComposeResult
 
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import Meter, Segment, stacked
-from widgets.meter import draw
+from widgets import BigNumber, Meter, Segment, stacked
+from widgets.meter import big, draw, size_for
 
 VALUES = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-5, 10_000)
 SEGMENTS = st.lists(st.builds(Segment, st.text(max_size=5), VALUES), max_size=6)
@@ -65,3 +65,35 @@ async def test_a_hostile_label_is_harmless() -> None:
     app = MeterApp(Meter((), 1, label="a[/]b\x1b[2J\u202e"))
     async with app.run_test(size=(60, 3)):
         assert dangerous(lines(app)[0]) == []
+
+
+NUMBERS = st.text("0123456789%-.", min_size=1, max_size=6)
+
+
+@given(NUMBERS, st.integers(0, 120), st.integers(0, 40))
+def test_a_number_never_leaves_its_place_and_would_leave_it_if_it_were_larger(
+    text: str, width: int, height: int
+) -> None:
+    size = size_for(text, width, height)
+    drawn = big(text, size)
+    assert len(drawn) <= height
+    assert all(len(line) <= width for line in drawn)
+    larger = big(text, size + 1)
+    assert len(larger) > height or len(larger[0]) > width
+
+
+@given(NUMBERS, NUMBERS, st.integers(1, 6))
+def test_two_numbers_never_look_the_same(one: str, two: str, size: int) -> None:
+    assert (big(one, size) == big(two, size)) is (one == two)
+
+
+class _Host(App[None]):
+    def compose(self) -> ComposeResult:
+        yield BigNumber()
+
+
+async def test_a_place_too_small_for_dots_gets_the_text() -> None:
+    async with _Host().run_test(size=(8, 1)) as pilot:
+        pilot.app.query_one(BigNumber).value = "72%"
+        await pilot.pause()
+        assert "72%" in lines(pilot.app)[0]

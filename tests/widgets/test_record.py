@@ -1,4 +1,4 @@
-"""Columns fit into any width, and numbers are whole or not there."""
+"""The widths of columns, and the headings that a filter keeps."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -6,6 +6,7 @@ from textual.content import Content
 
 from tests.widgets.hostile import HOSTILE, LONG
 from widgets import Column, Record
+from widgets.key_bar import RecordFilter
 from widgets.record import GAP, layout, natural_widths, silent_columns
 
 COLUMNS = st.lists(
@@ -83,3 +84,25 @@ def test_hostile_cells_can_be_measured() -> None:
     records = [Record(text, (text, Content(text))) for text in (*HOSTILE, LONG)]
     widths = natural_widths((Column("a", align="right"), Column("b", align="right")), records)
     assert all(0 < width < 10_000 for width in widths)
+
+
+WORDS = st.sampled_from(["apple", "pear", "plum"])
+RECORDS = st.lists(st.tuples(WORDS, st.booleans()), max_size=12).map(
+    lambda rows: tuple(
+        Record(str(number), (word,), is_heading=heading) for number, (word, heading) in enumerate(rows)
+    )
+)
+
+
+@given(RECORDS, WORDS)
+def test_a_heading_is_kept_if_it_matches_or_a_row_of_its_group_does(
+    records: tuple[Record, ...], word: str
+) -> None:
+    found = RecordFilter().apply(records, word)
+    wanted: set[str] = set()
+    heading: Record | None = None
+    for record in records:
+        heading = record if record.is_heading else heading
+        if word in record.haystack():
+            wanted |= {record.key} | ({heading.key} if heading else set())
+    assert [record.key for record in found] == [record.key for record in records if record.key in wanted]

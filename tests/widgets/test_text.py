@@ -1,14 +1,14 @@
-"""Text from outside becomes visible and stays what it was."""
+"""Text from outside is harmless and readable; wrapped lines and shortened names keep what matters."""
 
 from time import perf_counter
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from rich.cells import cell_len
 from textual.content import Content
 
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
-from widgets import highlight, middle, plain, safe, visible
+from widgets import Hanging, highlight, middle, plain, safe, shortened, visible
 
 ANY_TEXT = st.text(st.characters())
 
@@ -96,3 +96,73 @@ def test_a_megabyte_is_fast() -> None:
     visible("\x1b" * 1_000_000, limit=1_000_000)
     middle(LONG, 40)
     assert perf_counter() - started < 1.5
+
+
+def rows(text: str, width: int) -> list[str]:
+    return [row.plain.rstrip() for row in Hanging(Content(text)).rows(width)]
+
+
+def test_a_wrapped_line_begins_where_its_text_began() -> None:
+    assert rows("  one two three four", 12) == ["  one two", "  three four"]
+    assert rows("▸ shop:list_orders city=Oslo", 20) == ["▸ shop:list_orders", "  city=Oslo"]
+    assert rows("You\n  hello there, you", 12) == ["You", "  hello", "  there, you"]
+
+
+def test_with_an_indent_no_wrapped_row_begins_further_left() -> None:
+    drawn = Hanging(Content("! PATH  one two three four"), 8).rows(16)
+    assert [row.plain.rstrip() for row in drawn] == ["! PATH  one two", "        three", "        four"]
+
+
+@given(st.text(st.characters(exclude_categories=["C"]), max_size=200), st.integers(1, 60))
+def test_rows_fit_and_lose_no_letter(text: str, width: int) -> None:
+    content = plain(text)
+    drawn = Hanging(content).rows(width)
+    assert all(row.cell_length <= max(width, 2) for row in drawn)
+    assert "".join("".join(row.plain.split()) for row in drawn) == "".join(content.plain.split())
+
+
+parts = st.text("ab_é漢", max_size=12)
+ids = st.builds("{}:{}".format, parts, parts) | parts
+lists = st.lists(ids, unique=True, max_size=30)
+LIGHTS = ["home-automation:get_lights", "home-automation:set_lights"]
+DOORS = ["home-automation:lock_door", "home-automation:unlock_door"]
+
+
+@given(lists, st.integers(0, 40))
+def test_a_shortened_name_fits(names: list[str], width: int) -> None:
+    shown = shortened(names, width)
+    assert set(shown) == set(names)
+    assert all(cell_len(text) <= width for text in shown.values())
+
+
+@given(lists, st.integers(4, 40))
+@example([f"{'a' * 20}{number}{'b' * 20}" for number in range(99)], 4)
+@example([*LIGHTS, *DOORS], 4)
+def test_two_rows_are_never_shortened_to_the_same_text(names: list[str], width: int) -> None:
+    assert len(set(shortened(names, width).values())) == len(names)
+
+
+@given(st.lists(st.text("abc_", min_size=1, max_size=12), unique=True), parts, st.integers(1, 40))
+def test_the_server_gives_way_before_the_tool(tools: list[str], server: str, width: int) -> None:
+    for name, text in shortened([f"{server}:{tool}" for tool in tools], width).items():
+        tool = name.partition(":")[2]
+        assert len(tool) > width or text.endswith(tool)
+
+
+@given(lists, st.integers(0, 40))
+def test_what_fits_loses_nothing_but_a_server_that_all_share(names: list[str], width: int) -> None:
+    fitting = {name: text for name, text in shortened(names, width).items() if cell_len(name) <= width}
+    assert all(text in (name, name.partition(":")[2]) for name, text in fitting.items())
+
+
+def test_tools_of_one_server_are_shown_without_it_where_any_does_not_fit() -> None:
+    bare = ["get_lights", "set_lights", "lock_door", "unlock_door"]
+    assert list(shortened([*LIGHTS, *DOORS], 18).values()) == bare
+    assert list(shortened(["a:b", *LIGHTS], 18).values())[1:] == ["home-a…:get_lights", "home-a…:set_lights"]
+    assert list(shortened(LIGHTS, 11).values()) == ["get_lights", "set_lights"]
+    assert list(shortened(LIGHTS, 8).values()) == ["get_…hts", "set_…hts"]
+
+
+def test_a_name_is_cut_between_visible_letters() -> None:
+    (text,) = shortened([visible("server:\x1b[31mred_and_long", newlines=False)], 12).values()
+    assert text.isprintable()
