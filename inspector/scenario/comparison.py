@@ -27,7 +27,8 @@ class ModelCallCost:
 
     `tool_tokens` are definitions, manifest and summaries, `search_tokens` the searches and their results in
     the conversation. `dollars` include the answer; None without prices. `billed` is what a prompt cache
-    charges for the input, in tokens at full price; None if unknown. `message` counts the user's messages.
+    charges for the input, in tokens at full price; None if unknown. `static_tokens` are the definitions of
+    every tool of its catalog. `message` counts the user's messages.
     With `only_follows_search` the call before it did nothing but search.
     """
 
@@ -40,6 +41,7 @@ class ModelCallCost:
     message: int = 0
     dollars: float | None = None
     billed: float | None = None
+    static_tokens: int = 0
     only_follows_search: bool = False
 
     @property
@@ -136,31 +138,26 @@ def call_costs(
     told: Iterable[Turn], prices: Prices | None, output: Callable[[ModelCall], int]
 ) -> Iterator[ModelCallCost]:
     """What each model call cost with an answer of so many tokens of `output`."""
-    for message, call, searched in _after_searches(told):
-        sent, parts = call.request, call.request.tokens
-        # At full price if no prompt cache is known.
-        charge = sent.charge if sent.charge.tokens else Charge(plain=parts.input)
-        yield ModelCallCost(
-            call=sent.call,
-            tool_tokens=parts.tool_tokens,
-            bound=len(sent.bound),
-            think=sent.think,
-            search_tokens=parts.searches,
-            input_tokens=parts.input,
-            message=message,
-            dollars=None if prices is None else prices.cost(charge, sent.terms, output(call)),
-            billed=charge.billed(sent.terms) if sent.charge.tokens else None,
-            only_follows_search=searched,
-        )
-
-
-def _after_searches(told: Iterable[Turn]) -> Iterator[tuple[int, ModelCall, bool]]:
-    """The model calls by message, each with whether the one before it did nothing but search."""
     last, searched = 0, False
     for turn in told:
         searched, last = searched and turn.message == last, turn.message
         for call in turn.calls:
-            yield turn.message, call, searched
+            sent, parts = call.request, call.request.tokens
+            # At full price if no prompt cache is known.
+            charge = sent.charge if sent.charge.tokens else Charge(plain=parts.input)
+            yield ModelCallCost(
+                call=sent.call,
+                tool_tokens=parts.tool_tokens,
+                bound=len(sent.bound),
+                think=sent.think,
+                search_tokens=parts.searches,
+                input_tokens=parts.input,
+                message=turn.message,
+                dollars=None if prices is None else prices.cost(charge, sent.terms, output(call)),
+                billed=charge.billed(sent.terms) if sent.charge.tokens else None,
+                static_tokens=call.catalog.static_tokens if call.catalog is not None else 0,
+                only_follows_search=searched,
+            )
             if call.answer is not None:
                 wanted = call.answer.tool_calls
                 searched = bool(wanted) and all(one.name == SEARCH_TOOLS for one in wanted)
@@ -293,22 +290,11 @@ def _compared(result: ScenarioResult, static: ScenarioResult | None, *, scripted
     elif static is not None:
         tools, every = static.totals.discovery_tokens, static.totals.input_tokens
     else:
-        tools, every = _if_static(turns(result.records))
+        # By the catalog at each model call; those that follow nothing but searches are not needed then.
+        needed = [cost for cost in result.totals.costs if not cost.only_follows_search]
+        tools = sum(cost.static_tokens for cost in needed)
+        every = tools and tools + sum(cost.input_tokens - cost.discovery_tokens for cost in needed)
     return ComparedProfile(result.profile, result.totals, tools, every)
-
-
-def _if_static(told: Iterable[Turn]) -> tuple[int, int]:
-    """The definitions and all that binding every tool would have sent, by the catalog at each model call.
-
-    A model call that follows nothing but searches is left out: with every tool bound it is not needed. So
-    are the searches in the conversation.
-    """
-    tools = rest = 0
-    for _, call, searched in _after_searches(told):
-        if not searched:
-            tools += call.catalog.static_tokens if call.catalog is not None else 0
-            rest += call.request.tokens.system + call.request.tokens.history
-    return (tools, tools + rest) if tools else (0, 0)
 
 
 def _aligned(rows: Sequence[ComparedProfile]) -> Iterator[AlignedCall]:

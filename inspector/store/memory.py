@@ -3,16 +3,10 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from inspector.core.error import StoreError
-from inspector.core.events import (
-    CallFinished,
-    ModelSwitched,
-    Record,
-    SearchPerformed,
-    SessionStarted,
-    UserSaid,
-)
+from inspector.core.events import CallFinished, Record, SearchPerformed, SessionStarted
 from inspector.core.ports import SessionAge, SessionSummary, Snapshot
 from inspector.core.server import ConsentItem, Era, RunFile
+from inspector.core.turns import turns
 
 
 class MemoryStore:
@@ -75,25 +69,21 @@ class MemoryStore:
 
 
 def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
-    starts = [record.event for record in records if isinstance(record.event, SessionStarted)]
-    models = [
-        record.event.model for record in records if isinstance(record.event, SessionStarted | ModelSwitched)
-    ]
+    told = list(turns(records))
+    start = next((event for turn in reversed(told) for event in reversed(turn.of(SessionStarted))), None)
     return SessionSummary(
         session,
         started_at=records[0].at,
         ended_at=max(record.at for record in records),
-        config=starts[-1].config if starts else "",
-        model=models[-1] if models else "",
+        config=start.config if start else "",
+        model=told[-1].session.model,
         events=len(records),
         searches=sum(record.kind == SearchPerformed.kind for record in records),
         calls=sum(record.kind == CallFinished.kind for record in records),
-        agent=starts[-1].origin.agent if starts and starts[-1].origin else "",
-        user=starts[-1].user if starts else "",
-        expert=starts[-1].expert if starts else "",
-        question=next(
-            (record.event.text[:200] for record in records if isinstance(record.event, UserSaid)), ""
-        ),
+        agent=told[-1].session.agent,
+        user=start.user if start else "",
+        expert=start.expert if start else "",
+        question=next((turn.said.text[:200] for turn in told if turn.said), ""),
     )
 
 

@@ -6,13 +6,19 @@ from inspector.core.events import (
     CallRejected,
     CallStarted,
     Event,
+    Failed,
+    LoopDetected,
     ModelResponded,
+    ModelSwitched,
+    Origin,
+    RedundantSearch,
     SearchPerformed,
+    SessionStarted,
     ToolLoaded,
     TurnEnded,
     UserSaid,
 )
-from inspector.core.turns import Search, ToolCall, turns
+from inspector.core.turns import Rejection, Search, ToolCall, turns
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams
 from tests.session.test_timeline import CATALOG, STORY, found, request
@@ -76,3 +82,35 @@ def test_a_call_is_the_models_until_its_result_and_belongs_to_the_request_before
         assert act in act.call.acts
         assert act.call.record.seq < act.record.seq
     assert [type(act) for act in turn.acts].count(Search) >= 1
+
+
+def test_a_loop_and_a_redundant_search_stand_at_the_act_that_they_are_about() -> None:
+    loop = LoopDetected("shop:list", 4, 60.0, "5f", "Stop.")
+    noted = RedundantSearch("a", "b", 1.0, "Nothing new.")
+    rejected = CallRejected("c1", "shop__x", "unknown", "")
+    stream = [UserSaid("a"), request(1), found(), noted, noted, rejected, loop]
+    (turn,) = turns(records(stream))
+    search, rejection = turn.acts
+    assert isinstance(search, Search)
+    assert isinstance(rejection, Rejection)
+    assert (search.redundant, search.loop, rejection.event, rejection.loop) == (noted, None, rejected, loop)
+    assert turn.of(RedundantSearch) == [noted, noted]
+
+
+def test_a_failure_belongs_to_the_model_call_of_its_turn() -> None:
+    failed = Failed("model", "no answer")
+    stream = [UserSaid("a"), request(1), failed, TurnEnded("failed"), UserSaid("b"), failed]
+    first, second = turns(records(stream))
+    assert [call.failed for call in first.calls] == [failed]
+    assert (second.calls, second.of(Failed)) == ([], [failed])
+
+
+def test_what_holds_in_the_session_goes_on_from_turn_to_turn() -> None:
+    origin = Origin("codex", "1.0")
+    start = SessionStarted("c", (), "orders", "m", "M", 0, {"a": 1}, "prd", origin=origin)
+    stream = [start, UserSaid("a"), request(1), ModelSwitched("n", "N", 0), UserSaid("b"), request(2)]
+    *_, last = told = list(turns(records(stream)))
+    assert [call.model for turn in told for call in turn.calls] == ["m", "n"]
+    session = last.session
+    assert (session.agent, session.label, session.profile, session.toolset) == ("codex", "N", "prd", "orders")
+    assert session.settings == {"a": 1}

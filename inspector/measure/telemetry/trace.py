@@ -54,40 +54,6 @@ def attempt(record: Record, call: OpenSpan, took: float, error: str) -> Span:
     return replace(made.ended(record, failed=bool(error)), start=moment(record, max(took, 0.0)))
 
 
-class ConnectionSpans:
-    """Follows connections as they open; each is a trace of its own."""
-
-    def __init__(self) -> None:
-        self._open: dict[str, OpenSpan] = {}
-
-    def after(
-        self, record: Record, event: ServerConnecting | ServerReady | ServerFailed, agent: str
-    ) -> Iterator[Span]:
-        """The span that ends with this record, if one does."""
-        opened = self._open.pop(event.server, None)
-        if isinstance(event, ServerConnecting):
-            trace = trace_id(record.session, record.seq)
-            opened = OpenSpan("initialize", SpanKind.CLIENT, record, trace, "")
-            opened.attributes.update(
-                known(
-                    {
-                        "gen_ai.conversation.id": record.session,
-                        "gen_ai.agent.name": agent,
-                        "mcp.method.name": "initialize",
-                        "mcp.server.name": event.server,
-                    }
-                )
-            )
-            self._open[event.server] = opened
-        elif opened is not None:
-            yield _connected(record, event, opened)
-
-    def end(self) -> tuple[OpenSpan, ...]:
-        """The connections that are still opening."""
-        left, self._open = tuple(self._open.values()), {}
-        return left
-
-
 def _connected(record: Record, event: ServerReady | ServerFailed, opened: OpenSpan) -> Span:
     if isinstance(event, ServerReady):
         opened.attributes.update(
@@ -159,7 +125,7 @@ class SpanMaker:
         self._usage = Usage()
         self._request: OpenSpan | None = None
         self._calls: dict[str, OpenSpan] = {}
-        self._connections = ConnectionSpans()
+        self._connections: dict[str, OpenSpan] = {}
         self._said: list[str] = []
         self._is_first = False
         self._last: Record | None = None
@@ -187,7 +153,7 @@ class SpanMaker:
             case CallStarted() | CallFinished() as event:
                 yield from self._call(record, event)
             case ServerConnecting() | ServerReady() | ServerFailed() as event:
-                yield from self._connections.after(record, event, self._agent)
+                yield from self._connection(record, event)
             case _ as event:
                 yield from self._mark(record, event)
 
@@ -196,12 +162,12 @@ class SpanMaker:
         last = self._last
         if last is None:
             return
-        left = [*self._calls.values(), *self._connections.end(), self._request, self._turn]
+        left = [*self._calls.values(), *self._connections.values(), self._request, self._turn]
         for one in left:
             if one is not None:
                 one.attributes["toolsight.unfinished"] = True
                 yield one.ended(last)
-        self._calls, self._request, self._turn = {}, None, None
+        self._calls, self._connections, self._request, self._turn = {}, {}, None, None
 
     def _open(
         self, record: Record, name: str, operation: str, kind: SpanKind, *, alone: bool = False
@@ -321,6 +287,20 @@ class SpanMaker:
         is_mcp = server != self._agent
         opened.attributes.update(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
         return opened
+
+    def _connection(
+        self, record: Record, event: ServerConnecting | ServerReady | ServerFailed
+    ) -> Iterator[Span]:
+        """A connection is a trace of its own, from its beginning until it is ready or has failed."""
+        opened = self._connections.pop(event.server, None)
+        if isinstance(event, ServerConnecting):
+            opened = self._open(record, "initialize", "", SpanKind.CLIENT, alone=True)
+            opened.attributes.update(
+                known({"mcp.method.name": "initialize", "mcp.server.name": event.server})
+            )
+            self._connections[event.server] = opened
+        elif opened is not None:
+            yield _connected(record, event, opened)
 
     def _mark(self, record: Record, event: Event) -> Iterator[Span]:
         """Note in a call or in the turn what happened to its tools, and what the guards did."""
