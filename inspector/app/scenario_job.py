@@ -127,6 +127,6 @@ class Reproduction:
 
     def ids(self) -> tuple[str, ...]:
         """Return the ids of the measured chapters, in report order."""
-        from inspector.research.source import CHAPTERS
+        from inspector.research.run import CHAPTERS
 
         return tuple(chapter.id for chapter in CHAPTERS if chapter.id in self.sections)

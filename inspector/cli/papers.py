@@ -48,7 +48,8 @@ from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, say_json
 from inspector.core.report import Report, Section, markdown
 from inspector.research.published import report
-from inspector.research.source import CHAPTERS, Chapter, Source, Stopped, chapters, make
+from inspector.research.run import CHAPTERS, Chapter, chapters, make
+from inspector.research.source import Source, Stopped
 
 # A model whose tokens are counted with the encoding.
 _COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}

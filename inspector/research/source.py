@@ -1,9 +1,8 @@
-"""The data that sections are measured on, how they report progress, and the report that they make up."""
+"""The data that sections are measured on, and how they report progress."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from importlib import import_module
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -11,11 +10,8 @@ import numpy as np
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.config.plugin import Plugin
 from inspector.core.budget import Tokenizer
-from inspector.core.error import ConfigError
 from inspector.core.ports import Clock, TokenCounter
-from inspector.core.report import Section, real_first
 from inspector.core.session import SessionState
-from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.search.document import key_of
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
@@ -23,6 +19,7 @@ from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, Vecto
 if TYPE_CHECKING:
     from inspector.search.index import ToolIndex
     from inspector.search.semantics import Semantics
+
 
 COMMAND = "toolsight bench runs FOLDER --tools FILE"
 RESULTS = "docs/papers/recorded-runs.md"
@@ -205,139 +202,3 @@ def indexed(catalog: NamedCatalog, source: Source, steps: Steps, *, lined: bool 
 def told(tokenizer: Tokenizer) -> str:
     """A tokenizer's name, and whether its counts are exact."""
     return f"{tokenizer.name}, {'exact' if tokenizer.exact else 'an estimate'}"
-
-
-SEEDS, TASKS = 3, 500
-# The encoding that Tool Attention counts with.
-ATTENTION_ENCODING = "cl100k_base"
-# The section of Tool Attention's main results.
-MAIN = "attention-main"
-
-Maker = Callable[[Source, Steps], tuple[Section, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """One or more sections that are made together. `about` says in one line what is measured."""
-
-    id: str
-    title: str
-    source: str
-    about: str
-    make: Maker
-
-    def sections(self, source: Source, steps: Steps) -> tuple[Section, ...]:
-        """Measure; what rests on real data stands first. Raises ToolsightError and Stopped."""
-        return tuple(map(real_first, self.make(source, steps)))
-
-
-def _one(module: str, name: str) -> Maker:
-    """The function that makes one section, imported on use so that the app's start does not wait for it."""
-
-    def make(source: Source, steps: Steps) -> tuple[Section, ...]:
-        section = getattr(import_module(f"inspector.research.{module}"), name)(source, steps)
-        assert isinstance(section, Section)
-        return (section,)
-
-    return make
-
-
-def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
-    from inspector.research.attention import attention_sections
-
-    steps("testbed")
-    embedder = source.embedder
-    sections = attention_sections(
-        source.counter_like(ATTENTION_ENCODING),
-        StoredEmbedder(embedder, source.vectors) if embedder is not None else None,
-        steps.report,
-        steps.stopped,
-        static=source.static,
-        seeds=SEEDS,
-        tasks=TASKS,
-    )
-    if steps.stopped():
-        raise Stopped
-    return sections if source.embedder is None else _with_requests(sections, source, steps)
-
-
-def _with_requests(sections: tuple[Section, ...], source: Source, steps: Steps) -> tuple[Section, ...]:
-    """The sections; the one on tokens and retrieval also has what real catalogs' requests show."""
-    from inspector.research.catalog_size import meter_of
-    from inspector.research.labelled import request_table
-
-    table = request_table(source, meter_of(source.counter_like(ATTENTION_ENCODING)), steps)
-    if not table.rows:
-        return sections
-    return tuple(replace(one, tables=(table, *one.tables)) if one.id == MAIN else one for one in sections)
-
-
-# What rests on real catalogs stands first, the generated testbed last.
-CHAPTERS: tuple[Chapter, ...] = (
-    Chapter(
-        "catalog-size",
-        "Tokens by catalog size",
-        "semantic tool discovery, Table 1",
-        "static binding and a first call with discovery: real catalogs, then generated ones",
-        _one("catalog_size", "catalog_size"),
-    ),
-    Chapter(
-        "reduction",
-        "Reduction as a factor",
-        "layered composition; MCP-Zero",
-        "the 9x and 98 % in the same form, and where discovery becomes cheaper",
-        _one("caching", "token_reduction"),
-    ),
-    Chapter(
-        "latency",
-        "Latency of retrieval",
-        "semantic tool discovery, Table 2",
-        "each tier's median and p95 on this machine",
-        _one("latency", "latency"),
-    ),
-    Chapter(
-        "accuracy",
-        "Discovery accuracy",
-        "semantic tool discovery, equation 4",
-        "the share of discovered tools that are used: labelled requests, then scripted scenarios",
-        _one("accuracy", "accuracy"),
-    ),
-    Chapter(
-        "criteria",
-        "Success criteria",
-        "PRD section 6",
-        "each criterion with a measurement",
-        _one("accuracy", "criteria"),
-    ),
-    Chapter(
-        "poison",
-        "Poisoned descriptions",
-        "Tool Attention, section 7.6",
-        "how often each gate keeps a poisoned description out: exposure",
-        _one("poison", "poison"),
-    ),
-    Chapter(
-        "attention",
-        "Tool Attention's testbed",
-        "Tool Attention, sections 5.6, 6 and 7",
-        "requests over real catalogs; then 120 generated tools, 500 tasks: tokens, retrieval, ablations",
-        _attention,
-    ),
-)
-
-
-def chapters(names: Sequence[str]) -> tuple[Chapter, ...]:
-    """The chapters with these ids, each once, in report order. Raises ConfigError with the closest ids."""
-    known = [chapter.id for chapter in CHAPTERS]
-    for name in names:
-        if name not in known:
-            near = closest(name, known) or tuple(known)
-            raise ConfigError(f"there is no section '{name}'", hint=f"Choose from: {', '.join(near)}.")
-    return tuple(chapter for chapter in CHAPTERS if chapter.id in names)
-
-
-def make(wanted: Sequence[Chapter], source: Source, steps: Steps) -> Iterator[Section]:
-    """Yield each section of these chapters as soon as it is made. Raises ToolsightError and Stopped."""
-    for chapter in wanted:
-        steps(chapter.title)
-        yield from chapter.sections(source, steps)

@@ -14,7 +14,8 @@ from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.lab.published import ReproduceScreen, section_lines
 from inspector.app.scenario_job import Reproduction
 from inspector.core.report import Origin, Section, Table
-from inspector.research.source import CHAPTERS, PlayedScenario, Steps
+from inspector.research.run import CHAPTERS
+from inspector.research.source import PlayedScenario, Steps
 from tests.support.app import app_rig, said, until
 from tests.support.hostile import with_hostile_text
 from tests.support.reproduction import MemorySource, session

@@ -14,7 +14,8 @@ from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
 from inspector.core.report import Section
 from inspector.measure.evalset import QUERIES, TOOLS
-from inspector.research.source import CHAPTERS, Chapter, Source, Steps
+from inspector.research.run import CHAPTERS, Chapter
+from inspector.research.source import Source, Steps
 from tests.cli.conftest import Done, Toolsight
 from tests.support.canned import CATALOG_SIZE
 

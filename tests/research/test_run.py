@@ -11,16 +11,8 @@ from inspector.research.accuracy import accuracy
 from inspector.research.catalog_size import meter_of
 from inspector.research.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets, request_table
 from inspector.research.published import report
-from inspector.research.source import (
-    CHAPTERS,
-    Chapter,
-    NamedCatalog,
-    Steps,
-    Stopped,
-    StoredEmbedder,
-    chapters,
-    make,
-)
+from inspector.research.run import CHAPTERS, Chapter, chapters, make
+from inspector.research.source import NamedCatalog, Steps, Stopped, StoredEmbedder
 from inspector.tokens.counter import TiktokenCounter
 from tests.support.fakes import CharacterCounter
 from tests.support.memory_vectors import MemoryVectors

@@ -20,7 +20,8 @@ from inspector.app.list_page import ListPage
 from inspector.app.scenario_job import Reproduction
 from inspector.core.report import Section, Table, markdown
 from inspector.research.published import report
-from inspector.research.source import CHAPTERS, Chapter, Steps, Stopped, chapters
+from inspector.research.run import CHAPTERS, Chapter, chapters
+from inspector.research.source import Steps, Stopped
 from widgets import Column, Record, RecordList, Tone, visible
 
 
