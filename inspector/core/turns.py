@@ -48,10 +48,8 @@ class Session:
 
     id: str = ""
     agent: str = ""
-    version: str = ""
     model: str = ""
     label: str = ""
-    profile: str = ""
     toolset: str = ""
     settings: JsonObject = field(default_factory=dict)
     catalog: CatalogBuilt | None = None
@@ -203,13 +201,13 @@ class Turns:
         self.turn.outcome = event.outcome
 
     def _session_started(self, _record: Record, event: SessionStarted) -> None:
-        session, origin = self.session, event.origin
-        session.agent, session.version = (origin.agent, origin.version) if origin else ("", "")
-        session.model, session.label, session.toolset = event.model, event.model_label, event.toolset
-        session.profile, session.settings = event.profile, event.settings
+        session = self.session
+        session.agent = event.origin.agent if event.origin else ""
+        session.model, session.label = event.model, event.model_label
+        session.toolset, session.settings = event.toolset, event.settings
 
     def _settings_changed(self, _record: Record, event: SettingsChanged) -> None:
-        self.session.profile, self.session.settings = event.profile, event.settings
+        self.session.settings = event.settings
 
     def _model_switched(self, _record: Record, event: ModelSwitched) -> None:
         self.session.model, self.session.label = event.model, event.label

@@ -280,15 +280,18 @@ class _Track:
         self._start = Racer(profile=profile)
         self._turns = Turns()
         self._ended: list[Turn] = []
+        self._steps: list[Racer] = []
         self.result: ScenarioResult | None = None
 
     def after(self, record: Record) -> None:
         """Add one record."""
         self._ended += self._turns.after(record)
+        self._steps = []
 
     def steps(self, prices: Prices | None, *, finished: bool = False) -> list[Racer]:
         """The racer at the start, and after each model call, or only after those that are `finished`."""
-        steps = _steps(self._start, (*self._ended, self._turns.turn), prices)
+        self._steps = self._steps or _steps(self._start, (*self._ended, self._turns.turn), prices)
+        steps = self._steps
         if self.result is not None:
             return [*steps[:-1], replace(steps[-1], is_over=True)]
         return steps[:-1] if finished and self._turns.turn.calls else steps

@@ -112,5 +112,5 @@ def test_what_holds_in_the_session_goes_on_from_turn_to_turn() -> None:
     *_, last = told = list(turns(records(stream)))
     assert [call.model for turn in told for call in turn.calls] == ["m", "n"]
     session = last.session
-    assert (session.agent, session.label, session.profile, session.toolset) == ("codex", "N", "prd", "orders")
+    assert (session.agent, session.label, session.toolset) == ("codex", "N", "orders")
     assert session.settings == {"a": 1}

@@ -76,7 +76,7 @@ def with_call(state: SessionState, tool_id: str) -> SessionState:
     inertia = state.inertia
     is_first = tool_id not in state.used
     if is_first and inertia.predicted is not None and inertia.predicted.after == inertia.called:
-        inertia = replace(inertia, hits=_scored(inertia.hits, inertia.predicted, tool_id))
+        inertia = replace(inertia, hits=scored(inertia.hits, inertia.predicted, tool_id))
     known = state.known(tool_id)
     if known is not None and known.is_ahead:
         inertia = replace(inertia, used=inertia.used | {tool_id})
@@ -88,7 +88,8 @@ def with_message(inertia: InertiaState) -> InertiaState:
     return replace(inertia, called="", predicted=None)
 
 
-def _scored(hits: Hits, said: NextPredicted, tool_id: str) -> Hits:
+def scored(hits: Hits, said: NextPredicted, tool_id: str) -> Hits:
+    """The hits with those of one more first use of a tool, after a prediction."""
     return Hits(
         hits.first_uses + 1,
         _counted(hits.order_1, [one.tool for one in said.predicted], tool_id),

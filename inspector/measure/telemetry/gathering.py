@@ -30,7 +30,8 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.fold.call import breaker_status
+from inspector.core.fold.call import breaker_status, scored
+from inspector.core.session import Hits
 from inspector.core.tool import server_of
 from inspector.core.turns import Session, Turn
 from inspector.measure.telemetry.cell import Cases, Sample
@@ -203,7 +204,6 @@ RULES = {
     "most_used": "most used overall",
     "same_server": "most used on the same server",
 }
-_TOP = 3
 
 
 class InertiaCount:
@@ -251,21 +251,15 @@ class InertiaCount:
     def _call(self, session: str, tool: str) -> None:
         said = self._said
         if said is not None and tool not in self._used and said.after == self._called:
+            hits = scored(Hits(), said, tool)
             for rule in RULES:
-                named = _named(said, rule)
-                self.first[rule].add(session, tool in named[:1])
-                self.three[rule].add(session, tool in named[:_TOP])
+                first, three = getattr(hits, rule)
+                self.first[rule].add(session, first)
+                self.three[rule].add(session, three)
         if tool in self._waiting:
             self._waiting.discard(tool)
             self.ahead.add(session, 1, 0)
         self._called = tool
-
-
-def _named(said: NextPredicted, rule: str) -> tuple[str, ...]:
-    """The tools that a rule would have said, most likely first."""
-    if rule == "order_1":
-        return tuple(one.tool for one in said.predicted)
-    return said.most_used if rule == "most_used" else said.same_server
 
 
 class Telemetry:
