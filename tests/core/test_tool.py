@@ -20,11 +20,6 @@ names = st.text(min_size=1, max_size=150)
 tidy = st.from_regex(r"[A-Za-z0-9_.-]{1,128}", fullmatch=True)
 
 
-def test_a_tidy_name_reads_as_server_and_tool() -> None:
-    assert wire_name("shop", "list_orders") == "shop__list_orders"
-    assert wire_name("home-automation", "get_lights") == "home-automation__get_lights"
-
-
 @given(st.lists(st.tuples(names | tidy, names | tidy), min_size=2, max_size=30, unique=True))
 def test_different_tools_never_share_a_wire_name(pairs: list[tuple[str, str]]) -> None:
     assert len({wire_name(server, name) for server, name in pairs}) == len(pairs)

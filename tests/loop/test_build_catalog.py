@@ -1,4 +1,4 @@
-"""From connected tools to a catalog: who is permitted, who waits, and what the model is told of it."""
+"""A catalog: what waits, what is bound, and when discovery is worth it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from inspector.config.configuration import Configuration
 from inspector.config.setting import PROFILES, profile_settings, with_values
 from inspector.core.access import ServerRule, Toolset, matches
 from inspector.core.server import ServerSpec
-from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.settings import DiscoverySettings, Settings, Size
 from inspector.core.tool import Tool
-from inspector.loop.gate import BuiltCatalog, build_catalog
+from inspector.loop.gate import BuiltCatalog, build_catalog, decide
 from tests.support.fakes import character_meter
 
 TOOLS = (
@@ -164,3 +164,34 @@ def test_the_model_is_offered_tags_and_a_limit_only_where_a_setting_says_so() ->
     assert (built().event.offer.domains, built().event.offer.limit) == ((), 0)
     offer = built(discovery__offer_domains=True, discovery__offer_limit=True).event.offer
     assert (offer.domains, offer.limit) == (("money",), 10)
+
+
+def test_by_default_a_catalog_for_which_discovery_never_pays_is_bound_whole() -> None:
+    assert not decide(DiscoverySettings(), 100, 2_299, 128_000).is_on
+    assert decide(DiscoverySettings(), 1, 2_300, 128_000).is_on
+
+
+@pytest.mark.parametrize(
+    ("rule", "below", "from_here"),
+    [
+        ("tools", (19, 10**6), (20, 1)),
+        ("tokens", (10**4, 2_299), (1, 2_300)),
+        ("window", (99, 2_999), (1, 3_000)),
+    ],
+)
+def test_a_small_catalog_is_bound_whole(
+    rule: Size, below: tuple[int, int], from_here: tuple[int, int]
+) -> None:
+    settings = DiscoverySettings(auto=rule)
+    assert not decide(settings, *below, 100_000).is_on
+    assert decide(settings, *from_here, 100_000).is_on
+
+
+@given(st.integers(0, 500), st.integers(0, 10**6), st.integers(-5, 10**6))
+def test_a_larger_catalog_is_never_bound_where_a_smaller_one_is_searched(
+    n: int, size: int, window: int
+) -> None:
+    for rule in ("always", "tools", "tokens", "window"):
+        settings = DiscoverySettings(auto=rule)
+        if decide(settings, n, size, window).is_on:
+            assert decide(settings, n + 1, size + 50, window).is_on

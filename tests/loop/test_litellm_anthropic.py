@@ -8,7 +8,7 @@ import pytest
 from inspector.core.error import ModelError
 from inspector.core.message import ModelReply, TextDelta, ToolCall
 from inspector.loop.model.litellm import LitellmModel
-from tests.loop.test_litellm_openai import REQUEST, TOOLS
+from tests.loop.test_litellm_openai import REQUEST
 from tests.support.local_servers import Answer, Stub, stub_server
 
 KEY = "sk-ant-test-0123456789abcdef"
@@ -89,20 +89,6 @@ async def test_tool_use_in_fragments_is_put_together_beside_the_text() -> None:
         ToolCall("t1", "shop__list", {"b": "late"}),
         ToolCall("t2", "search_tools", {}),
     )
-
-
-async def test_tools_and_results_arrive_in_the_shape_of_the_messages_api() -> None:
-    _, _, body = await run(Answer(events=(started(), text_block(0, "x"), stopped("end_turn"))))
-    assert [tool["name"] for tool in body["tools"]] == [tool["function"]["name"] for tool in TOOLS]
-    assert body["tools"][0]["input_schema"]["properties"] == {"b": {"type": "string"}}
-    blocks = [
-        part
-        for message in body["messages"]
-        if isinstance(message["content"], list)
-        for part in message["content"]
-    ]
-    assert [part["tool_use_id"] for part in blocks if part["type"] == "tool_result"] == ["c1"]
-    assert "Be brief." in json.dumps(body["system"])
 
 
 async def test_an_overloaded_provider_is_not_the_users_fault() -> None:

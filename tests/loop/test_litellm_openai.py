@@ -18,7 +18,6 @@ from inspector.core.message import (
 )
 from inspector.core.tool import function_definition
 from inspector.loop.model.litellm import LitellmModel
-from inspector.schema.json_value import compact
 from tests.support.local_servers import Answer, Stub, stub_server
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -114,23 +113,6 @@ async def test_text_streams_in_pieces_that_make_up_the_reply(capfd: pytest.Captu
     assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cached_tokens) == (50, 2, 40)
     printed = capfd.readouterr()
     assert (printed.out, printed.err) == ("", "")
-
-
-async def test_the_tools_array_arrives_exactly_as_it_was_given() -> None:
-    with stub_server(stream(chunk({"content": "x"}), chunk({}, "stop"))) as stub:
-        await run(model(stub).stream(REQUEST))
-    (body,) = stub.received
-    assert compact(body["tools"]) == compact(TOOLS)
-    assert [message["role"] for message in body["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "user",
-    ]
-    assert body["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"b":"x"}'
-    assert body["messages"][3]["tool_call_id"] == "c1"
-    assert body["stream"] is True
 
 
 async def test_a_call_in_fragments_is_put_together() -> None:

@@ -1,4 +1,4 @@
-"""Calls that a model writes as text: what counts as one, and what never does."""
+"""A call that a model writes as text: read, and made in the loop."""
 
 import json
 from typing import Any
@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.core.ports import Decision
+from inspector.core.settings import ChatSettings, GuardSettings, Settings
 from inspector.loop.rejection import written_calls
 from tests.core.test_event import texts
+from tests.loop.test_chat import Bench
+from tests.support.fakes import calls, says, searches
 
 NAMES = ("shop__list_orders", "search_tools")
 CALL = '{"name": "shop__list_orders", "arguments": {"status": "late"}}'
@@ -112,3 +116,50 @@ def test_one_tool_that_was_not_offered_makes_the_whole_an_answer(
     text = json.dumps(entries([*calls, (unknown, {})], "arguments"))
     assert written_calls(text, NAMES) == ()
     assert len(written_calls(text, (*NAMES, unknown))) == len(calls) + 1
+
+
+SUM = json.dumps({"name": "calc__evaluate", "arguments": {"expression": "1+1"}})
+ORDERS = json.dumps({"name": "shop__list_orders", "arguments": {}})
+
+
+async def test_a_call_written_as_text_is_made() -> None:
+    bench = Bench(says(SUM), says("2"))
+    ended = await bench.say()
+    assert bench.servers.calls == [("calc", "evaluate", {"expression": "1+1"})]
+    assert (ended.outcome, ended.text) == ("answered", "2")
+
+
+async def test_the_record_keeps_the_text_and_labels_the_call() -> None:
+    bench = Bench(says(SUM), says("2"))
+    await bench.say()
+    first, last = bench.events("response")
+    assert (first.written, first.text) == (SUM, "")
+    assert "written as text, understood as a call" in first.summary()
+    assert (last.written, last.text) == ("", "2")
+
+
+async def test_with_the_setting_off_the_text_is_the_answer() -> None:
+    bench = Bench(says(SUM), settings=Settings(chat=ChatSettings(written_calls=False)))
+    ended = await bench.say()
+    assert (ended.outcome, ended.text) == ("answered", SUM)
+    assert bench.servers.calls == []
+
+
+async def test_a_written_call_that_changes_something_asks_first() -> None:
+    refund = json.dumps({"name": "shop__refund_order", "arguments": {}})
+    bench = Bench(searches(tool_names=["refund_order"]), says(refund), says("ok"), decision=Decision.NO)
+    await bench.say()
+    assert len(bench.approver.asked) == 1
+    assert bench.servers.calls == []
+
+
+async def test_a_model_that_has_to_think_makes_no_call_by_writing_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tests.support.fakes.says", lambda _text: says(SUM))
+    again = calls(("calc__evaluate", {}))
+    settings = Settings(guard=GuardSettings(max_repeats=1))
+    bench = Bench(again, again, says("done"), settings=settings)
+    await bench.say()
+    thoughts = [event for event in bench.events("response") if event.thought]
+    assert [(thought.text, thought.tool_calls) for thought in thoughts] == [(SUM, ())]

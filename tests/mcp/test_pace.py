@@ -83,19 +83,6 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loop]:
         yield loop
 
 
-def test_many_requests_are_one_call(loop: Loop) -> None:
-    work = Work(loop)
-    changes = Coalesced(work)
-    for _ in range(100):
-        changes.soon()
-    assert work.began == []
-    assert len(loop.timers) == 1
-    loop.reach(0)
-    assert work.began == [0]
-    loop.reach(100)
-    assert work.began == [0]
-
-
 def test_no_request_waits_longer_than_the_longest_pause(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "LONGEST", 5.0)
     work = Work(loop, 2)

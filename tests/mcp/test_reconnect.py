@@ -206,12 +206,6 @@ async def test_a_tool_whose_server_leaves_while_the_user_is_asked_is_not_called(
         assert rig.servers["shop"].calls == []
 
 
-async def test_a_server_that_reconnects_while_the_user_is_asked_needs_no_second_question() -> None:
-    async with asked_while(lambda rig: rig.bench.reconnect("shop")) as (rig, approver):
-        assert len(approver.asked) == 1
-        assert len(rig.servers["shop"].calls) == 1
-
-
 async def test_a_reconnect_between_two_calls_leaves_the_request_as_it_was() -> None:
     async with used() as rig:
         rig.bench.load("shop:list_orders")

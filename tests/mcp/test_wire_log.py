@@ -1,13 +1,25 @@
-"""What is read of the wire has no secrets, by the rules that hold for the record."""
+"""What crosses the wire: frames, the log of a session, and what is hidden in both."""
 
+import asyncio
 import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
+from inspector.core.error import ToolsightError
 from inspector.core.redaction import Redactor
-from inspector.core.server import ServerSpec
-from inspector.mcp.frame import Beginning, Flaw, FrameKind, WireLog
-from tests.mcp.test_frame import frame
+from inspector.core.server import Era, ServerSpec
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.client.message import Recorder
+from inspector.mcp.frame import LONGEST_TEXT, Beginning, Flaw, Frame, FrameKind, FrameLog, WireLog, beginning
+from tests.mcp.test_mcp_http import mcp_server
+from tests.support.fakes import ManualClock
 from tests.support.hostile import with_hostile_text
+from tests.support.mcp_case import PATIENCE, odd
 from tests.support.workbench import connected, shop_and_weather
 
 SECRET = "hunter2-and-more"
@@ -68,3 +80,168 @@ async def test_a_session_reads_its_servers_without_what_the_configuration_gives_
         assert log is not None
         assert (log.total, log.frames()[0].what) == (1, "not a message: hello [redacted shop.PASSWORD]")
         assert SECRET not in str(rig.bench.records())
+
+
+def frame(
+    number: int = 1,
+    kind: FrameKind = FrameKind.REQUEST,
+    method: str = "tools/list",
+    *,
+    text: str = "{}",
+    size: int | None = None,
+) -> Frame:
+    return Frame(number, 0.0, True, kind, method, "1", len(text) if size is None else size, text)
+
+
+@given(st.lists(st.integers(0, 40), max_size=60), st.integers(1, 8), st.integers(1, 100))
+def test_the_newest_frames_are_kept_within_both_bounds(
+    sizes: list[int], most_frames: int, most_bytes: int
+) -> None:
+    log = FrameLog(most_frames, most_bytes)
+    for size in sizes:
+        log.append(frame(log.next_number, text="x" * size))
+    kept = log.frames()
+    assert log.total == len(sizes)
+    assert [one.number for one in kept] == list(range(len(sizes) - len(kept) + 1, len(sizes) + 1))
+    assert len(kept) <= most_frames
+    assert len(kept) <= 1 or sum(one.size for one in kept) <= most_bytes
+    # Nothing is dropped that there is room for.
+    if len(kept) < len(sizes):
+        with_one_more = sizes[-len(kept) - 1 :]
+        assert len(with_one_more) > most_frames or sum(with_one_more) > most_bytes
+
+
+def test_a_thousand_kinds_of_flaws_take_no_more_room_than_fifty() -> None:
+    log = FrameLog()
+    for number in range(1_000):
+        log.note(f"lone surrogate in the tool t{number}", "repaired")
+    assert len(log.flaws()) == 51
+    assert sum(flaw.count for flaw in log.flaws()) == 1_000
+    assert str(log.flaws()[-1]) == "repaired other flaws (950 times)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "words"),
+    [
+        (FrameKind.REQUEST, "tools/list", "tools/list"),
+        (FrameKind.RESULT, "tools/list", "result of tools/list"),
+        (FrameKind.ERROR, "tools/call", "error from tools/call"),
+        (FrameKind.INVALID, "tools/call", "invalid reply to tools/call"),
+        (FrameKind.NOTIFICATION, "notifications/initialized", "notifications/initialized"),
+        (FrameKind.RESULT, "", "result of an unknown request"),
+        (FrameKind.OTHER, "", "not a message: Welcome!"),
+    ],
+)
+def test_a_frame_is_told_in_a_few_words(kind: FrameKind, method: str, words: str) -> None:
+    assert frame(kind=kind, method=method, text=" Welcome! ").what == words
+
+
+@given(st.text(alphabet='ab"', max_size=40), st.integers(0, 40))
+def test_a_text_is_cut_only_behind_a_quotation_mark(text: str, longest: int) -> None:
+    cut = beginning(text, longest)
+    assert text.startswith(cut)
+    assert cut == text or (len(cut) <= longest and cut[-1:] in ("", '"'))
+
+
+def test_a_cut_frame_says_so() -> None:
+    assert frame(text="abc", size=10).is_cut
+    assert not frame(text="abc").is_cut
+    assert not frame(text="ä", size=2).is_cut
+
+
+async def _exchanged(folder: Path, spec: ServerSpec, *calls: str) -> tuple[Frame, ...]:
+    """List the tools and call some; return what crossed the wire until then."""
+    connector = McpConnector(folder)
+    async with (
+        asyncio.timeout(PATIENCE),
+        connector.connect(spec, era=None, on_tools_changed=lambda: None) as link,
+    ):
+        await link.list_tools()
+        for call in calls:
+            with suppress(ToolsightError):
+                await link.call(call, {}, timeout=PATIENCE)
+        return connector.frames(spec.name).frames()
+
+
+def _whats(frames: Sequence[Frame]) -> list[str]:
+    return [f"{frame.arrow} {frame.what}" for frame in frames]
+
+
+async def test_connecting_and_listing_over_stdio_is_logged_from_the_first_message_on(tmp_path: Path) -> None:
+    frames = await _exchanged(tmp_path, odd())
+    assert _whats(frames) == [
+        "→ initialize",
+        "← result of initialize",
+        "→ notifications/initialized",
+        "→ tools/list",
+        "← result of tools/list",
+    ]
+    assert [frame.number for frame in frames] == [1, 2, 3, 4, 5]
+    assert all(json.loads(frame.text)["jsonrpc"] == "2.0" for frame in frames)
+    assert [frame.milliseconds is not None for frame in frames] == [False, True, False, False, True]
+    assert frames[3].id == frames[4].id != ""
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_http_is_logged_like_stdio(tmp_path: Path, era: Era) -> None:
+    async with mcp_server() as url:
+        frames = await _exchanged(tmp_path, ServerSpec("http", url=url, era=era), "grow")
+    whats = _whats(frames)
+    first = "initialize" if era is Era.LEGACY else "server/discover"
+    assert whats[:2] == [f"→ {first}", f"← result of {first}"]
+    assert "← result of tools/list" in whats
+    assert "← result of tools/call" in whats
+    assert "← notifications/tools/list_changed" in whats or era is Era.LEGACY
+    assert all(json.loads(frame.text)["jsonrpc"] == "2.0" for frame in frames)
+
+
+async def test_credentials_in_headers_are_not_part_of_a_frame(tmp_path: Path) -> None:
+    async with mcp_server() as url:
+        spec = ServerSpec("http", url=url, headers={"Authorization": "Bearer s3cret-s3cret"})
+        frames = await _exchanged(tmp_path, spec)
+    assert frames
+    assert not any("s3cret" in frame.text for frame in frames)
+
+
+def _response(request_id: int) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, "result": {}}).encode()
+
+
+def test_a_reply_says_how_long_it_took_and_what_it_answers() -> None:
+    from mcp_types import JSONRPCRequest, JSONRPCResponse
+
+    log, clock = FrameLog(), ManualClock()
+    recorder = Recorder(log, clock)
+    recorder.message(JSONRPCRequest(jsonrpc="2.0", id=7, method="tools/list"), sent=True)
+    # A request of the server may have the same id: the two are told apart by their direction.
+    recorder.message(JSONRPCRequest(jsonrpc="2.0", id=7, method="roots/list"), sent=False)
+    clock.advance(0.25)
+    recorder.message(JSONRPCResponse(jsonrpc="2.0", id=7, result={}), sent=True)
+    clock.advance(0.25)
+    recorder.message(JSONRPCResponse(jsonrpc="2.0", id=7, result={}), _response(7), sent=False)
+    recorder.message(JSONRPCResponse(jsonrpc="2.0", id=8, result={}), _response(8), sent=False)
+    assert [(frame.what, frame.milliseconds) for frame in log.frames()[2:]] == [
+        ("result of roots/list", 250.0),
+        ("result of tools/list", 500.0),
+        ("result of an unknown request", None),
+    ]
+
+
+def test_requests_that_are_never_answered_do_not_pile_up() -> None:
+    from mcp_types import JSONRPCRequest
+
+    recorder = Recorder(FrameLog(), ManualClock())
+    for number in range(3_000):
+        recorder.message(JSONRPCRequest(jsonrpc="2.0", id=number, method="ping"), sent=True)
+    assert len(recorder._pending) <= 1_000
+
+
+def test_a_frame_that_is_too_long_is_cut_and_keeps_its_size() -> None:
+    log = FrameLog()
+    line = b'{"a":"short","b":"' + b"x" * LONGEST_TEXT + b'"}\n'
+    Recorder(log, ManualClock()).stray(line)
+    (frame,) = log.frames()
+    assert frame.text == '{"a":"short","b":"'
+    assert frame.size == len(line) - 1
+    assert frame.is_cut
+    assert frame.kind is FrameKind.OTHER

@@ -1,7 +1,6 @@
 """Tools, origins and versions in every registry."""
 
 import math
-import random
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,6 @@ from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError
 from inspector.core.redaction import SECRETS
 from inspector.core.tool import Annotations, Tool
-from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION
 from inspector.search.ports import RegisteredTool, SyncReport, ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import sight_of, tool
@@ -183,19 +181,6 @@ def test_of_versions_with_one_that_no_registry_holds_none_is_kept(
         registry.restore([good, replace(good, **{"tool": SHIP, **wrong})])
     assert told.value.hint
     assert registry.count() == 0
-
-
-@pytest.mark.parametrize("one", ["n", "\0", "\ud800", "\U0010ffff"])
-def test_the_longest_ids_and_origins_are_kept_whatever_their_characters(
-    registry: ToolRegistry, one: str
-) -> None:
-    odd = random.Random(1)
-    size = len(one.encode("utf-8", "surrogatepass"))
-    longest = "".join(chr(ord(one) - odd.randrange(2) if one > "z" else ord(one)) for _ in range(510 // size))
-    found = RegisteredTool(tool("", longest), longest, MOST_VERSION, "", LAST_MOMENT)
-    found = replace(found, hash=definition_hash(found.tool))
-    assert registry.restore([found]) == SyncReport(added=1)
-    assert [kept.tool for kept in registry.tools()] == [found.tool]
 
 
 @with_hostile_text

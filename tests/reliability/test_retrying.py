@@ -1,7 +1,8 @@
-"""Retries: what may pass is tried again where that is harmless, within bounds, and never in silence."""
+"""Retries of a call, and when a server says it may be asked again."""
 
 import asyncio
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from inspector.core.error import (
 )
 from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
+from inspector.mcp.client.http import retry_after
 from inspector.measure.telemetry.trace import spans
 from tests.reliability.test_breaking import FINE, Moody
 from tests.support.fakes import calls
@@ -225,3 +227,31 @@ async def test_a_call_that_is_cancelled_in_a_pause_took_as_long_as_its_last_atte
         (result,) = rig.events("result")
         assert (result.failure, result.milliseconds) == (FailureKind.CANCELLED, 2000)
         assert [span.name for span in spans(rig.bench.records())].count("tools/call evaluate") == 1
+
+
+YEAR = 365 * 24 * 60 * 60.0
+DATE = "Fri, 31 Dec 1999 23:59:59 GMT"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("120", 120.0), (" 0 ", 0.0), ("007", 7.0), ("9" * 400, YEAR), ("99999999999", YEAR)],
+)
+def test_seconds_are_read_and_a_year_is_enough(text: str, seconds: float) -> None:
+    assert retry_after({"retry-after": text}) == seconds
+
+
+def test_a_date_is_compared_with_the_clock_of_the_server_that_sent_it() -> None:
+    sent = "Fri, 31 Dec 1999 23:59:29 GMT"
+    assert retry_after({"retry-after": DATE, "date": sent}) == 30.0
+    assert retry_after({"retry-after": sent, "date": DATE}) == 0.0
+
+
+def test_without_such_a_clock_it_is_compared_with_ours() -> None:
+    now = datetime(1999, 12, 31, 23, 59, 49, tzinfo=UTC)
+    assert retry_after({"retry-after": DATE}, lambda: now) == 10.0
+    assert retry_after({"retry-after": "Friday, 31-Dec-99 23:59:59 GMT"}, lambda: now) == 10.0
+
+
+def test_no_header_is_no_time() -> None:
+    assert retry_after({}) is None

@@ -1,4 +1,4 @@
-"""Whether a schema accepts arguments and results; it comes from a server and may be hostile."""
+"""Values and arguments against a JSON Schema."""
 
 import time
 from typing import Any
@@ -8,6 +8,8 @@ from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
 from inspector.schema.check import result_flaw, schema_problem
+from inspector.schema.narrowing import argument_mapping, mapped
+from tests.core.test_event import json_values, texts
 from tests.core.test_schema_change import JSON, SCHEMAS
 from tests.support.examples import examples
 
@@ -105,3 +107,43 @@ def test_what_is_called_a_flaw_is_one(schema: dict[str, Any], value: Any) -> Non
     whole = {**schema, "$defs": DEFINITIONS}
     if result_flaw(whole, value):
         assert not Draft202012Validator(whole).is_valid(value)
+
+
+def schema(*required: str, optional: tuple[str, ...] = (), kind: str = "string") -> dict[str, Any]:
+    names = (*required, *optional)
+    return {
+        "type": "object",
+        "properties": {name: {"type": kind} for name in names},
+        "required": list(required),
+    }
+
+
+def test_equal_names_fit_and_others_by_case_and_separators_alone() -> None:
+    fits = argument_mapping(
+        {"city": "Oslo", "dayCount": 2}, schema("city", "dayCount"), schema("city", "day_count")
+    )
+    assert fits == {"city": "city", "dayCount": "day_count"}
+    assert mapped({"city": "Oslo", "dayCount": 2}, fits) == {"city": "Oslo", "day_count": 2}
+
+
+def test_the_only_required_parameter_takes_the_argument_that_is_left() -> None:
+    assert argument_mapping({"q": "x"}, schema("q"), schema("query", optional=("limit",))) == {"q": "query"}
+
+
+def test_two_that_are_left_or_two_that_are_required_are_not_guessed() -> None:
+    assert argument_mapping({"a": 1, "b": 2}, schema("a", "b"), schema("c")) is None
+    assert argument_mapping({"a": 1}, schema("a"), schema("c", "d")) is None
+
+
+def test_a_required_parameter_without_an_argument_is_not_made_up() -> None:
+    assert argument_mapping({"city": "Oslo"}, schema("city"), schema("city", "country")) is None
+
+
+@given(st.dictionaries(texts, json_values, max_size=3), json_values, json_values)
+def test_whatever_the_schemas_are_each_argument_has_one_place(
+    arguments: Any, source: Any, target: Any
+) -> None:
+    fits = argument_mapping(arguments, source, target)
+    if fits is not None:
+        assert fits.keys() == arguments.keys()
+        assert len(set(fits.values())) == len(fits)

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.inertia import Aging, InertiaGraph, Tally, graphs_of, merged
+from inspector.core.inertia import Aging, InertiaGraph, graphs_of, merged
 from inspector.core.number import wilson
 from inspector.core.ports import TaskCalls
 from inspector.store.call_history import persona_of
@@ -96,13 +96,6 @@ def test_after_a_half_life_a_call_counts_half() -> None:
     after = {one.tool: one.weight for one in made.after("a:x", Aging(30 * DAY, 30.0))}
     assert after == {"c:z": 1.0, "b:y": 0.5}
     assert {one.weight for one in made.after("a:x", Aging(30 * DAY, 0.0))} == {1.0}
-
-
-def test_what_a_person_wrote_down_does_not_age() -> None:
-    made = InertiaGraph()
-    made.follows("a:x", "b:y", Tally(seeded=4, note="as a rule"))
-    (one,) = made.after("a:x", Aging(1e6 * DAY, 1.0))
-    assert (one.count, one.weight, one.note) == (4, 4.0, "as a rule")
 
 
 def test_each_persona_has_a_graph_of_its_own() -> None:

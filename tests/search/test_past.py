@@ -217,11 +217,6 @@ def asked_before(score: Score) -> list[Part]:
     return [part for part in score.parts if part.signal is Signal.HISTORY]
 
 
-def test_the_same_request_as_before_adds_the_whole_weight() -> None:
-    gain = ranked_of_before({FIRST: [QUERY_BEFORE]}).values - plain_of_before().values
-    assert gain[0] == pytest.approx(WEIGHT, abs=1e-6)
-
-
 def test_a_request_is_worth_its_cosine_above_the_floor() -> None:
     similar = "where is my late order"
     cosine = float(SEMANTICS.query(similar) @ SEMANTICS.query(QUERY_BEFORE))
@@ -233,10 +228,6 @@ def test_a_request_is_worth_its_cosine_above_the_floor() -> None:
 def test_a_request_below_the_floor_adds_nothing() -> None:
     assert float(SEMANTICS.query("late order") @ SEMANTICS.query(QUERY_BEFORE)) < FLOOR
     assert same(ranked_of_before({FIRST: ["late order"]}), plain_of_before())
-
-
-def test_what_was_asked_before_counts_for_nothing_when_learning_is_off() -> None:
-    assert same(ranked_of_before({FIRST: [QUERY_BEFORE]}, settings=DiscoverySettings()), plain_of_before())
 
 
 @pytest.mark.parametrize("ranker", [name for name in RANKERS if name not in ("hybrid", "regex")])
@@ -285,12 +276,6 @@ def test_a_tool_that_is_lifted_above_the_average_can_be_found() -> None:
     low = [at for at in range(len(TOOLS)) if -WEIGHT < without.values[at] < 0 and not without.kept[at]]
     assert low
     assert ranked_of_before({TOOLS[low[0]].id: [QUERY_BEFORE]}).kept[low[0]]
-
-
-def test_a_long_request_is_not_quoted() -> None:
-    query = " ".join([QUERY_BEFORE] * 5)
-    (part,) = asked_before(ranked_of_before({FIRST: [query]}, query).explain(0))
-    assert part.term == "asked before"
 
 
 def test_a_request_that_is_not_embedded_yet_adds_nothing() -> None:

@@ -178,12 +178,6 @@ def test_words_alone_are_no_reason_to_find_nothing() -> None:
     assert report.results
 
 
-def test_a_report_counts_the_misses_it_does_not_keep() -> None:
-    report = run("order", limit=1, misses=2).report
-    assert len(report.hits) == 3
-    assert report.scored == 7
-
-
 @pytest.mark.parametrize(
     "name",
     ["mcp__shop__refund_order", "Shop-RefundOrder", "refund-order", "REFUND ORDER", "shop.refundOrder"],
@@ -228,12 +222,6 @@ def test_a_ranked_answer_says_what_has_no_room() -> None:
     placed = answer.placed({first}, ())
     assert placed.text.startswith("Best tools for 'order' (ranked by relevance):")
     assert f"Not loaded, as there is no more room: {second}." in placed.text
-
-
-def test_a_look_up_by_name_has_no_scores_to_rank_by() -> None:
-    answer = searching(RANKED).search(SearchRequest(tool_names=("get_order",)), bound=())
-    assert "score=" not in answer.text
-    assert "shop:get_order" in answer.text
 
 
 @pytest.mark.parametrize(

@@ -176,15 +176,6 @@ def test_nothing_loads_nothing_and_names_the_nearest() -> None:
     assert [tool.id in answer.text for tool in READING] == [True, True, True, False]
 
 
-def test_a_lookup_by_name_is_always_found() -> None:
-    tools = (CANCEL, *READING)
-    search = ToolSearch(
-        ToolIndex(tools), NameIndex(tools), Knowing(tools, [HOPELESS] * 5), RULES, ManualClock()
-    )
-    answer = search.run(SearchRequest(tool_names=("cancel_order",)))
-    assert (answer.report.answer, loaded(answer)) == (Answer.FOUND, ["cancel_order"])
-
-
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_a_search_is_sure_from_its_threshold_on_whatever_closest_needs(
     confidence: float, threshold: float, closest: float

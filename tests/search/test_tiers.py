@@ -175,9 +175,3 @@ def test_the_order_of_tools_changes_no_bit(tools: list[tuple[str, float]], chanc
     chance.shuffle(order)
     shuffled = best_three([tools[position] for position in order])
     assert shuffled.tolist() == best_three(tools)[order].tolist()
-
-
-def test_the_values_given_stay_as_they_are() -> None:
-    values = np.array([3.0, 1.0, 2.0])
-    ServerPrior(index_of("aba")).best_three(values)
-    assert values.tolist() == [3.0, 1.0, 2.0]

@@ -18,7 +18,7 @@ from inspector.search.ports import VectorStore
 from inspector.search.semantics import Semantics
 from inspector.store.server_memory import SqliteVectors
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
-from tests.support.retrieval import CountingEmbedder, semantic_index
+from tests.support.retrieval import semantic_index
 
 
 @pytest.fixture
@@ -80,15 +80,6 @@ def cosine(a: list[float], b: list[float]) -> float:
 
 
 TEXTS = ["list the orders", "refund the last order of a customer", "", "list the orders", "send a message"]
-
-
-def test_a_text_is_embedded_once_however_often_it_is_asked_for() -> None:
-    embedder = CountingEmbedder()
-    semantics = Semantics(embedder, MemoryVectors())
-    semantics.query("send a message")
-    semantics.queries(TEXTS)
-    semantics.queries(TEXTS)
-    assert sorted(embedder.texts) == sorted(set(TEXTS))
 
 
 @given(st.lists(st.integers()))

@@ -17,7 +17,7 @@ from inspector.search.document import FIELDS
 from inspector.search.index import ToolIndex
 from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
 from inspector.search.ranker import Ranker, Ranking
-from inspector.search.vocabulary import VOCABULARY, is_domain_term, query_words, terms
+from inspector.search.vocabulary import VOCABULARY, terms
 
 some_words = st.sampled_from(
     ["create", "page", "order", "late", "list", "mail", "weather", "the", "user", "x1"]
@@ -105,13 +105,6 @@ texts_of_bm25 = st.lists(words_of_bm25, max_size=8).map(" ".join)
 catalogs_of_bm25 = st.lists(st.tuples(words_of_bm25, texts_of_bm25), min_size=1, max_size=12).map(
     lambda pairs: [Tool("s", name, description) for name, description in pairs]
 )
-WIKI = (
-    Tool("wiki", "create_page", "Makes a new one."),
-    Tool("wiki", "delete-page", "Removes it."),
-    Tool("wiki", "movePage", "Puts it elsewhere."),
-    Tool("mail", "send", "Sends a message to a person."),
-    Tool("calc", "evaluate", "Computes a number."),
-)
 
 
 def found(tools: tuple[Tool, ...], query: str) -> list[str]:
@@ -124,34 +117,6 @@ def test_scores_are_those_of_rank_bm25(tools: list[Tool], query: str) -> None:
     documents = [f"{tool.name} {tool.description}".lower().split() for tool in tools]
     expected = BM25Okapi(documents).get_scores(query.lower().split())
     assert PrdBm25Ranker(tools).rank(query).values == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", ["create_page", "delete-page", "movePage"])
-def test_a_name_of_several_words_is_found_only_as_it_is_written(name: str) -> None:
-    assert found(WIKI, name) == [name]
-    assert found(WIKI, name.replace("_", " ").replace("-", " ").replace("P", " p")) == []
-
-
-def test_punctuation_sticks_to_its_word() -> None:
-    assert found(WIKI, "person") == []
-    assert found(WIKI, "person.") == ["send"]
-
-
-def test_a_word_that_most_tools_have_may_count_against_them() -> None:
-    tools = [Tool("s", "page", name) for name in ("page", "page", "page x")]
-    ranking = PrdBm25Ranker(tools).rank("page")
-    assert (ranking.values < 0).all()
-    assert not ranking.kept.any()
-    assert all(part.value < 0 for part in ranking.explain(0).parts)
-
-
-def test_a_share_is_split_between_name_and_description() -> None:
-    tools = (*WIKI, Tool("shop", "orders", "List orders with more orders"))
-    score = PrdBm25Ranker(tools).rank("orders").explain(len(WIKI))
-    shares = {part.signal: part.value for part in score.parts}
-    assert shares[Signal.DESCRIPTION] == pytest.approx(2 * shares[Signal.NAME])
-    assert score.parts[0].inputs["tf"] == 3
-    assert score.parts[0].inputs["df"] == 1
 
 
 some_words = st.sampled_from(["create", "page", "order", "late", "list", "purple", "chart", "user", "x1"])
@@ -180,15 +145,6 @@ def signals(query: str, position: int) -> dict[Signal, float]:
 def test_the_curated_vocabulary_is_lower_case_words_that_survive_splitting() -> None:
     assert all(vocabulary.words(word) == [word] for word in VOCABULARY)
     assert len(VOCABULARY) >= 150
-
-
-def test_a_plural_is_in_the_vocabulary_as_its_singular_is() -> None:
-    assert is_domain_term("documents")
-    assert not is_domain_term("purple")
-
-
-def test_query_words_are_split_like_names_and_each_is_there_once() -> None:
-    assert query_words("createPage for the create_page") == ("create", "page")
 
 
 @pytest.mark.parametrize("query", ["createPage", "CREATEPAGE", " createpage ", "wiki:createPage"])
@@ -235,12 +191,6 @@ def test_the_keywords_of_a_system_tool_are_its_name_and_the_domain_terms_of_its_
 
 def test_what_is_outside_the_vocabulary_cannot_be_found_by_description() -> None:
     assert found_of_rankers(KeywordSystemRanker(TOOLS), TOOLS, "purple elephants") == []
-
-
-def test_keywords_are_compared_in_both_directions() -> None:
-    (part,) = KeywordSystemRanker(TOOLS).rank("database backups").explain(2).parts
-    assert part.inputs == {"query words": 2, "tool keywords": 5}
-    assert part.value == pytest.approx(0.5 / 2 + 0.5 / 5)
 
 
 def test_of_two_tools_that_have_every_query_word_the_more_specific_one_is_first() -> None:

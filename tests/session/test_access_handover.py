@@ -16,7 +16,7 @@ from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequ
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.mcp.port import WITHDRAWN
 from inspector.schema.json_value import JsonObject
-from tests.mcp.test_frame import frame
+from tests.mcp.test_wire_log import frame
 from tests.session.test_access_session import as_user, ids, policy
 from tests.support.fakes import says
 from tests.support.marketplace import market, servers_and_money

@@ -1,10 +1,11 @@
-"""The timeline: lanes, moves and calls from a stream, equal to what the fold says at every call."""
+"""A session's timeline and its verdict."""
 
 from time import process_time
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, strategies as st
 
+from inspector.config.configuration import Configuration
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
     Actor,
@@ -15,8 +16,6 @@ from inspector.core.events import (
     CatalogBuilt,
     CatalogEntry,
     Event,
-    GateApplied,
-    GateScore,
     LoopDetected,
     ModelRequested,
     ModelResponded,
@@ -29,10 +28,19 @@ from inspector.core.events import (
 from inspector.core.fold import apply
 from inspector.core.message import ToolCall
 from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.server import ServerSpec
 from inspector.core.session import Binding, SessionState
+from inspector.core.settings import Settings
+from inspector.core.tool import Tool
+from inspector.session.setup import Planner, Setup, catalog_planner
 from inspector.session.timeline import Timeline
+from inspector.session.verdict import Answer, Verdict
+from inspector.tokens.break_even import BreakEven
+from inspector.tokens.measure import BudgetMeter, FixedWindow
+from inspector.tokens.plan import Assumptions
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams
+from tests.support.fakes import CharacterCounter
 
 ENTRIES = (
     CatalogEntry("calc:evaluate", 40, deferred=False),
@@ -96,17 +104,6 @@ def test_a_turn_knows_its_message_its_tokens_and_what_the_model_did() -> None:
     assert [action.kind for action in third.actions] == ["reject"]
 
 
-def test_the_gate_moves_tools_into_the_call_that_it_was_asked_for() -> None:
-    gates = [
-        GateApplied("q", (tool,), (GateScore(tool, 0.5),), 0.28, 0, 10, 1.0)
-        for tool in ("shop:list", "mail:send")
-    ]
-    timeline = Timeline.of(records([CATALOG, gates[0], request(1), gates[1], request(2)]))
-    bound = [[lane.tool for lane in timeline.lanes if lane.during(call) is Binding.LOADED] for call in (1, 2)]
-    assert bound == [["shop:list"], ["mail:send"]]
-    assert {move.cause for move in timeline.moves_at(2)} == {"gate"}
-
-
 @given(streams)
 @example([CATALOG, ToolLoaded("shop:list", 5, "x"), CatalogBuilt("", (), "", 0, 0, 0, held=("shop:list",))])
 def test_the_lanes_say_what_the_fold_says_at_every_call(stream: list[Event]) -> None:
@@ -160,3 +157,82 @@ def test_a_tool_that_was_bound_only_until_more_servers_were_up_has_not_moved() -
     assert not any(move.is_move for move in timeline.moves_at(1))
     assert "shop:list" not in [lane.tool for lane in timeline.lanes]
     assert timeline.rest(1)[Binding.DEFERRED] == 3
+
+
+def verdict(tools: int, even: BreakEven) -> Verdict:
+    return Verdict(tools, even, 0.24, 0.19)
+
+
+@pytest.mark.parametrize(
+    ("tools", "even", "words"),
+    [
+        (
+            84,
+            BreakEven(213, 26, 1593),
+            ("in some sessions but not all", "with 213 or more tools", "26 to 1,593"),
+        ),
+        (4, BreakEven(78, 20, 303), ("4 tools are too few for discovery to save", "with 78 or more tools")),
+        (900, BreakEven(78, 20, 303), ("discovery is cheaper for these 900 tools", "$0.19 with discovery")),
+        (
+            1,
+            BreakEven(None, None, None),
+            ("1 tool is too few for discovery", "would not be cheaper with 5,000 tools"),
+        ),
+        (
+            50,
+            BreakEven(None, 40, None),
+            ("in some sessions", "Never cheaper under these assumptions; under others", "with 40 or more"),
+        ),
+        (
+            50,
+            BreakEven(90, 30, None),
+            ("Cheaper with 90 or more tools of this size (30 or more in some sessions, never in others).",),
+        ),
+    ],
+)
+def test_the_sentence_says_what_holds_and_from_how_many_tools_on(
+    tools: int, even: BreakEven, words: tuple[str, ...]
+) -> None:
+    text = verdict(tools, even).text
+    assert all(word in text for word in words), text
+
+
+def test_without_prices_no_dollars_are_said() -> None:
+    assert "$" not in Verdict(84, BreakEven(213, 26, 1593), None, None).text
+
+
+@pytest.mark.parametrize(
+    ("static", "answer"), [(0.30, Answer.PAYS), (0.19, Answer.COSTS), (0.10, Answer.COSTS)]
+)
+def test_a_recorded_session_is_judged_by_what_it_cost_and_assumes_nothing(
+    static: float, answer: Answer
+) -> None:
+    found = Verdict(84, BreakEven(213, 26, 1593), static, 0.19, is_recorded=True)
+    assert found.answer is answer
+    assert found.text == f"This session: $0.19 with discovery, ${static:.2f} with every tool bound."
+
+
+class Counted(CharacterCounter):
+    """Counts how often it counts."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def count(self, text: str) -> int:
+        self.times += 1
+        return super().count(text)
+
+
+def planned(counter: Counted) -> Planner:
+    tools = tuple(Tool("shop", f"tool_{n}", f"Does thing {n}.") for n in range(5))
+    setup = Setup(tools, Configuration("test.json", (ServerSpec("shop", "shop"),)), Settings())
+    return catalog_planner(setup, BudgetMeter(counter, FixedWindow(1000)))
+
+
+@given(st.lists(st.integers(1, 40), max_size=20))
+def test_a_catalog_is_counted_once_for_any_number_of_assumptions(calls: list[int]) -> None:
+    counter = Counted()
+    plans = planned(counter)
+    once = counter.times
+    assert [len(plans(Assumptions(calls=number, searches_per_call=0)).calls) for number in calls] == calls
+    assert counter.times == once

@@ -143,7 +143,7 @@ MUTANTS = (
         "inspector/loop/chain.py",
         "if not binding.is_bound and tool.id not in request.offered:",
         "if False:",
-        ("tests/loop/test_loop_runs.py", "tests/loop/test_chat.py"),
+        ("tests/loop/test_chat.py",),
     ),
     Mutant(
         "a precondition that does not hold stops the call",
@@ -158,14 +158,14 @@ MUTANTS = (
         "inspector/loop/tool_context.py",
         "if self.capacity and len(loaded) > self.capacity:",
         "if self.capacity and len(loaded) > self.capacity + 1:",
-        ("tests/loop/test_eviction.py", "tests/loop/test_room.py"),
+        ("tests/loop/test_eviction.py",),
     ),
     Mutant(
         "what was just found goes last",
         "inspector/loop/tool_context.py",
         "return (just_found.get(tool.id, 0), tool.id in busy, *used, searches[position], -position)",
         "return (0, tool.id in busy, *used, searches[position], -position)",
-        ("tests/loop/test_eviction.py", "tests/loop/test_room.py"),
+        ("tests/loop/test_eviction.py",),
     ),
     Mutant(
         "a tool expires only after its time",
@@ -181,7 +181,7 @@ MUTANTS = (
         "if known is not None:",
         (
             "tests/loop/test_tool_context.py",
-            "tests/loop/test_loop_runs.py",
+            "tests/loop/test_chat.py",
             "tests/loop/test_guard_claims.py",
         ),
     ),

@@ -12,7 +12,7 @@ from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, S
 from inspector.core.tool import function_definition
 from inspector.loop.model.litellm import LitellmModel
 from inspector.schema.json_value import compact
-from inspector.tokens.manifest import SEARCH_TOOLS, text_with
+from inspector.tokens.manifest import text_with
 from tests.loop.test_chat import Bench
 from tests.loop.test_litellm_anthropic import event, started, stopped, text_block, tool_block
 from tests.loop.test_litellm_openai import chunk, fragment, stream
@@ -167,17 +167,6 @@ def marks_of(body: Body) -> list[tuple[str, Any]]:
     return [(place, block["cache_control"]) for place, block in places if "cache_control" in block]
 
 
-def read_responses_api(body: Body) -> str:
-    """A body of OpenAI's Responses API."""
-    said: list[Entry] = (
-        [{"role": "system", "content": body["instructions"]}] if "instructions" in body else []
-    )
-    for item in body["input"]:
-        _add_item(said, item)
-    tools = [_function(t, SEARCH_TOOLS if t["type"] == "tool_search" else t["name"]) for t in body["tools"]]
-    return chat_text(said, tools)
-
-
 def _anthropic_entry(tool: Body) -> Entry:
     return function_definition(tool["name"], tool["description"], tool["input_schema"])
 
@@ -211,38 +200,6 @@ def _user(blocks: Iterable[Body], known: Mapping[str, Entry]) -> list[Entry]:
                 said[-1]["content"] = text_with("", definitions)
                 loaded.append((said[-1], definitions))
     return said
-
-
-def _add_item(said: list[Entry], item: Body) -> None:
-    match item.get("type", "message"):
-        case "tool_search_call":
-            _join_call(said, _call(item["call_id"], SEARCH_TOOLS, compact(item["arguments"])))
-        case "function_call":
-            _join_call(said, _call(item["call_id"], item["name"], item["arguments"]))
-        case "function_call_output":
-            said.append({"role": "tool", "tool_call_id": item["call_id"], "content": item["output"]})
-        case "tool_search_output":
-            definitions = [_function(tool, tool["name"]) for tool in item["tools"]]
-            said.append(
-                {"role": "tool", "tool_call_id": item["call_id"], "content": text_with("", definitions)}
-            )
-        case _ if item["role"] == "developer":
-            brought = said[-1]["content"]
-            said[-1]["content"] = f"{item['content']}\n\n{brought}" if brought else item["content"]
-        case _:
-            said.append({"role": item["role"], "content": item["content"]})
-
-
-def _join_call(said: list[Entry], call: Entry) -> None:
-    """Add a call to the assistant's message that it belongs to."""
-    if said and said[-1]["role"] == "assistant":
-        said[-1].setdefault("tool_calls", []).append(call)
-    else:
-        said.append({"role": "assistant", "tool_calls": [call]})
-
-
-def _function(tool: Body, name: str) -> Entry:
-    return function_definition(name, tool["description"], tool["parameters"])
 
 
 @dataclass

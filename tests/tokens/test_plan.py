@@ -86,13 +86,6 @@ def test_the_usual_plan_is_what_it_says() -> None:
     assert "meta_tokens" not in plan.assumed
 
 
-@pytest.mark.parametrize("tools", [0, 1, 5])
-def test_a_small_catalog_is_found_as_far_as_it_goes(tools: int) -> None:
-    plan = usual_plan(TOOLS[:tools], Overhead())
-    assert len({id_ for call in plan.calls for id_ in call.discovered}) == tools
-    assert all(len(call.gated) == tools for call in plan.calls)
-
-
 def test_a_plan_of_a_catalog_counts_what_every_delivery_adds() -> None:
     tools = tuple(Tool("shop", f"tool_{n}", f"Does thing {n}. And more.") for n in range(5))
     pinned = Tool("calc", "sum", "Adds.")
