@@ -286,6 +286,7 @@ def _values(schema: Any, root: JsonObject) -> st.SearchStrategy[Any]:
     return PLAIN
 
 
+@pytest.mark.slow
 @given(WHOLES, st.data())
 @examples(share=10)
 def test_what_was_right_by_the_old_schema_is_right_by_one_called_compatible(

@@ -51,6 +51,8 @@ def every_model() -> Iterator[dict[str, ChatModel]]:
         }
 
 
+# The model of a provider imports litellm.
+@pytest.mark.slow
 async def test_every_model_ends_with_one_reply_that_its_pieces_make_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -11,6 +11,9 @@ from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_openai import REQUEST
 from tests.support.local_servers import Answer, Stub, stub_server
 
+# The first of them imports litellm, which takes seconds; test_litellm_openai.py is the quick one of its kind.
+pytestmark = pytest.mark.slow
+
 KEY = "sk-ant-test-0123456789abcdef"
 
 

@@ -20,6 +20,9 @@ from tests.loop.test_litellm_openai import REQUEST, chunk, fragment, refusal, ru
 from tests.support.local_servers import Answer, stub_server
 from tests.support.provider import silent_server
 
+# The first of them imports litellm, which takes seconds; test_litellm_openai.py is the quick one of its kind.
+pytestmark = pytest.mark.slow
+
 KEYS = ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "GROQ", "AZURE", "MISTRAL", "PERPLEXITYAI")
 HALF = chunk({"content": "half"})
 NOWHERE = "http://127.0.0.1:9"

@@ -12,6 +12,9 @@ from inspector.schema.json_value import compact
 from tests.loop.test_litellm_openai import REQUEST, TOOLS, run
 from tests.support.local_servers import Answer, Stub, stub_server
 
+# The first of them imports litellm, which takes seconds; test_litellm_openai.py is the quick one of its kind.
+pytestmark = pytest.mark.slow
+
 
 def line(content: str = "", *calls: dict[str, Any], **more: Any) -> str:
     message: dict[str, Any] = {"role": "assistant", "content": content}

@@ -32,6 +32,9 @@ from tests.support.provider import (
     read_messages_api,
 )
 
+# The first of them imports litellm, which takes seconds; test_litellm_openai.py is the quick one of its kind.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:

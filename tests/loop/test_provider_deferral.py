@@ -16,6 +16,9 @@ from tests.support.provider import (
     searched_answers,
 )
 
+# The first of them imports litellm, which takes seconds; test_litellm_openai.py is the quick one of its kind.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,9 @@ from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_openai import REQUEST, run
 from tests.support.local_servers import Answer, stub_server
 
+# The first of them imports litellm, which takes seconds; test_litellm_openai.py is the quick one of its kind.
+pytestmark = pytest.mark.slow
+
 KEY = "sk-test-0123456789abcdefghij"
 GPT, CLAUDE, GEMINI, ROUTER = (
     "openai/gpt-5",

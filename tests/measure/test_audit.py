@@ -148,6 +148,7 @@ def test_a_toolset_leaves_the_other_tools_out() -> None:
         audited(one, other, configuration=configuration, toolset="none")
 
 
+@pytest.mark.slow
 @with_hostile_text
 def test_tools_of_any_text_are_audited(text: str) -> None:
     own = (Tool("a", text, text, {"type": "object", "description": text, "properties": {text: {}}}),)

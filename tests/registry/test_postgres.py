@@ -81,6 +81,7 @@ def test_many_vectors_are_found_by_the_index(registry: PostgresRegistry) -> None
     assert "Index Scan using vector_" in plan(registry)
 
 
+@pytest.mark.slow
 @examples(share=1.0)
 @given(given_tools=st.lists(tools, max_size=12), sight=sights())
 def test_a_filtered_index_finds_what_comparing_the_permitted_ones_finds(

@@ -47,6 +47,7 @@ def test_what_was_kept_before_it_was_known_to_be_secret_is_not_exported(tmp_path
     assert [one.tool.description for one in read_export(file)] == ["Lists for [redacted]."]
 
 
+@pytest.mark.slow
 @given(histories)
 def test_an_import_of_an_export_is_the_same_registry(history: list[tuple[str, list[Tool]]]) -> None:
     with TemporaryDirectory() as folder:

@@ -149,6 +149,7 @@ def test_more_patterns_than_an_expression_may_be_deep_are_fine(filled: ToolRegis
     assert filled.count(many) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPENERS)
 @given(given_tools=st.lists(tools, max_size=12), sight=sights())
 def test_a_filtered_registry_answers_as_one_of_permitted_tools_alone(

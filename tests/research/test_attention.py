@@ -26,6 +26,9 @@ from inspector.search.index import ToolIndex
 from tests.research.test_testbed import quarter
 from tests.support.memory_vectors import MemoryEmbedder
 
+# Its study takes seconds.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found() -> Study:

@@ -78,6 +78,7 @@ def test_the_largest_manifest_that_reaches_a_cut_is_found() -> None:
     assert first_call(catalog.tools, catalog.summaries, METER, pinned=11, manifest_limit=more).cut < 0.95
 
 
+@pytest.mark.slow
 def test_the_section_has_the_papers_numbers_and_a_bar_for_each_size_and_set() -> None:
     catalog = NamedCatalog("theirs", generated(120, METER).tools)
     section = catalog_size(MemorySource(counter=TiktokenCounter("demo/planner"), others=[catalog]), Steps())

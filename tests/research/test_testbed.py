@@ -50,6 +50,7 @@ def test_no_two_tools_are_the_same() -> None:
     assert len({tool.wire_name for tool in tools}) == 1000
 
 
+@pytest.mark.slow
 def test_schemas_are_valid_and_require_only_what_they_have() -> None:
     for tool in build_testbed(quarter, total=200).tools:
         Draft202012Validator.check_schema(dict(tool.input_schema))

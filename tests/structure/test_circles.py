@@ -28,6 +28,7 @@ def _imported(path: Path, files: Mapping[str, Path]) -> Iterator[str]:
             yield from (name for name in names if name in files)
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle() -> None:
     try:
         TopologicalSorter(imports(ROOT)).prepare()
