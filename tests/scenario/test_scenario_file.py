@@ -101,7 +101,7 @@ STEP = "turns[0].steps[0]"
     ("text", "told", "hint"),
     [
         ("title: x\nturns: [", "2:9: not valid YAML", "quote text"),
-        ("turns: " + "[" * 5000, "not valid YAML: nested too deeply", ""),
+        ("turns: " + "[" * 1000, "not valid YAML: nested too deeply", ""),
         ("- a list", "1: must be an object, not a list", ""),
         ("", "1: must be an object, not null", ""),
         ("title: x", "1: turns is missing", "`user` and `steps`"),
