@@ -91,6 +91,12 @@ def test_every_own_variable_that_goes_to_a_host_is_named_and_a_secret_is_marked(
     assert "s3cret" not in shown
 
 
+def test_a_name_before_the_host_is_not_mistaken_for_it() -> None:
+    assert "address https://***@evil.example/mcp" in lines(
+        ServerSpec("a", url="https://a.example@evil.example/mcp")
+    )
+
+
 def test_own_variables_in_an_address_or_a_command_line_are_named_and_secrets_stay_as_written() -> None:
     asked = Expansion("url", ("SHOP_KEY",), "https://shop.example/?key=${SHOP_KEY}")
     shown = lines(ServerSpec("a", url="https://shop.example/?key=s3cret", expansions=(asked,)))
