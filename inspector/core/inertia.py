@@ -176,14 +176,6 @@ class InertiaGraph:
         return tuple(sorted(weights, key=lambda tool: (-weights[tool], tool))[:most])
 
 
-def graphs_of(tasks: Iterable[TaskCalls]) -> dict[str, InertiaGraph]:
-    """A graph for each persona."""
-    graphs: dict[str, InertiaGraph] = {}
-    for task in tasks:
-        graphs.setdefault(task.persona, InertiaGraph()).add(task)
-    return graphs
-
-
 def merged(graphs: Iterable[InertiaGraph]) -> InertiaGraph:
     """All of these in one."""
     whole = InertiaGraph()

@@ -261,14 +261,6 @@ def compare_rankers(
     )
 
 
-def ranks_of(
-    rankers: CatalogRankers, query: str, tool_id: str, names: Sequence[str]
-) -> Mapping[str, Standing]:
-    """One tool's standing under each of the rankers. Raises ToolsightError for an unknown tool or ranker."""
-    position = position_of(rankers.index, tool_id)
-    return {name: standings[position] for name, standings in _standings(rankers, query, names).items()}
-
-
 def standings_under(rankers: CatalogRankers, query: str, name: str) -> Standings:
     """Every tool's standing under one ranker. Raises ToolsightError for an unknown ranker."""
     return Standings(rankers.get(name).rank(query))

@@ -11,12 +11,12 @@ from inspector.app.pages.find.rankers import RankerDialog
 from inspector.app.place import ComparePage
 from inspector.core.ranking import SearchRequest
 from inspector.search.ranker_list import INFO, RANKERS
-from inspector.search.standing import ranks_of, standings_under
+from inspector.search.standing import standings_under
 from tests.support.app import app_rig, arrives, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
-from tests.support.retrieval import rankers_of
+from tests.support.retrieval import rankers_of, ranks_of
 from tests.widgets.hostile import dangerous
 from widgets import RecordList, TextView
 

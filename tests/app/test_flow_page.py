@@ -8,13 +8,13 @@ from textual.pilot import Pilot
 
 from inspector.app.pages.trace import flow as content
 from inspector.app.pages.trace.flow import FlowScreen
-from inspector.core.inertia import Aging, InertiaGraph, graphs_of
+from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.ports import TaskCalls
 from inspector.core.session import Hits, InertiaState, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, flow
 from tests.support.app import app_rig, goes, seen, until
-from tests.support.canned import CannedFlows, task
+from tests.support.canned import CannedFlows, graphs_of, task
 from tests.support.fakes import calls, says, searches
 from tests.support.workbench import Rig
 from widgets import RecordList

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import ConfigError
-from inspector.core.inertia import Aging, graphs_of
+from inspector.core.inertia import Aging
 from inspector.core.ports import TaskCalls
 from inspector.reliability.flow import exported, flows
 from inspector.reliability.inertia_seed import load_seeds
+from tests.support.canned import graphs_of
 
 NEVER = Aging(0.0)
 

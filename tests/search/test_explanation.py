@@ -15,11 +15,11 @@ from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.query import MAX_STEPS
 from inspector.search.ranker_list import RANKERS
 from inspector.search.search import CLOSEST_AT_MOST, SearchRules, ToolSearch
-from inspector.search.standing import by_step, compare_rankers, ranks_of
+from inspector.search.standing import by_step, compare_rankers
 from inspector.search.vocabulary import Tags
 from inspector.search.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, why_not
 from tests.support.fakes import ManualClock
-from tests.support.retrieval import rankers_of
+from tests.support.retrieval import rankers_of, ranks_of
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders, newest first."),

@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.inertia import Aging, InertiaGraph, graphs_of, merged
+from inspector.core.inertia import Aging, InertiaGraph, merged
 from inspector.core.number import wilson
 from inspector.core.ports import TaskCalls
 from inspector.store.call_history import persona_of
+from tests.support.canned import graphs_of
 
 DAY = 86_400.0
 tools = st.sampled_from(("shop:list", "shop:get", "mail:send", "mail:read"))

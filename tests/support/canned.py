@@ -1,6 +1,6 @@
 """What the screens show in tests: flows, reports, a registry, a machine, long words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.budget import Prices
 from inspector.core.error import StoreError
-from inspector.core.inertia import InertiaGraph, Tally, graphs_of
+from inspector.core.inertia import InertiaGraph, Tally
 from inspector.core.ports import TaskCalls
 from inspector.core.report import Origin, Section, Table
 from inspector.core.server import ServerInfo, ServerSpec
@@ -251,3 +251,11 @@ TOOLS = (
 def library() -> dict[str, MemoryServer]:
     """One such server."""
     return {"town.library": MemoryServer(TOOLS, info=ServerInfo("library", instructions=INSTRUCTIONS))}
+
+
+def graphs_of(tasks: Iterable[TaskCalls]) -> dict[str, InertiaGraph]:
+    """A graph for each persona."""
+    graphs: dict[str, InertiaGraph] = {}
+    for task in tasks:
+        graphs.setdefault(task.persona, InertiaGraph()).add(task)
+    return graphs

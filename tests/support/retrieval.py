@@ -3,7 +3,7 @@
 import fcntl
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from inspector.core.ports import Clock
@@ -13,6 +13,7 @@ from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
+from inspector.search.standing import Standing, position_of, standings_under
 from inspector.store.server_memory import SqliteVectors
 from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 
@@ -92,3 +93,11 @@ def _copied(source: Path, target: Path) -> Path:
 def give(vectors: Path, database: Path) -> None:
     """Begin a database with these vectors."""
     shutil.copyfile(vectors, database)
+
+
+def ranks_of(
+    rankers: CatalogRankers, query: str, tool_id: str, names: Sequence[str]
+) -> Mapping[str, Standing]:
+    """One tool's standing under each of the rankers. Raises ToolsightError for an unknown tool or ranker."""
+    position = position_of(rankers.index, tool_id)
+    return {name: standings_under(rankers, query, name)[position] for name in names}
