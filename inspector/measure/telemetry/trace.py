@@ -6,6 +6,7 @@ connection of a server is a trace, and so is each call by hand.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import singledispatchmethod
 
 from inspector.core.events import (
     BreakerChanged,
@@ -52,17 +53,6 @@ def attempt(record: Record, call: OpenSpan, took: float, error: str) -> Span:
     made.attributes.update({key: call.attributes[key] for key in _OF_THE_CALL if key in call.attributes})
     made.attributes.update(known({"error.type": error}))
     return replace(made.ended(record, failed=bool(error)), start=moment(record, max(took, 0.0)))
-
-
-def _connected(record: Record, event: ServerReady | ServerFailed, opened: OpenSpan) -> Span:
-    if isinstance(event, ServerReady):
-        opened.attributes.update(
-            known({"mcp.protocol.version": event.info.protocol, "toolsight.server.tools": event.tools})
-        )
-        return opened.ended(record)
-    error = "login_required" if event.needs_login else attribute.UNKNOWN_ERROR
-    opened.attributes["error.type"] = error
-    return opened.ended(record, failed=True, message=event.reason)
 
 
 # What a span notes of an event that gets no span of its own.
@@ -134,28 +124,7 @@ class SpanMaker:
     def after(self, record: Record) -> Iterator[Span]:
         """The spans that end with this record."""
         self._last = record
-        if isinstance(record.event, UserSaid | ModelResponded):
-            self._asked = moment(record)
-        match record.event:
-            case SessionStarted() as event:
-                origin = event.origin
-                self._model = event.model
-                self._agent = origin.agent if origin else OWN
-                self._version = origin.version if origin else ""
-            case ModelSwitched(model=model):
-                self._model = model
-            case UserSaid() | TurnEnded() as event:
-                yield from self._turned(record, event)
-            case ModelRequested() | ModelResponded() | Failed() as event:
-                yield from self._model_call(record, event)
-            case SearchPerformed() as event:
-                yield self._search(record, event)
-            case CallStarted() | CallFinished() as event:
-                yield from self._call(record, event)
-            case ServerConnecting() | ServerReady() | ServerFailed() as event:
-                yield from self._connection(record, event)
-            case _ as event:
-                yield from self._mark(record, event)
+        yield from self._take(record.event, record)
 
     def end(self) -> Iterator[Span]:
         """The spans that nothing ended; the last record is their end."""
@@ -181,12 +150,33 @@ class SpanMaker:
         opened.attributes.update(known({**given, "gen_ai.agent.name": self._agent}))
         return opened
 
-    def _turned(self, record: Record, event: UserSaid | TurnEnded) -> Iterator[Span]:
-        if isinstance(event, TurnEnded):
-            yield from self._turn_end(record, event)
+    @singledispatchmethod
+    def _take(self, event: Event, record: Record) -> Iterable[Span]:
+        """Note in a call or in the turn what happened to its tools, and what the guards did."""
+        told = told_within(event)
+        call = self._calls.get(str(getattr(event, "call_id", "")))
+        within = call if call is not None else self._turn
+        if told is None or within is None:
             return
-        if self._turn is not None:
-            yield self._turn.ended(record)
+        within.mark(record, f"toolsight.{record.kind}", told)
+        if isinstance(event, CallRetried) and call is not None and "mcp.method.name" in call.attributes:
+            yield attempt(record, call, event.milliseconds, event.failure)
+
+    @_take.register
+    def _session_started(self, event: SessionStarted, _record: Record) -> Iterable[Span]:
+        origin = event.origin
+        self._model = event.model
+        self._agent, self._version = (origin.agent, origin.version) if origin else (OWN, "")
+        return ()
+
+    @_take.register
+    def _model_switched(self, event: ModelSwitched, _record: Record) -> Iterable[Span]:
+        self._model = event.model
+        return ()
+
+    @_take.register
+    def _user_said(self, event: UserSaid, record: Record) -> Iterable[Span]:
+        before, self._asked = self._turn, moment(record)
         self._said.append(event.text)
         self._usage, self._is_first = Usage(), True
         name = f"invoke_agent {self._agent}"
@@ -201,70 +191,84 @@ class SpanMaker:
                 }
             )
         )
+        return () if before is None else (before.ended(record),)
 
     def _words(self, *texts: str) -> str | None:
         """What the user said, as messages; None if nobody wants the content."""
         return compact(attribute.said("user", *texts)) if self._has_content else None
 
-    def _turn_end(self, record: Record, event: TurnEnded) -> Iterator[Span]:
-        turn, self._turn = self._turn, None
-        if self._request is not None:
-            yield self._request.ended(record, failed=event.outcome == "failed")
-            self._request = None
+    @_take.register
+    def _turn_ended(self, event: TurnEnded, record: Record) -> Iterable[Span]:
+        failed, answer = event.outcome == "failed", None
+        turn, request, self._turn, self._request = self._turn, self._request, None, None
+        if request is not None:
+            yield request.ended(record, failed=failed)
         if turn is None:
             return
-        failed = event.outcome == "failed"
+        if self._has_content:
+            answer = attribute.answer(event.text, (), event.outcome)
         turn.attributes.update(
             known(
                 {
                     "toolsight.turn.outcome": event.outcome,
                     "error.type": attribute.UNKNOWN_ERROR if failed else None,
-                    "gen_ai.output.messages": attribute.answer(event.text, (), event.outcome)
-                    if self._has_content
-                    else None,
+                    "gen_ai.output.messages": answer,
                     **attribute.usage(self._usage),
                 }
             )
         )
         yield turn.ended(record, failed=failed)
 
-    def _model_call(self, record: Record, event: ModelRequested | ModelResponded | Failed) -> Iterator[Span]:
-        if isinstance(event, ModelRequested):
-            self._request = self._requested(record, event)
-            return
-        request, self._request = self._request, None
-        if request is None:
-            return
-        if isinstance(event, Failed):
-            request.attributes["error.type"] = attribute.UNKNOWN_ERROR
-            yield request.ended(record, failed=True, message=event.message if self._has_content else "")
-            return
-        self._usage = attribute.total(self._usage, event.usage)
-        request.attributes.update(attribute.responded(event, content=self._has_content))
-        yield request.ended(record)
-
-    def _requested(self, record: Record, event: ModelRequested) -> OpenSpan:
+    @_take.register
+    def _model_requested(self, event: ModelRequested, record: Record) -> Iterable[Span]:
         opened = self._open(record, f"chat {self._model}".rstrip(), "chat", SpanKind.CLIENT)
         opened.attributes.update(attribute.requested(event, self._model))
         # The conversation so far is told with the first call of a turn, and not with each.
         words = self._words(*self._said) if self._is_first else None
         opened.attributes.update(known({"gen_ai.input.messages": words}))
-        self._is_first = False
-        return opened
+        self._request, self._is_first = opened, False
+        return ()
 
-    def _search(self, record: Record, event: SearchPerformed) -> Span:
+    @_take.register
+    def _model_responded(self, event: ModelResponded, record: Record) -> Iterable[Span]:
+        request, self._request, self._asked = self._request, None, moment(record)
+        if request is None:
+            return ()
+        self._usage = attribute.total(self._usage, event.usage)
+        request.attributes.update(attribute.responded(event, content=self._has_content))
+        return (request.ended(record),)
+
+    @_take.register
+    def _failed(self, event: Failed, record: Record) -> Iterable[Span]:
+        request, self._request = self._request, None
+        if request is None:
+            return ()
+        request.attributes["error.type"] = attribute.UNKNOWN_ERROR
+        return (request.ended(record, failed=True, message=event.message if self._has_content else ""),)
+
+    @_take.register
+    def _search_performed(self, event: SearchPerformed, record: Record) -> Iterable[Span]:
         name = f"retrieval {attribute.DATA_SOURCE}"
         opened = self._open(record, name, "retrieval", SpanKind.INTERNAL, alone=event.by == "user")
         opened.attributes.update(attribute.searched(event, content=self._has_content))
         span = opened.ended(record, failed=bool(event.report.error))
         start = moment(record, max(event.report.latency_ms, 0.0))
         # No search begins before it is asked for, whatever clock has measured it.
-        return replace(span, start=min(max(start, self._asked), span.end))
+        return (replace(span, start=min(max(start, self._asked), span.end)),)
 
-    def _call(self, record: Record, event: CallStarted | CallFinished) -> Iterator[Span]:
-        if isinstance(event, CallStarted):
-            self._calls[event.call_id] = self._started(record, event)
-            return
+    @_take.register
+    def _call_started(self, event: CallStarted, record: Record) -> Iterable[Span]:
+        server, _, name = event.tool.partition(":")
+        alone = event.by == "user"
+        opened = self._open(record, f"execute_tool {name}", "execute_tool", SpanKind.INTERNAL, alone=alone)
+        # A tool of the agent's own, such as a shell, stands under the agent's name and is none of a server.
+        is_mcp = server != self._agent
+        opened.attributes.update(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
+        self._calls[event.call_id] = opened
+        return ()
+
+    @_take.register
+    def _call_finished(self, event: CallFinished, record: Record) -> Iterable[Span]:
         opened = self._calls.pop(event.call_id, None)
         if opened is None:
             return
@@ -279,39 +283,26 @@ class SpanMaker:
         message = event.text if self._has_content and not event.ok else ""
         yield opened.ended(record, failed=not event.ok, message=message)
 
-    def _started(self, record: Record, event: CallStarted) -> OpenSpan:
-        server, _, name = event.tool.partition(":")
-        alone = event.by == "user"
-        opened = self._open(record, f"execute_tool {name}", "execute_tool", SpanKind.INTERNAL, alone=alone)
-        # A tool of the agent's own, such as a shell, stands under the agent's name and is none of a server.
-        is_mcp = server != self._agent
-        opened.attributes.update(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
-        return opened
+    @_take.register
+    def _server_connecting(self, event: ServerConnecting, record: Record) -> Iterable[Span]:
+        opened = self._open(record, "initialize", "", SpanKind.CLIENT, alone=True)
+        opened.attributes.update(known({"mcp.method.name": "initialize", "mcp.server.name": event.server}))
+        # The newest is the last.
+        self._connections.pop(event.server, None)
+        self._connections[event.server] = opened
+        return ()
 
-    def _connection(
-        self, record: Record, event: ServerConnecting | ServerReady | ServerFailed
-    ) -> Iterator[Span]:
-        """A connection is a trace of its own, from its beginning until it is ready or has failed."""
+    @_take.register
+    def _connected(self, event: ServerReady | ServerFailed, record: Record) -> Iterable[Span]:
         opened = self._connections.pop(event.server, None)
-        if isinstance(event, ServerConnecting):
-            opened = self._open(record, "initialize", "", SpanKind.CLIENT, alone=True)
-            opened.attributes.update(
-                known({"mcp.method.name": "initialize", "mcp.server.name": event.server})
-            )
-            self._connections[event.server] = opened
-        elif opened is not None:
-            yield _connected(record, event, opened)
-
-    def _mark(self, record: Record, event: Event) -> Iterator[Span]:
-        """Note in a call or in the turn what happened to its tools, and what the guards did."""
-        told = told_within(event)
-        call = self._calls.get(str(getattr(event, "call_id", "")))
-        within = call if call is not None else self._turn
-        if told is None or within is None:
-            return
-        within.mark(record, f"toolsight.{record.kind}", told)
-        if isinstance(event, CallRetried) and call is not None and "mcp.method.name" in call.attributes:
-            yield attempt(record, call, event.milliseconds, event.failure)
+        if opened is None:
+            return ()
+        if isinstance(event, ServerReady):
+            opened.attributes.update(known({"mcp.protocol.version": event.info.protocol}))
+            opened.attributes.update(known({"toolsight.server.tools": event.tools}))
+            return (opened.ended(record),)
+        opened.attributes["error.type"] = "login_required" if event.needs_login else attribute.UNKNOWN_ERROR
+        return (opened.ended(record, failed=True, message=event.reason),)
 
 
 def spans(records: Iterable[Record], *, content: bool = False) -> Iterator[Span]:
