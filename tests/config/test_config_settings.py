@@ -38,21 +38,6 @@ def test_settings_may_be_nested_and_dotted_in_one_file(tmp_path: Path) -> None:
     }
 
 
-def test_settings_win_over_the_profile_and_the_profile_over_tool_discovery(tmp_path: Path) -> None:
-    content = {
-        **SERVERS,
-        "profile": "prd",
-        "tool_discovery": {"ranker": "dense", "max_search_results": 7, "min_probability": 0.9},
-        "settings": {"discovery": {"min_probability": 0.5}},
-    }
-    configuration = configured(tmp_path, content)
-    assert configuration.settings.discovery.ranker == "dense"
-    settings = profile_settings(configuration.profile, configuration.settings, configuration.values)
-    assert settings.discovery.ranker == "prd-bm25"
-    assert settings.discovery.max_search_results == 7
-    assert settings.discovery.min_probability == 0.5
-
-
 def test_files_are_looked_for_beside_the_configuration(tmp_path: Path) -> None:
     settings = {"access.predicates": "rules/mine.py", "discovery": {"evaluation": ["asked.jsonl"]}}
     found = configured(tmp_path, {**SERVERS, "settings": settings}).values

@@ -132,16 +132,6 @@ def test_an_earlier_mark_is_found_only_a_few_blocks_back(more: int, read: int) -
     )
 
 
-@given(ROWS, TERMS)
-def test_a_mark_on_every_block_is_a_cache_of_every_prefix(
-    rows: list[list[tuple[str, int]]], terms: CacheTerms
-) -> None:
-    every, marked = PromptCache(terms), PromptCache(terms)
-    for at, parts in enumerate(rows):
-        blocks = row(*parts)
-        assert marked.send(blocks, at, range(len(blocks))) == every.send(blocks, at)
-
-
 SONNET = Prices("sonnet", 3e-6, 15e-6, cache_read=3e-7, cache_write=3.75e-6, cache_write_hour=6e-6)
 GPT = Prices("gpt", 1.25e-6, 10e-6, cache_read=1.25e-7)
 

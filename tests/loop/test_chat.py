@@ -181,15 +181,6 @@ async def test_unreadable_arguments_are_rejected_with_the_reason() -> None:
     assert "not JSON" in bench.tool_messages()[0]
 
 
-async def test_a_call_of_a_reply_is_not_rejected_because_an_earlier_one_tripped_the_guard() -> None:
-    same = ("shop__list_orders", {"a": 1})
-    bench = Bench(searches(tool_names=["list_orders"]), calls(same, same, same, same, same), says("done"))
-    await bench.say()
-    assert len(bench.servers.calls) == 5
-    assert bench.events("reject") == []
-    assert "shop__list_orders" not in bound_names(bench.model.requests[-1])
-
-
 async def test_a_call_of_a_reply_is_not_rejected_because_a_search_in_it_made_room() -> None:
     one = Settings(binding=BindingSettings(policy="bounded", capacity=1))
     both = calls(("search_tools", {"tool_names": ["get_forecast"]}), ("shop__list_orders", {}))

@@ -77,19 +77,6 @@ async def test_a_call_whose_attempts_failed_is_answered_by_a_similar_tool_and_th
         assert [result.tool for result in rig.events("result")] == ["one:forecast", "two:forecast"]
 
 
-async def test_a_call_that_a_breaker_refuses_is_answered_by_one_too() -> None:
-    servers, breakers = two(), MemoryBreakers()
-    values = {**ON, "breaker.enabled": True, "breaker.min_calls": 1}
-    async with connected(
-        OSLO, OSLO, servers=servers, configuration=setup(), values=values, breakers=breakers
-    ) as rig:
-        await rig.bench.chat("go")
-        assert len(servers["one"].calls) == 1
-        assert len(servers["two"].calls) == 2
-        assert not rig.events("reject")
-        assert "circuit breaker of one is open" in rig.events("substitute")[1].why
-
-
 @pytest.mark.parametrize(
     ("claims", "others"),
     [

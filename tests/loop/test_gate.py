@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.error import ServerExited
 from inspector.core.events import GateApplied
 from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage
 from inspector.core.session import Binding
@@ -192,16 +191,6 @@ async def test_a_question_to_the_user_after_a_rejection_is_counted(answer: str, 
     bench = gated(calls(("shop__list_orders", {})), says(answer))
     await bench.say(FORECAST)
     assert (bench.session.state.asked, bench.session.state.recoveries) == (asked, 0)
-
-
-async def test_with_observations_the_gate_moves_with_the_task() -> None:
-    settings = replace(GATE, gate=replace(GATE.gate, query="observation", top_k=5))
-    bench = gated(calls(("calc__evaluate", {})), says("ok"), settings=settings)
-    bench.servers.fails = ServerExited("the forecast of the city is missing")
-    await bench.say(ORDERS)
-    first, second = bench.events("gate")
-    assert "weather:get_forecast" not in first.active
-    assert "weather:get_forecast" in second.active
 
 
 def offering(*steps: Step, delivery: ToolDelivery = "call_tool") -> Bench:

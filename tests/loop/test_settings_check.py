@@ -5,11 +5,10 @@ from typing import Any
 
 from inspector.config.configuration import Configuration
 from inspector.core.conversation import ItemKind
-from inspector.core.error import ConnectError, Severity
+from inspector.core.error import Severity
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
 from tests.support.fakes import calls, says
-from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig, connected, happens, opened, shop_and_weather
 
 REFUND: tuple[str, Mapping[str, Any]] = ("shop__refund_order", {})
@@ -43,19 +42,6 @@ async def test_a_corrected_setting_lets_the_session_go_on() -> None:
         rig.bench.change_setting("access.preconditions", {"shop:refund_order": AGREED})
         assert rig.bench.state.problems == ()
         assert (await rig.bench.chat("hi")).outcome == "answered"
-
-
-async def test_a_server_that_failed_cannot_be_judged_and_stops_nothing() -> None:
-    servers = shop_and_weather()
-    servers["shop"] = MemoryServer(fault=ConnectError("no"))
-    values = precondition("shop:refnd_order")
-    async with connected(says("hello"), servers=servers, values=values) as rig:
-        assert severities(rig) == [Severity.UNCHECKED]
-        assert (await rig.bench.chat("hi")).outcome == "answered"
-        servers["shop"].fault = None
-        servers["shop"].tools = shop_and_weather()["shop"].tools
-        await rig.bench.reconnect("shop")
-        assert severities(rig) == [Severity.ERROR]
 
 
 async def test_a_tool_that_a_server_renames_during_a_turn_is_not_called_past_its_precondition() -> None:

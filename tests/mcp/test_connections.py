@@ -136,15 +136,6 @@ async def test_a_burst_of_servers_that_get_ready_is_told_a_few_times_and_whoever
         assert bench.rebuilds <= 2
 
 
-async def test_a_hanging_server_holds_up_nobody() -> None:
-    others = {f"s{number}": MemoryServer(tools(f"s{number}", "one")) for number in range(8)}
-    bench = Bench(hang=MemoryServer(hangs=True), **others)
-    bench.connections.start()
-    await bench.until(lambda: len(bench.connections.tools) == 8)
-    assert not bench.of(ServerFailed)
-    await bench.connections.aclose()
-
-
 async def test_a_call_to_a_server_that_is_not_connected_fails_with_a_hint() -> None:
     async with connected(Bench(a=MemoryServer(fault=ConnectError("no")))) as connections:
         with pytest.raises(ServerExited) as caught:
@@ -219,18 +210,6 @@ async def test_a_list_that_cannot_be_had_again_keeps_the_tools_and_says_why() ->
         last = bench.of(ToolsChanged)[-1]
         assert isinstance(last, ToolsChanged)
         assert last.skipped == ()
-
-
-async def test_reconnecting_opens_a_new_connection() -> None:
-    server = MemoryServer(tools("a", "one"))
-    bench = Bench(a=server)
-    async with connected(bench) as connections:
-        (first,) = server.links
-        server.tools = tools("a", "two")
-        await connections.reconnect("a")
-        assert server.links != [first]
-        assert connections.tools == tools("a", "two")
-    assert [event.kind for event in bench.events] == ["connecting", "ready", "connecting", "ready", "stopped"]
 
 
 async def test_the_era_that_worked_is_remembered_and_used_again() -> None:

@@ -271,18 +271,6 @@ def test_whatever_else_nobody_asked_for_is_bounded_too(each: bytes) -> None:
     assert sum(count for _, count in case.flaws.values()) >= 4_000
 
 
-@given(st.lists(st.integers(0, 200), max_size=6))
-def test_events_are_the_same_however_the_output_is_cut(cuts: list[int]) -> None:
-    case, ended = Case(), Lines()
-    data = line(answer(ok=True), indent=1) + b"noise\n" + CHANGED + b"\n"
-    ends = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
-    pieces = (data[start:end] for start, end in pairwise(ends))
-    messages = [one for piece in pieces for each in ended.feed(piece) for one in case.reader.line(each)]
-    first, second = (one.message for one in messages)
-    assert isinstance(first, JSONRPCResponse)
-    assert isinstance(second, JSONRPCNotification)
-
-
 class Chunks(httpx2.AsyncByteStream):
     """A body that comes in these pieces."""
 

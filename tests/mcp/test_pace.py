@@ -83,17 +83,6 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loop]:
         yield loop
 
 
-def test_no_request_waits_longer_than_the_longest_pause(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "LONGEST", 5.0)
-    work = Work(loop, 2)
-    changes = Coalesced(work)
-    changes.soon()
-    loop.reach(1)
-    changes.soon()
-    loop.reach(1_000)
-    assert work.began == [0, 2 + 5]
-
-
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_call_that_fails_keeps_no_later_request_waiting(loop: Loop, at_once: bool) -> None:
     work = Work(loop)

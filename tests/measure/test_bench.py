@@ -145,16 +145,6 @@ def test_a_ranker_over_other_tools_is_refused() -> None:
         bench(TableRanker({}), case("q"), tools=TOOLS[:-1])
 
 
-def test_means_are_over_the_requests_that_some_tool_fits() -> None:
-    ranker = TableRanker({"q": {"a": 2, "b": 1}, "r": {"a": 2, "b": 1}, "none": {"a": 1}})
-    summary = summary_of(ranker, case("q", "a"), case("r", "b"), case("none"))
-    assert (summary.possible, summary.impossible, summary.cases) == (2, 1, 3)
-    assert mean(summary.hit_1) == mean(summary.recall_1) == 0.5
-    assert mean(summary.recall_5) == mean(summary.recall_10) == 1
-    assert mean(summary.mrr) == 0.75
-    assert mean(summary.ndcg_10) == pytest.approx((1 + 1 / np.log2(3)) / 2)
-
-
 def test_the_answers_to_possible_and_impossible_requests_are_counted_apart() -> None:
     ranker = TableRanker({"q": {"a": 1}, "x": {"b": 1}})
     summary = summary_of(ranker, case("q", "a"), case("r", "a"), case("x"), case("y"), case("z"))

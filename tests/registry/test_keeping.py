@@ -137,19 +137,6 @@ def test_a_part_of_an_id_narrows_the_list_and_the_count(registry: ToolRegistry) 
     assert registry.count(sight_of("shop:*"), part="list") == 1
 
 
-def test_what_is_restored_is_what_history_gave(registry: ToolRegistry) -> None:
-    versions = [
-        RegisteredTool(tool("s", "t", "A"), "x", 1, "", 1.5, is_there=False),
-        RegisteredTool(tool("s", "t", "B"), "y", 2, "", 2.5),
-        RegisteredTool(tool("s", "gone", "C"), "z", 1, "", 3.5, is_there=False),
-    ]
-    versions = [replace(one, hash=definition_hash(one.tool)) for one in versions]
-    assert registry.restore(versions) == SyncReport(added=1)
-    assert list(registry.history()) == sorted(versions, key=lambda one: (one.tool.id, one.version))
-    assert registry.restore(versions) == SyncReport(unchanged=1)
-    assert len(list(registry.history())) == 3
-
-
 def test_a_tool_that_is_gone_in_an_export_stays_where_it_is_here(registry: ToolRegistry) -> None:
     registry.sync("a", [LIST], at=1.0)
     other = replace(LIST, description="Other.")

@@ -67,18 +67,6 @@ async def test_each_connected_server_is_an_origin_of_its_name(registry: SqliteRe
         assert [one.tool for one in registry.tools()] == offered
 
 
-async def test_a_tool_that_a_server_lost_is_gone_and_a_toolset_takes_nothing_away(
-    registry: SqliteRegistry,
-) -> None:
-    registry.sync("calc", [tool("calc", "old")], at=1.0)
-    registry.sync("shop", [tool("shop", "old")], at=1.0)
-    async with connected(toolset="sums") as rig:
-        reports = {one.server: one.report for one in synchronise(registry, rig.bench, at=5.0)}
-    assert reports["calc"] == SyncReport(added=1, removed=1)
-    assert reports["shop"] == SyncReport()
-    assert "shop:old" in registry.get(["shop:old"])
-
-
 async def test_a_server_that_failed_is_left_out_with_its_reason(registry: SqliteRegistry) -> None:
     registry.sync("broken", [tool("broken", "x")], at=1.0)
     fault = ConnectError("no-such-command is not installed")

@@ -42,17 +42,6 @@ def test_rows_stand_in_the_order_of_the_first_ranker() -> None:
         assert comparison.names == tuple(names)
 
 
-def test_a_tool_that_only_one_ranker_returns_is_there_with_its_place_in_the_other() -> None:
-    comparison = compare_rankers(rankers_of(TOOLS), "search", ["bm25", "regex"])
-    rows = {row.tool_id: row.standings for row in comparison.rows}
-    assert rows["wiki:search"][0].kept
-    only_word = compare_rankers(rankers_of(TOOLS), "rder", ["bm25", "regex"]).rows
-    assert {row.tool_id for row in only_word} == {
-        tool.id for tool in TOOLS if "rder" in tool.description.lower()
-    }
-    assert all(not row.standings[0].kept and row.standings[1].kept for row in only_word)
-
-
 def test_what_a_ranker_does_without_is_told() -> None:
     comparison = compare_rankers(rankers_of(TOOLS, semantic=False), "order", ["bm25", "dense"])
     assert comparison.notes[0] == ""

@@ -185,18 +185,6 @@ async def test_a_session_that_ends_does_not_wait_for_a_long_record(past: Past) -
     assert past.counted(retrieval) == []
 
 
-async def test_a_search_before_everything_is_read_is_no_reason_to_forget_it() -> None:
-    record = LongRecord()
-    retrieval = made(record)
-    retrieval.update(CATALOG, {})
-    await asyncio.to_thread(record.begun.wait, 10)
-    assert report(retrieval).note == ""
-    assert learned(retrieval) == []
-    record.go_on.set()
-    await retrieval.settled()
-    assert learned(retrieval) == ["shop:tool_3"]
-
-
 async def test_after_its_end_a_session_reads_no_further() -> None:
     record = LongRecord()
     semantics = Semantics(MemoryEmbedder(), MemoryVectors())

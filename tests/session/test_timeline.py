@@ -84,16 +84,6 @@ def test_a_tool_is_bound_in_the_calls_between_its_loading_and_its_eviction() -> 
     assert states == [Binding.DEFERRED, Binding.LOADED, Binding.EVICTED, Binding.EVICTED]
 
 
-def test_every_move_has_its_reason_and_its_cause() -> None:
-    timeline = Timeline.of(records(STORY))
-    loaded, evicted = timeline.moves_at(2), timeline.moves_at(3)
-    assert [(m.tool, m.reason, m.cause) for m in loaded] == [("shop:list", "search: orders", "load")]
-    assert [(m.binding_to, m.reason, m.cause) for m in evicted] == [
-        (Binding.EVICTED, "called 3x with equal arguments", "loop")
-    ]
-    assert timeline.moves_at(1) == ()
-
-
 def test_a_turn_knows_its_message_its_tokens_and_what_the_model_did() -> None:
     first, second, third = Timeline.of(records(STORY)).calls
     assert [call.message for call in (first, second, third)] == [1, 1, 1]

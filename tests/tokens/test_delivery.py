@@ -19,7 +19,6 @@ from inspector.tokens.delivery import (
     DefinitionLoader,
     SentTools,
     effective_delivery,
-    schema_text,
     system_text,
     tools_array,
 )
@@ -110,18 +109,6 @@ async def test_a_found_tool_is_called_through_the_proxy_by_any_of_its_names(
     await bench.say()
     assert bench.servers.calls == [("shop", "list_orders", LATE)]
     assert bench.tool_messages()[-1] == "shop:list_orders did it"
-
-
-async def test_with_text_delivery_a_search_returns_the_whole_schema() -> None:
-    search = searches(tool_names=["list_orders"])
-    texts = []
-    for delivery in PROXIES:
-        bench = bench_with(search, says("done"), delivery=delivery)
-        await bench.say()
-        texts.append(bench.tool_messages()[0])
-    schema = schema_text(TOOLS[:1])
-    assert schema not in texts[0]
-    assert schema in texts[1]
 
 
 @pytest.mark.parametrize(
