@@ -44,7 +44,11 @@ def _break_evens_once() -> Iterator[None]:
     find = cache(break_even.break_evens)
 
     def found(
-        plan: Plan, terms: CacheTerms, prices: Prices | None, most: int, deliveries: Sequence[Delivery]
+        plan: Plan,
+        terms: CacheTerms,
+        prices: Prices | None = None,
+        most: int = break_even.MOST,
+        deliveries: Sequence[Delivery] = tuple(Delivery),
     ) -> dict[Delivery, int | None]:
         return find(plan, terms, prices, most, tuple(deliveries)).copy()
 
