@@ -223,9 +223,13 @@ class MemoryEditor:
         return self._becomes(configuration, name, (*configuration.servers, spec), text)
 
     def without_server(self, configuration: Configuration, name: str) -> ServerChange:
-        """The configuration without the server."""
+        """The configuration without the server. Raises ConfigError if the file has none of that name."""
         servers = tuple(spec for spec in configuration.servers if spec.name != name)
-        return self._becomes(configuration, name, servers, without_member(self.text, _SECTION, name))
+        try:
+            text = without_member(self.text, _SECTION, name)
+        except KeyError as error:
+            raise ConfigError(f"the file has no server '{name}'") from error
+        return self._becomes(configuration, name, servers, text)
 
     def _becomes(
         self, configuration: Configuration, name: str, servers: tuple[ServerSpec, ...], text: str
