@@ -196,14 +196,6 @@ def test_a_hub_without_the_model_is_told_in_its_own_words_and_the_file_of_anothe
 
 
 @pytest.mark.slow
-def test_no_hub_at_all_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(Hub({}), monkeypatch):
-        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-        with pytest.raises(ModelError, match=r"(?i)offline"):
-            fetch(tmp_path)
-
-
-@pytest.mark.slow
 def test_a_cancelled_download_leaves_no_model_and_no_half_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,13 +205,6 @@ def test_a_cancelled_download_leaves_no_model_and_no_half_file(
     assert leftovers(tmp_path) == []
     with pytest.raises(ModelError, match="has not been downloaded"):
         NamedEmbedder(NAME, tmp_path).embed(["x"])
-
-
-@pytest.mark.slow
-def test_a_hub_that_never_answers_can_be_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = Hub({}, stuck=REPOSITORY)
-    with serving(hub, monkeypatch), pytest.raises(ModelError, match=r"^cancelled$"):
-        fetch(tmp_path, hub.reached.is_set)
 
 
 def test_what_a_download_has_written_is_told_until_it_is_cancelled(
