@@ -10,7 +10,8 @@ import pytest
 import inspector
 import widgets
 from inspector.app.base_screen import BaseScreen
-from inspector.app.pages.registry import SCREENS, page_class
+from inspector.app.place import SCREENS
+from inspector.app.place_app import page_class
 
 SLOW = (
     "litellm",
@@ -67,7 +68,7 @@ def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
 
 
 def test_the_session_page_waits_for_no_other_page() -> None:
-    loaded = loaded_after("import inspector.app.pages.registry, inspector.app.pages.chat.session")
+    loaded = loaded_after("import inspector.app.place_app, inspector.app.pages.chat.session")
     screens = {f"inspector.app.pages.{screen.partition(':')[0]}" for screen in SCREENS.values()} & loaded
     assert screens == {"inspector.app.pages.chat.session"}
 

@@ -92,19 +92,10 @@ class Confirm(ModalScreen[str | None]):
     def __init__(
         self, title: str, body: Content | str = "", choices: Sequence[Choice] = (), *, indent: int = 0
     ) -> None:
-        """Create the dialog.
-
-        Args:
-            title: The question.
-            body: What to know before answering.
-            choices: The answers; the first has the focus, and esc gives the last.
-            indent: How far from the left, at least, a wrapped line of the body goes on.
-        """
+        """The `body` is what to know before answering; its wrapped lines go on at least at `indent`."""
         super().__init__()
-        self._title = title
-        self._body = body
+        self._title, self._body, self._indent = title, body, indent
         self._choices = tuple(choices)
-        self._indent = indent
 
     def compose(self) -> ComposeResult:
         with Vertical():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -189,22 +190,20 @@ class FilterBar(Horizontal):
     }
     """
 
+    @dataclass
     class Edited(Message):
         """The text was changed."""
 
-        def __init__(self, value: str) -> None:
-            super().__init__()
-            self.value = value
+        value: str
 
     class Done(Message):
         """Enter was pressed."""
 
+    @dataclass
     class Stepped(Message):
         """An arrow or page key was pressed, to move the cursor of the list."""
 
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+        key: str
 
     def __init__(self, placeholder: str) -> None:
         super().__init__()

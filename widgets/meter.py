@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rich.cells import cell_len
 from textual.app import RenderResult
@@ -222,12 +223,10 @@ class Meter(Widget):
         *,
         tick: float | None = None,
         label: str | Content = "",
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
+        **options: Any,
     ) -> None:
-        """Create a meter; the arguments are its reactives."""
-        super().__init__(name=name, id=id, classes=classes)
+        """Create a meter; the arguments are its reactives, the `options` those of any widget."""
+        super().__init__(**options)
         self.set_reactive(Meter.segments, tuple(segments))
         self.set_reactive(Meter.total, total)
         self.set_reactive(Meter.tick, tick)

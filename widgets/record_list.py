@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,12 +20,16 @@ from widgets.record_rows import RecordRows
 from widgets.terminal_text import visible
 
 
+@dataclass
 class RecordMessage(Message):
     """A message about a record."""
 
-    def __init__(self, record_list: RecordList, record: Record) -> None:
-        super().__init__()
-        self.record_list, self.record, self.key = record_list, record, record.key
+    record_list: RecordList
+    record: Record
+
+    @property
+    def key(self) -> str:
+        return self.record.key
 
     @property
     def control(self) -> RecordList:
@@ -41,6 +46,7 @@ class RecordList(Vertical):
         header: Whether to show the column headers.
         lines: Lines per row; with two, the second shows `Record.detail`.
         filterable: Whether `/` opens the filter.
+        options: Those of any widget.
     """
 
     DEFAULT_CSS = """
@@ -70,12 +76,12 @@ class RecordList(Vertical):
     class Selected(RecordMessage):
         """A record was opened, with enter or a click on the row under the cursor."""
 
+    @dataclass
     class Highlighted(Message):
         """The cursor moved to another record; `key` is `None` when no row is left."""
 
-        def __init__(self, record_list: RecordList, key: str | None) -> None:
-            super().__init__()
-            self.record_list, self.key = record_list, key
+        record_list: RecordList
+        key: str | None
 
         @property
         def control(self) -> RecordList:
@@ -94,11 +100,9 @@ class RecordList(Vertical):
         lines: int = 1,
         follow: bool = False,
         filterable: bool = True,
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(**options)
         self._rows = RecordRows(columns, header=header, lines=lines)
         self._bar = FilterBar("filter: rows containing every word")
         self._filterable = filterable

@@ -27,10 +27,6 @@ NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
 """Stands for "no default", because `None` is a value."""
 
 
-def _accepts_all(_value: Any) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Field:
     """A value that a form asks for.
@@ -56,7 +52,7 @@ class Field:
     choices: tuple[object, ...] = ()
     titles: tuple[str, ...] = ()
     title: str = ""
-    check: Callable[[Any], str] = _accepts_all
+    check: Callable[[Any], str] = lambda _: ""
     hidden: bool = False
 
     @property
@@ -233,37 +229,20 @@ class SchemaForm(VerticalScroll, can_focus=False):
     fields: reactive[tuple[Field, ...]] = reactive((), recompose=True, init=False)
     """The fields; assign a new tuple for a new, empty form."""
 
+    @dataclass
     class Submitted(Message):
         """The form was submitted and every field is valid; `values` holds what to send."""
 
-        def __init__(self, form: SchemaForm, values: dict[str, object]) -> None:
-            super().__init__()
-            self.form = form
-            self.values = values
+        form: SchemaForm
+        values: dict[str, object]
 
         @property
         def control(self) -> SchemaForm:
             return self.form
 
-    def __init__(
-        self,
-        fields: Sequence[Field] = (),
-        *,
-        submit: str = "Run",
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
-    ) -> None:
-        """Create a form.
-
-        Args:
-            fields: The fields to ask for.
-            submit: The button's label.
-            name: The widget's name.
-            id: The widget's id.
-            classes: The widget's classes.
-        """
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, fields: Sequence[Field] = (), *, submit: str = "Run", **options: Any) -> None:
+        """Create a form; `submit` is its button's label."""
+        super().__init__(**options)
         self._submit = submit
         self.set_reactive(SchemaForm.fields, tuple(fields))
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 from urllib.parse import unquote
 
 from rich.style import Style
@@ -250,9 +250,7 @@ class SchemaTree(Tree[Entry]):
         empty: str = "No parameters.",
         max_depth: int = 24,
         max_children: int = 200,
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
+        **options: Any,
     ) -> None:
         """Create a tree.
 
@@ -262,11 +260,9 @@ class SchemaTree(Tree[Entry]):
             empty: Shown when the value is empty.
             max_depth: Deeper levels cannot be expanded.
             max_children: Children shown at once; enter on "… N more" shows as many again.
-            name: The widget's name.
-            id: The widget's id.
-            classes: The widget's classes.
+            options: Those of any widget.
         """
-        super().__init__(Text(""), name=name, id=id, classes=classes)
+        super().__init__(Text(""), **options)
         self.show_root = False
         self.guide_depth = 3
         self._schema = schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from rich.cells import cell_len, get_character_cell_size
 from textual import events, on
@@ -215,26 +215,10 @@ class TextView(Vertical):
         """The text is on the clipboard."""
 
     def __init__(
-        self,
-        text: str = "",
-        *,
-        empty: str = "No text.",
-        follow: bool = False,
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
+        self, text: str = "", *, empty: str = "No text.", follow: bool = False, **options: Any
     ) -> None:
-        """Create a view.
-
-        Args:
-            text: The initial text.
-            empty: Shown when there is no text.
-            follow: Show the end of a new text, as of a log whose newest line is the last.
-            name: The widget's name.
-            id: The widget's id.
-            classes: The widget's classes.
-        """
-        super().__init__(name=name, id=id, classes=classes)
+        """Create a view; to `follow` is to show the end of a new text, as of a log."""
+        super().__init__(**options)
         self._lines = TextLines()
         self._bar = FilterBar("search: ↑ ↓ previous and next match")
         self._shown = ""

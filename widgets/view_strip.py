@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -37,28 +38,20 @@ class ViewStrip(Widget, can_focus=True):
     current: reactive[str] = reactive("", init=False)
     """The name of the chosen view."""
 
+    @dataclass
     class Chosen(Message):
         """Another view was chosen by the person."""
 
-        def __init__(self, strip: ViewStrip, view: str) -> None:
-            super().__init__()
-            self.strip = strip
-            self.view = view
+        strip: ViewStrip
+        view: str
 
         @property
         def control(self) -> ViewStrip:
             return self.strip
 
-    def __init__(
-        self,
-        views: Sequence[str] = (),
-        *,
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
-    ) -> None:
-        """Create a strip with its first view chosen."""
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, views: Sequence[str] = (), **options: Any) -> None:
+        """Create a strip with its first view chosen; the other `options` are those of any widget."""
+        super().__init__(**options)
         self.set_reactive(ViewStrip.views, tuple(views))
         self.set_reactive(ViewStrip.current, views[0] if views else "")
 

@@ -18,7 +18,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from inspector.app import command
-from inspector.app.palette import CommandSource
+from inspector.app.command import CommandSource
 from inspector.app.place_app import PlaceApp
 from inspector.app.terminal import DARK, LIGHT
 from inspector.core.error import ToolsightError
@@ -56,9 +56,7 @@ class ToolsightApp(PlaceApp):
     view: "reactive[View | None]" = reactive(None, init=False)
 
     def __init__(
-        self,
-        start: "Callable[[], Awaitable[Opened]]",
-        own_keys: Callable[[], Mapping[str, Any]] = dict,
+        self, start: "Callable[[], Awaitable[Opened]]", own_keys: Callable[[], Mapping[str, Any]] = dict
     ) -> None:
         """`own_keys` reads a person's own keys by binding id, and may raise ToolsightError."""
         super().__init__()
@@ -133,16 +131,13 @@ class ToolsightApp(PlaceApp):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = DARK.name
-        self.call_after_refresh(self._begin)
+        self.call_after_refresh(lambda: self.run_worker(self._open(), exit_on_error=False))
 
     def on_unmount(self) -> None:
         if self._bridge is not None:
             self._bridge.close()
         if self._replay is not None:
             self._replay.close()
-
-    def _begin(self) -> None:
-        self.run_worker(self._open(), exit_on_error=False)
 
     async def _open(self) -> None:
         await asyncio.to_thread(import_module, "inspector.app.pages.chat.session")

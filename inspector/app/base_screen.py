@@ -13,10 +13,9 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Static, TextArea
 
-from inspector.app.context import InContext
+from inspector.app.context import Done, Failed, InContext, Job, Work
 from inspector.app.draw.header import header
-from inspector.app.job import Activity, Done, Failed, Job, Work
-from inspector.app.place import Destination, EditPage, Page, WhyNotPage, other_view
+from inspector.app.place import Activity, Destination, EditPage, Page, WhyNotPage, other_view
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchRequest
@@ -46,9 +45,7 @@ class VerdictLine(InContext, Static):
 
     DEFAULT_CSS = "VerdictLine { height: auto; }"
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__("", id=id)
-        self._judged: tuple[object, ...] = ()
+    _judged: tuple[object, ...] = ()
 
     def look(self) -> None:
         """Judge again if something changed; while servers connect, every answer would be too early."""
@@ -59,9 +56,10 @@ class VerdictLine(InContext, Static):
         key = (session.setup, session.accounting.meter, state.model)
         if key != self._judged:
             self._judged = key
-            self.run_job("verdict", lambda job: self.context.verdicts.of(session, job.stopped), self._show)
+            self.run_job("verdict", lambda job: self.context.verdicts.of(session, job.stopped), self.show)
 
-    def _show(self, found: Verdict | None) -> None:
+    def show(self, found: Verdict | None) -> None:
+        """Draw a verdict, or none."""
         self.update("" if found is None else verdict_text(found.answer, found.short))
 
 

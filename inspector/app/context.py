@@ -3,7 +3,8 @@
 Pages import this module, never the app or one another, so that each can be read and changed on its own.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -16,20 +17,69 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.line import failure_text
-from inspector.app.job import Done, Failed, Job, Work, run, run_here
-from inspector.app.place import Destination, ToolPage
+from inspector.app.place import Destination, ToolPage, Where
 from inspector.session.view import Commands, SessionView
 from widgets import RecordList, SchemaTree, TextView, visible
 
 if TYPE_CHECKING:
-    from inspector.app.draw.header import Where
     from inspector.app.opening import Opened
     from inspector.app.replay import Replay
     from inspector.app.stream import View
     from inspector.session.verdict import Verdicts
 
-
 T = TypeVar("T")
+
+
+class Job:
+    """One long task. `progress` is (done, total); `title` is what the header calls it, at first its name."""
+
+    def __init__(self, name: str, deliver: Callable[["Job", Callable[[], None]], object]) -> None:
+        self.name = self.title = name
+        self.progress = (0, 0)
+        self.is_stopped = False
+        self.cancel: Callable[[], object] = lambda: None
+        """Ends a coroutine at once; a thread has to look whether it is `stopped`."""
+        self._deliver = deliver
+
+    def tell(self, act: Callable[[], None]) -> None:
+        """Run `act` on the event loop, unless a newer job has started; callable from any thread."""
+        self._deliver(self, act)
+
+    def report(self, done: int, total: int) -> None:
+        """Report progress; callable from any thread."""
+        self.progress = (done, total)
+
+    def stopped(self) -> bool:
+        """Whether the job should end as soon as it can."""
+        return self.is_stopped
+
+
+Work = Callable[[Job], Coroutine[Any, Any, T]] | Callable[[Job], T]
+Done = Callable[[T], None]
+Failed = Callable[[Exception], None]
+
+
+def run(job: Job, work: Callable[[Job], T], done: Done[T], failed: Failed) -> None:
+    """Run the work of a job in its thread."""
+    try:
+        result = work(job)
+    # Whatever it is: a page that waits for its job has to hear that it ended.
+    except Exception as error:
+        job.tell(partial(failed, error))
+    else:
+        job.tell(partial(done, result))
+
+
+async def run_here(job: Job, work: Callable[[Job], Awaitable[T]], done: Done[T], failed: Failed) -> None:
+    """Run the work of a job on the event loop."""
+    try:
+        result = await work(job)
+    except Exception as error:
+        job.tell(partial(failed, error))
+    else:
+        job.tell(partial(done, result))
+
+
 REPLAYED = "A replay is read-only. “back to now” on the second line ends it; so does n in the timeline."
 _TOAST = 2
 _COPIED_SHOWN = 80
@@ -41,62 +91,50 @@ class Context(Protocol):
     @property
     def session(self) -> SessionView:
         """The shown session: the running one, or a replayed moment."""
-        ...
 
     @property
     def commands(self) -> Commands:
         """The commands that change the running session. Raises ReplayRefusal during a replay."""
-        ...
 
     @property
     def shown(self) -> "View":
         """The state and the newest events as drawn now."""
-        ...
 
     @property
     def replay(self) -> "Replay":
         """The moment and the session that are shown."""
-        ...
 
     @property
     def parts(self) -> "Opened":
         """What else the app has; for who sees only some tools, nothing that is known beside the session."""
-        ...
 
     @property
     def verdicts(self) -> "Verdicts":
         """Whether discovery pays, judged once for all pages."""
-        ...
 
     @property
-    def where(self) -> "Where":
+    def where(self) -> Where:
         """The page that is shown, and what is measured in the background."""
-        ...
 
     def open(self, destination: Destination) -> None:
         """Go to the page of a destination, and show the destination there."""
-        ...
 
     def see_as(self, user: str, expert: str = "") -> None:
         """Begin a session as a user of the policy sees it; as the administrator without one."""
-        ...
 
     def measuring(self) -> None:
         """Look again what is measured in the background."""
-        ...
 
 
 class InContext(Widget):
     """A screen or widget of the app, with what they all share."""
 
-    class Told(Message):
+    @dataclass
+    class Told(Message, bubble=False):
         """A job's thread asks the event loop to run `act`, unless a newer job has started."""
 
-        bubble = False
-
-        def __init__(self, job: Job, act: Callable[[], None]) -> None:
-            super().__init__()
-            self.job, self.act = job, act
+        job: Job
+        act: Callable[[], None]
 
     @property
     def context(self) -> Context:

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.getters import query_one
 from textual.widget import Widget
 from textual.widgets import Static, Tab, Tabs
 
@@ -37,19 +38,15 @@ class ListPage(BaseScreen):
     }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._drawn_from: object = None
+    _drawn_from: object = None
+
+    list = query_one(RecordList)
+    """The list whose current row the page is about: the first one."""
 
     def on_mount(self) -> None:
         for id_, title in self.titles.items():
             self.query_one(f"#{id_}").border_title = title
         self.show_view(self.view)
-
-    @property
-    def list(self) -> RecordList:
-        """The list whose current row the page is about: the first one."""
-        return self.query_one(RecordList)
 
     @property
     def key(self) -> str:
@@ -132,9 +129,7 @@ class ReadingPage(ListPage):
     }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._read_from: Widget | None = None
+    _read_from: Widget | None = None
 
     def body(self) -> ComposeResult:
         yield from self.head()

@@ -1,6 +1,6 @@
 """The six places of the app and their pages, as the lines on top, the digits and the palette name them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -106,6 +106,33 @@ PLACES: tuple[Place, ...] = (
 """The places in the order of their digits; the first page of a place is what it opens with."""
 
 
+SCREENS: Mapping[str, str] = {
+    "session": "chat.session:SessionScreen",
+    "race": "chat.race:RaceScreen",
+    "servers": "tools.catalog:ToolsScreen",
+    "clients": "tools.clients:ClientsScreen",
+    "manifest": "tools.manifest:ManifestScreen",
+    "access": "tools.access:AccessScreen",
+    "confusable": "tools.confusable:ConfusableScreen",
+    "registry": "tools.registry:RegistryScreen",
+    "marketplace": "tools.marketplace:MarketplaceScreen",
+    "search": "find.screen:FindScreen",
+    "budget": "cost.budget:BudgetScreen",
+    "machine": "cost.machine:MachineScreen",
+    "events": "trace.events:EventsScreen",
+    "timeline": "trace.timeline:TimelineScreen",
+    "flow": "trace.flow:FlowScreen",
+    "sessions": "trace.sessions:SessionsScreen",
+    "telemetry": "trace.telemetry:TelemetryScreen",
+    "bench": "lab.bench:BenchScreen",
+    "threshold": "lab.calibration:CalibrationScreen",
+    "scenarios": "lab.scenario:GuardLabScreen",
+    "profiles": "lab.profile_compare:ProfileCompareScreen",
+    "published": "lab.published:ReproduceScreen",
+}
+"""The screens of the places, by the name of their page: module (below `pages`) and class."""
+
+
 def place_of(page: str) -> Place:
     """Return the place of a page. Raises KeyError."""
     for place in PLACES:
@@ -147,6 +174,30 @@ def other_view(page: str) -> str:
 def digit(place: Place, places: Sequence[Place] = PLACES) -> int:
     """Return the digit that goes to a place."""
     return places.index(place) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """A measurement that runs: its title, and how far it is in steps; a `total` of 0 is not known yet."""
+
+    title: str
+    stop: Callable[[], object]
+    done: int = 0
+    total: int = 0
+
+    @property
+    def share(self) -> str:
+        """How much is done: `34 %`, or `…` while that is not known."""
+        return f"{self.done * 100 // self.total} %" if self.total else "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The page that is shown, what is measured in the background, and the optional pages that are listed."""
+
+    page: str = ""
+    activities: tuple[Activity, ...] = ()
+    filled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textual import events
@@ -13,17 +15,25 @@ from textual.reactive import reactive
 from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 
-from inspector.app.job import Activity
-from inspector.app.place import PLACES, digit, page_after, page_info, place_of
+from inspector.app.place import (
+    PLACES,
+    SCREENS,
+    Activity,
+    Destination,
+    Where,
+    digit,
+    page_after,
+    page_info,
+    place_of,
+)
 from inspector.app.terminal import TerminalApp
 
 if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
-    from inspector.app.draw.header import Where
-    from inspector.app.place import Destination
 
 _QUIT = "ctrl+q"
 _BETWEEN = "between"
+_PAGES = Path(__file__).parent / "pages"
 # Esc and a digit within a tenth of a second reach an app as alt and the digit, for which Textual has the
 # character that a Mac types so. Here they are what they are anywhere else: leave, then go to the place.
 cast("dict[str, object]", ANSI_SEQUENCES_KEYS).update(
@@ -31,6 +41,13 @@ cast("dict[str, object]", ANSI_SEQUENCES_KEYS).update(
 )
 # Seconds between two looks at what is measured.
 _LOOKS_EVERY = 0.25
+
+
+def page_class(name: str) -> "type[BaseScreen]":
+    """Return the class of a page, which is imported when it is first opened; that takes a moment."""
+    module, _, attribute = SCREENS[name].partition(":")
+    screen: type[BaseScreen] = getattr(import_module(f"inspector.app.pages.{module}"), attribute)
+    return screen
 
 
 class PlaceApp(TerminalApp[None]):
@@ -75,21 +92,15 @@ class PlaceApp(TerminalApp[None]):
         await delivered.wait()
 
     def new_page(self, name: str) -> "BaseScreen":
-        """Return a new screen for a page; the first import of its module takes a moment."""
-        from inspector.app.pages.registry import page_class
-
+        """Return a new screen for a page."""
         return page_class(name)()
 
-    def _read_styles(self) -> None:
-        """Read the styles of all pages, so that Textual need not parse everything again for each of them."""
-        from inspector.app.pages.registry import style_sheets
-
-        for path in style_sheets():
+    def _opened_page(self, name: str) -> "BaseScreen":
+        # The styles of all pages, so that Textual need not parse everything again for each of them.
+        for known in SCREENS.values():
+            path = _PAGES.joinpath(*known.partition(":")[0].split(".")).with_suffix(".tcss")
             if not self.stylesheet.has_source(str(path)):
                 self.stylesheet.read(path)
-
-    def _opened_page(self, name: str) -> "BaseScreen":
-        self._read_styles()
         screen = self._pages[name] = self.new_page(name)
         # A screen takes its styles as it is mounted. Without this, Textual would parse every style sheet
         # three times more for it: half of what going to a page for the first time takes.
@@ -109,10 +120,8 @@ class PlaceApp(TerminalApp[None]):
         return frozenset()
 
     @property
-    def where(self) -> "Where":
+    def where(self) -> Where:
         """The page that is shown, what is measured in the background, and which pages are listed."""
-        from inspector.app.draw.header import Where
-
         return Where(self.page, self.activities, self.filled)
 
     @property
@@ -120,7 +129,7 @@ class PlaceApp(TerminalApp[None]):
         """Whether another page may be shown: a question above a page waits for its answer."""
         return bool(self.page) and not isinstance(self.screen, ModalScreen | CommandPalette)
 
-    def open(self, destination: "Destination") -> None:
+    def open(self, destination: Destination) -> None:
         """Go to the page of a destination, and show the destination there; back leads here again."""
         page, here = destination.page, self.page
         if here and page_info(page).screen != self.current_mode:

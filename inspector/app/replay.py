@@ -149,11 +149,27 @@ class Replay:
         self._show(self._newest)
 
 
+def _of_running(name: str) -> Any:
+    """A part of a replayed session that is as in the running one now."""
+    return property(lambda replayed: getattr(replayed._running, name))
+
+
 class ReplayedSession:
     """A `SessionView` of a moment: state and records are the moment's, everything else the running session's.
 
     It holds the running session only as a view, so nothing can be changed through it.
     """
+
+    configuration: Configuration = _of_running("configuration")
+    settings: Settings = _of_running("settings")
+    profile: str = _of_running("profile")
+    session_values: Mapping[str, Any] = _of_running("session_values")
+    sight: Sight = _of_running("sight")
+    access_policy: AccessPolicy | None = _of_running("access_policy")
+    setup: Setup = _of_running("setup")
+    retrieval: Retrieval = _of_running("retrieval")
+    other_models: OtherModels = _of_running("other_models")
+    marketplace: Marketplace = _of_running("marketplace")
 
     def __init__(self, running: SessionView, stream: Stream, seq: int, state: SessionState) -> None:
         self._running = running
@@ -167,50 +183,10 @@ class ReplayedSession:
         """The catalog of the moment, with the definitions that were recorded."""
         return _catalog(self.state, self._running.catalog)
 
-    @property
-    def configuration(self) -> Configuration:
-        return self._running.configuration
-
-    @property
-    def settings(self) -> Settings:
-        return self._running.settings
-
-    @property
-    def profile(self) -> str:
-        return self._running.profile
-
-    @property
-    def session_values(self) -> Mapping[str, Any]:
-        return self._running.session_values
-
-    @property
-    def sight(self) -> Sight:
-        return self._running.sight
-
-    @property
-    def access_policy(self) -> AccessPolicy | None:
-        return self._running.access_policy
-
-    @property
-    def setup(self) -> Setup:
-        return self._running.setup
-
-    @property
-    def retrieval(self) -> Retrieval:
-        return self._running.retrieval
-
     @cached_property
     def accounting(self) -> TokenView:
         """Counts as the running session does, at the prices of the model of then."""
         return _PricesOfThen(self._running.accounting, self.state.model)
-
-    @property
-    def other_models(self) -> OtherModels:
-        return self._running.other_models
-
-    @property
-    def marketplace(self) -> Marketplace:
-        return self._running.marketplace
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
         """The records up to the moment, or those of the given kinds."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from inspector.core.events import Record, UserSaid
 from inspector.core.fold.tool import step
+from inspector.core.ranking import IndexPhase
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
 from inspector.scenario.scenario import Scenario
@@ -38,21 +39,15 @@ class Lab(Protocol):
 
     def scenarios(self) -> Sequence[ScenarioFile]:
         """Read the scenario files. Raises ToolsightError."""
-        ...
 
     async def run(
-        self,
-        file: ScenarioFile,
-        profile: str,
-        values: Mapping[str, Any],
-        tell: Callable[[Record], None],
+        self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
     ) -> "ScenarioResult":
         """Run a scenario under a profile; cancel to stop it. Raises ToolsightError.
 
         The scenario's settings override the profile's, and `values`, by setting path, override both. `tell`
         gets every record.
         """
-        ...
 
     async def race(
         self,
@@ -63,7 +58,6 @@ class Lab(Protocol):
         tell: Callable[[Record], None],
     ) -> "ScenarioResult":
         """Run one side of a race, on fresh processes of the ground's servers; see `run`. Asks nobody."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +95,14 @@ class Progress:
         """The servers that are ready or have failed."""
         phases = (server.phase for server in self.state.servers.values())
         return sum(phase in (ServerPhase.READY, ServerPhase.FAILED) for phase in phases)
+
+    @property
+    def indexing(self) -> str:
+        """How far the index is; "" once it is ready, or if there is none."""
+        index = self.state.index
+        if index.phase in (IndexPhase.OFF, IndexPhase.READY):
+            return ""
+        return f"{index.phase} {index.embedded} of {index.total}" if index.total else str(index.phase)
 
     def after(self, record: Record) -> "Progress":
         """Return the progress after one more record."""

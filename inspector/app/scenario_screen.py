@@ -1,14 +1,14 @@
 """The base of the pages that run scenarios: one run at a time, its progress and its outcome."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
 from textual.content import Content
 
 from inspector.app.base_screen import BaseScreen
+from inspector.app.context import Job
 from inspector.app.draw.line import failure_text
-from inspector.app.job import Job
 from inspector.app.scenario_job import Choice, Lab, Progress, ScenarioFile
 from inspector.core.events import Record
 from inspector.scenario.comparison import ScenarioResult
@@ -25,12 +25,27 @@ class LabScreen(BaseScreen):
         self._given = lab
         self.progress: Progress | None = None
         self.results: dict[str, ScenarioResult] = {}
+        self.files: tuple[ScenarioFile, ...] = ()
         self.said = Content()
 
     @property
     def lab(self) -> Lab | None:
         """The lab given to this page, else the app's."""
         return self._given if self._given is not None else self.context.parts.lab
+
+    def read(self, done: Callable[[], None]) -> None:
+        """Read the scenarios, if there is a lab, and go on."""
+        lab = self.lab
+
+        def read(files: Sequence[ScenarioFile]) -> None:
+            self.files = tuple(files)
+            done()
+
+        def failed(error: Exception) -> None:
+            self.fail(error)
+            done()
+
+        self.run_job("read", lambda _: lab.scenarios() if lab is not None else (), read, failed=failed)
 
     def play(
         self,

@@ -155,13 +155,11 @@ class Stream:
         end = min(end, len(self._seqs))
         while start < end:
             number, within = divmod(start, _BLOCK)
-            part = self._block(number)[within : within + end - start]
+            # A block that still grows is read anew once it has grown.
+            size = min(len(self._seqs) - number * _BLOCK, _BLOCK)
+            part = self._cached(number, size)[within : within + end - start]
             start += len(part)
             yield from part
-
-    def _block(self, number: int) -> Sequence[Record]:
-        # A block that still grows is read anew once it has grown.
-        return self._cached(number, min(len(self._seqs) - number * _BLOCK, _BLOCK))
 
     def _read_block(self, number: int, size: int) -> Sequence[Record]:
         first = number * _BLOCK

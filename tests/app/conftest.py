@@ -7,8 +7,7 @@ from itertools import count
 import pytest
 from textual import constants
 
-from inspector.app import app as app_module
-from inspector.app.pages import registry
+from inspector.app import app as app_module, place
 from inspector.app.pages.find.text_editor import DescriptionArea
 from inspector.mcp.pace import Coalesced
 from tests.support.idle import quicken
@@ -19,7 +18,7 @@ from widgets import Guarded, PlainInput, Prompt
 @pytest.fixture(scope="session", autouse=True)
 def _lean() -> Iterator[None]:
     """What is imported by now stays for good; without it, a fifth of every test is collecting garbage."""
-    assert registry.SCREENS
+    assert place.SCREENS
     gc.collect()
     gc.freeze()
     yield

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.app.example_request import example_requests
+from inspector.app.pages.chat.session import example_requests
 from inspector.core.tool import Annotations, Tool
 
 READS = Annotations(read_only=True)

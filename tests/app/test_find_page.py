@@ -13,11 +13,10 @@ from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.find import results as content
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import Pane
-from inspector.app.pages.find.rankers import RankersPane
+from inspector.app.pages.find.rankers import RankersPane, StepsPane
 from inspector.app.pages.find.score import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.search import AskBar
-from inspector.app.pages.find.steps import StepsPane
 from inspector.app.pages.find.why_not import WhyNotPane
 from inspector.app.place import WhyNotPage
 from inspector.core.ranking import SearchRequest

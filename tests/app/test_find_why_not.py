@@ -9,9 +9,9 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from inspector.app.pages.find import why_not_text as content
+from inspector.app.pages.find import why_not as content
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.find.why_not_text import missing_tool
+from inspector.app.pages.find.why_not import missing_tool
 from inspector.app.place import WhyNotPage
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal

@@ -6,8 +6,7 @@ from threading import Event
 from textual.app import App
 from textual.pilot import Pilot
 
-from inspector.app.context import InContext
-from inspector.app.job import Job
+from inspector.app.context import InContext, Job
 from inspector.core.error import ToolsightError
 from tests.support.app import until
 

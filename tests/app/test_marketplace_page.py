@@ -6,9 +6,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from inspector.app.dialogs.approver import ChangeDialog
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools import plugin as content
-from inspector.app.pages.tools.marketplace import ChangeDialog, MarketplaceScreen, VariablesDialog
+from inspector.app.pages.tools.marketplace import MarketplaceScreen, VariablesDialog
 from inspector.app.pages.tools.plugin import detail, rows
 from inspector.app.place import SearchPage
 from inspector.config.plugin import Plugin

@@ -13,14 +13,13 @@ from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE
 from inspector.app.app import ToolsightApp
-from inspector.app.command import COMMANDS, bound_keys, checked, shown_keys
+from inspector.app.command import COMMANDS, CommandSource, bound_keys, checked, shown_keys
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.dialogs.detail import HelpScreen, help_text
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.opening import Opened
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.trace.events import ALL, GROUPS
-from inspector.app.palette import CommandSource
 from inspector.app.place import PLACES
 from inspector.config.consent import check_consent
 from inspector.core.tool import Tool
@@ -41,7 +40,7 @@ async def test_an_export_is_json_lines_and_never_overwrites_at_once(
         await pilot.press(*["t"] * GROUPS.index(ALL), "x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         await pilot.press("enter")
-        problem = pilot.app.screen.query_one("#export-problem", Static)
+        problem = pilot.app.screen.query_one("#path-note", Static)
         await until(pilot, lambda: "exists" in str(problem.render()))
         assert written.read_text() == "mine"
         await pilot.press("enter")

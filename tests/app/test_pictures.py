@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
+from inspector.app import pages
 from inspector.app.base_screen import BaseScreen
-from inspector.app.dialogs.approver import ConsentDialog
+from inspector.app.dialogs.approver import ChangeDialog, ConsentDialog
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
-from inspector.app.pages import registry
 from inspector.app.pages.chat.race import RaceScreen
 from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.cost.budget import BudgetScreen
@@ -35,7 +35,7 @@ from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.clients import ClientsScreen
 from inspector.app.pages.tools.confusable import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest import ManifestScreen
-from inspector.app.pages.tools.marketplace import ChangeDialog, MarketplaceScreen
+from inspector.app.pages.tools.marketplace import MarketplaceScreen
 from inspector.app.pages.tools.registry import RegistryScreen
 from inspector.app.pages.trace.events import EventsScreen
 from inspector.app.pages.trace.flow import FlowScreen
@@ -43,6 +43,7 @@ from inspector.app.pages.trace.sessions import SessionsScreen
 from inspector.app.pages.trace.telemetry import TelemetryScreen
 from inspector.app.pages.trace.timeline import TimelineScreen
 from inspector.app.place import (
+    SCREENS,
     ComparePage,
     EditPage,
     ProfilesPage,
@@ -51,6 +52,7 @@ from inspector.app.place import (
     ToolPage,
     WhyNotPage,
 )
+from inspector.app.place_app import page_class
 from inspector.app.scenario_job import Choice, Reproduction
 from inspector.config.consent import Handed, ServerConsent
 from inspector.core.error import BreakerState, ConnectError, FailureKind
@@ -421,7 +423,7 @@ FORM = FormRequest(
     },
 )
 LINK = LinkRequest("shop", "Log in to go on.", "http://bank.example@login.example/start?id=1")
-PAGES_FOLDER = Path(registry.__file__).parent
+PAGES_FOLDER = Path(pages.__file__).parent
 # Pages on which colour says what words do not say again, and those that are laid out anew where it is narrow.
 LIGHT = ("session", "find")
 AT_80 = ("session", "find", "tool", "servers", "budget", "timeline")
@@ -501,7 +503,7 @@ def _pages(parent: type[BaseScreen]) -> Iterator[type[BaseScreen]]:
 def test_every_page_has_a_picture() -> None:
     for module in PAGES_FOLDER.rglob("*.py"):
         import_module(".".join(module.relative_to(PAGES_FOLDER.parents[2]).with_suffix("").parts))
-    registered = {*map(registry.page_class, registry.SCREENS), SessionScreen}
+    registered = {*map(page_class, SCREENS), SessionScreen}
     assert registered <= set(_pages(BaseScreen)) == {picture.screen for picture in PAGES.values()}
     stored = Path(__file__).with_name("__snapshots__") / Path(__file__).stem
     for name in PAGES:

@@ -13,11 +13,9 @@ from inspector.app.app import ToolsightApp
 from inspector.app.base_screen import HeaderLine
 from inspector.app.command import COMMANDS
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
-from inspector.app.draw.header import Where, header
-from inspector.app.job import Activity
+from inspector.app.draw.header import header
 from inspector.app.opening import Opened
-from inspector.app.pages import registry
-from inspector.app.place import PLACES, listed, page_after, page_info, place_of
+from inspector.app.place import PLACES, SCREENS, Activity, Where, listed, page_after, page_info, place_of
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
@@ -43,7 +41,7 @@ def is_at(pilot: Pilot[None], page: str) -> bool:
 
 
 def test_every_page_has_a_screen_and_every_screen_a_page() -> None:
-    assert {page_info(name).screen for name in NAMES} == set(registry.SCREENS)
+    assert {page_info(name).screen for name in NAMES} == set(SCREENS)
 
 
 @given(st.sampled_from(NAMES))
@@ -164,6 +162,16 @@ async def test_the_app_can_be_left_while_a_question_is_open() -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ConsentDialog))
         await pilot.press("ctrl+q")
         await until(pilot, lambda: pilot.app._exit)
+
+
+def test_a_measurement_is_named_in_the_header_as_far_as_there_is_room() -> None:
+    def told(width: int) -> str:
+        race = Activity("Which orders are late and where are they?", lambda: None)
+        return header(SessionState(), Where("race", (race,)), width).plain.split("\n")[0]
+
+    assert "◔ Which orders…e are they? … ✕" in told(120)
+    assert "◔ Which …they? … ✕" in told(92)
+    assert "◔ … ✕" in told(80)
 
 
 def test_nothing_needs_a_key_that_terminals_take() -> None:

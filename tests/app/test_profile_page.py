@@ -12,10 +12,9 @@ from textual.pilot import Pilot
 from inspector.app.dialogs import settings_text as content
 from inspector.app.dialogs.settings import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
 from inspector.app.dialogs.settings_text import Listed
-from inspector.config.configuration import Configuration
 from inspector.config.setting import PROFILES, differences, find_knob, knobs, profile_settings, with_values
 from inspector.core.settings import BindingSettings, Settings
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, said, seen, session_of, until
 from tests.support.workbench import Rig, configured, shop_and_weather
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -146,17 +145,17 @@ def test_any_text_makes_harmless_rows(text: str) -> None:
         "access.preconditions": {text: (text,)},
     }
     settings = with_values(Settings(), values)
-    setup = content.Setup(Configuration("c", ()), "toolsight", settings, values)
-    for record in content.knob_rows(setup, Listed.DIFFERENT):
+    session = session_of(settings, values)
+    for record in content.knob_rows(session, Listed.DIFFERENT):
         assert not any(dangerous(str(cell)) for cell in record.cells)
     for path in values:
-        assert not dangerous(str(content.knob_detail(setup, find_knob(path))).replace("\n", ""))
+        assert not dangerous(str(content.knob_detail(session, find_knob(path))).replace("\n", ""))
 
 
 @pytest.mark.parametrize("name", ["toolsight", "kaman"])
 def test_every_knob_says_what_it_is_in_every_profile(name: str) -> None:
-    setup = content.Setup(Configuration("c", ()), name, profile_settings(name), {})
+    session = session_of(profile_settings(name), profile=name)
     for knob in knobs():
-        told = str(content.by_profile(setup, knob))
+        told = str(content.by_profile(session, knob))
         assert "every profile" in told or all(other in told for other in PROFILES), knob.path
-        assert len(content.knob_detail(setup, knob).wrap(_NARROW)) <= _DETAIL_LINES, knob.path
+        assert len(content.knob_detail(session, knob).wrap(_NARROW)) <= _DETAIL_LINES, knob.path

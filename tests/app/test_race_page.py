@@ -12,8 +12,7 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.race import RaceScreen
-from inspector.app.pages.chat.race_playback import PACES, Playback
-from inspector.app.pages.chat.race_text import bars_text, scale
+from inspector.app.pages.chat.race_text import PACES, Playback, bars_text, scale
 from inspector.core.error import ConfigError
 from inspector.core.ports import ChatModel
 from inspector.scenario.comparison import ModelCallCost, ScenarioResult
@@ -94,10 +93,10 @@ async def opened(
         await until(pilot, lambda: is_up_to_date(pilot, rig))
         await pilot.app.push_screen(RaceScreen(lab, pace=pace))
         screen = _screen(pilot)
-        await until(pilot, lambda: bool(screen.selection.files))
+        await until(pilot, lambda: bool(screen.files))
         if scenario:
-            file = next(file for file in screen.selection.files if file.path.stem == scenario)
-            screen._choose_file(str(file.path))
+            file = next(file for file in screen.files if file.path.stem == scenario)
+            screen.choose_file(str(file.path))
         yield pilot, rig
 
 
@@ -267,7 +266,7 @@ async def test_x_writes_a_slide_and_a_recording(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
         await pilot.press("enter")
-        assert "has to end in .svg, .md, .html, .cast" in said(pilot, "#export-problem")
+        assert "has to end in .svg, .md, .html, .cast" in said(pilot, "#path-note")
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:

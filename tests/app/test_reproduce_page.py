@@ -103,9 +103,9 @@ async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
         await pilot.press("x")
-        await until(pilot, lambda: bool(pilot.app.screen.query("#export-path")))
+        await until(pilot, lambda: bool(pilot.app.screen.query("#path")))
         path = tmp_path / "report.md"
-        pilot.app.screen.query_one("#export-path", PlainInput).value = str(path)
+        pilot.app.screen.query_one("#path", PlainInput).value = str(path)
         await pilot.press("enter")
         await until(pilot, path.exists)
         text = path.read_text()

@@ -8,10 +8,9 @@ from textual.widgets import Static
 
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ToolPicker
-from inspector.app.example_request import example_requests
 from inspector.app.pages.chat.conversation import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.race import RaceScreen
-from inspector.app.pages.chat.session import SessionScreen
+from inspector.app.pages.chat.session import SessionScreen, example_requests
 from inspector.app.pages.find.screen import FindScreen
 from inspector.core.error import ModelError
 from inspector.core.ports import Decision

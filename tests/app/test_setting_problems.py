@@ -3,17 +3,18 @@
 import pytest
 from textual.widgets import Static
 
-from inspector.app.dialogs.settings_text import Listed, Setup, knob_detail, knob_rows
-from inspector.app.draw.header import Where, header
+from inspector.app.dialogs.settings_text import Listed, knob_detail, knob_rows
+from inspector.app.draw.header import header
 from inspector.app.draw.line import problem_line
 from inspector.app.pages.chat.session import welcome
+from inspector.app.place import Where
 from inspector.config.configuration import Configuration
 from inspector.config.setting import find_knob, with_values
 from inspector.core.error import SettingProblem, Severity
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.settings import Settings
-from tests.support.app import app_rig
+from tests.support.app import app_rig, session_of
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import configured, shop_and_weather
 from tests.widgets.hostile import dangerous
@@ -60,11 +61,11 @@ def test_where_no_server_will_be_started_nothing_is_waited_for() -> None:
 
 def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
     settings = with_values(Settings(), {"access.preconditions": {"shop:refnd": ("x()",)}})
-    setup = Setup(Configuration("", ()), "toolsight", settings, {}, (TYPO,))
-    marks = {row.key: str(row.cells[1]) for row in knob_rows(setup, Listed.ALL)}
+    session = session_of(settings, problems=(TYPO,))
+    marks = {row.key: str(row.cells[1]) for row in knob_rows(session, Listed.ALL)}
     assert marks["access.preconditions"] == "✕"
     assert marks["access.scopes"] == " "
-    assert TYPO.sentence in knob_detail(setup, find_knob("access.preconditions")).plain
+    assert TYPO.sentence in knob_detail(session, find_knob("access.preconditions")).plain
 
 
 @with_hostile_text

@@ -9,7 +9,7 @@ import pytest
 from textual.content import Content
 
 from inspector.app.app import ToolsightApp
-from inspector.app.job import Job
+from inspector.app.context import Job
 from inspector.app.pages.trace import telemetry as content
 from inspector.clients.miss import Miss, MissCause, backlog
 from inspector.core.error import BreakerState, BreakerStatus

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.tools import tool_text as content
+from inspector.app.pages.tools import call_panel, tool_panel as content
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.place import EditPage, WhyNotPage
 from inspector.core.error import CallTimeout, ToolsightError
@@ -189,12 +189,14 @@ TOOL = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(
 
 def test_the_title_has_the_state_in_words_the_tokens_and_the_uses() -> None:
     state = ToolState(TOOL.id, 4120, Binding.LOADED, uses=2)
-    text = content.title(TOOL, state, 100).plain
+    text = content.title_line(TOOL, state, 100).plain
     assert text == "shop:refund_order   ● loaded\n4.1k tokens   used 2x"
 
 
 def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
-    text = content.facts(TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard"), CHANGES).plain
+    text = content.facts_text(
+        TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard"), CHANGES
+    ).plain
     assert "name for the model   shop__refund_order" in text
     assert "its server claims    makes changes" in text
     assert f"you are asked because {CHANGES}" in text
@@ -208,10 +210,10 @@ def test_hostile_text_of_a_tool_does_no_harm(text: str) -> None:
     tool = Tool(text, text, text, {"type": "object"}, TOOL.annotations, title=text)
     state = ToolState(tool.id, 1, Binding.EVICTED, reason=text)
     shown = (
-        content.title(tool, state, 80),
-        content.facts(tool, state, CHANGES),
-        content.failure_line(ToolsightError(text, hint=text), 1),
-        content.result_line(ToolResult("", kinds=(text,)), 1),
+        content.title_line(tool, state, 80),
+        content.facts_text(tool, state, CHANGES),
+        call_panel.failure_line(ToolsightError(text, hint=text), 1),
+        call_panel.result_line(ToolResult("", kinds=(text,)), 1),
     )
     for drawn in shown:
         assert not dangerous(drawn.plain.replace("\n", "").replace("\t", ""))

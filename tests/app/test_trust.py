@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.app.dialogs.approver import approval_body, consent_body
-from inspector.app.pages.tools.tool_text import facts
+from inspector.app.pages.tools.tool_panel import facts_text
 from inspector.cli.consent import consent_text
 from inspector.config.consent import ServerConsent
 from inspector.core.ports import ApprovalRequest, Decision
@@ -86,9 +86,9 @@ async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() 
 
 def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
     tame = replace(DELETE, name="get_forecast")
-    assert "you are asked because its server says it is read-only" in facts(tame, None, CLAIMED).plain
-    assert "contradicted" not in facts(tame, None, CLAIMED).plain
-    assert "runs without asking: its trusted server says it is read-only" in facts(tame, None, "").plain
+    assert "you are asked because its server says it is read-only" in facts_text(tame, None, CLAIMED).plain
+    assert "contradicted" not in facts_text(tame, None, CLAIMED).plain
+    assert "runs without asking: its trusted server says it is read-only" in facts_text(tame, None, "").plain
 
 
 def test_the_consent_says_which_servers_the_file_trusts() -> None:

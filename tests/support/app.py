@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from textual.app import ComposeResult
 from textual.pilot import Pilot
@@ -20,11 +21,16 @@ from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.place import Destination
 from inspector.app.stream import View
 from inspector.config.configuration import Configuration
+from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
+from inspector.core.error import SettingProblem
 from inspector.core.ports import Leftovers
+from inspector.core.session import SessionState
+from inspector.core.settings import Settings
 from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.search.ports import Embedder
+from inspector.session.view import SessionView
 from tests.support.fakes import Step
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig, opened
@@ -175,6 +181,24 @@ async def arrives(pilot: Pilot[None], destination: Destination) -> None:
     assert isinstance(pilot.app, ToolsightApp)
     pilot.app.open(destination)
     await pilot.pause()
+
+
+def session_of(
+    settings: Settings,
+    values: Mapping[str, Any] | None = None,
+    *,
+    profile: str = DEFAULT_PROFILE,
+    problems: tuple[SettingProblem, ...] = (),
+) -> SessionView:
+    """A session of which only the settings are known, with those `values` that were changed in it."""
+    known = {
+        "configuration": Configuration("c", ()),
+        "profile": profile,
+        "settings": settings,
+        "session_values": values or {},
+        "state": SessionState(problems=problems),
+    }
+    return cast("SessionView", SimpleNamespace(**known))
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:

@@ -1,24 +1,18 @@
 """Questions before something runs: approvals of calls, consent, what earlier runs left running."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED, change_lines
-from inspector.core.ports import ApprovalRequest, Decision
-from inspector.schema.json_value import compact
-from widgets import Choice, GuardedConfirm, plain, visible
-
-if TYPE_CHECKING:
-    from textual.app import App
-import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from inspector.config.consent import Fact, ServerConsent, warnings_text
 from inspector.core.number import count
-from inspector.core.ports import Leftovers
+from inspector.core.ports import ApprovalRequest, Decision, Leftovers
 from inspector.core.server import Leftover, ended_text, since_text
+from inspector.schema.json_value import compact
+from widgets import Choice, GuardedConfirm, plain, visible
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -105,12 +99,11 @@ def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
     )
     if warnings := warnings_text(servers):
         head = Content.assemble(head, "\n", (warnings, _WARNING))
-    return Content("\n\n").join([head, *map(_server, servers)])
-
-
-def _server(server: ServerConsent) -> Content:
-    name = plain(server.name, newlines=False, exact=True).stylize("bold $accent")
-    return Content("\n").join([name, *map(fact_line, server.facts())])
+    blocks = [head]
+    for server in servers:
+        name = plain(server.name, newlines=False, exact=True).stylize("bold $accent")
+        blocks.append(Content("\n").join([name, *map(fact_line, server.facts())]))
+    return Content("\n\n").join(blocks)
 
 
 def fact_line(fact: Fact) -> Content:
@@ -124,14 +117,21 @@ def fact_line(fact: Fact) -> Content:
 _YES = "yes"
 
 
-class ConsentDialog(GuardedConfirm):
-    """Shows exactly what would run. The focus is on no, and esc means no."""
+class ChangeDialog(GuardedConfirm):
+    """Shows what would be started and what would be written. The focus is on no, and esc means no."""
 
-    DEFAULT_CSS = "ConsentDialog > Vertical { width: 100; }"
+    DEFAULT_CSS = "ChangeDialog > Vertical { width: 100; }"
+
+    def __init__(self, title: str, body: Content, yes: str, no: str = "no") -> None:
+        super().__init__(title, body, (Choice("", yes, _YES), Choice("", no, "no")), indent=TEXT_AT)
+
+
+class ConsentDialog(ChangeDialog):
+    """Shows exactly what would run."""
 
     def __init__(self, source: str, servers: tuple[ServerConsent, ...]) -> None:
-        choices = (Choice("", "start these servers", _YES), Choice("", "no, leave", "no"))
-        super().__init__("Start these servers?", consent_body(source, servers), choices, indent=TEXT_AT)
+        body = consent_body(source, servers)
+        super().__init__("Start these servers?", body, "start these servers", "no, leave")
 
     @staticmethod
     def accepted(answer: str | None) -> bool:

@@ -1,6 +1,6 @@
 """Dialogs to choose from a list, such as a toolset, a model or a milestone, and the rows of such lists."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -189,19 +189,20 @@ class ChoiceDialog(ModalScreen[None]):
 
 
 class ToolsetDialog(ChoiceDialog):
-    """Every toolset of the configuration, and all tools."""
+    """Every toolset of the configuration, and all tools; `use` takes the name of one, "" for all tools."""
 
-    def __init__(self, context: Context) -> None:
-        session = context.session
-        toolsets = session.configuration.toolsets
-        everything = _unused(_ALL_TOOLS, toolsets)
-        rows = toolset_rows(toolsets, session.state.toolset, everything)
-        current = session.state.toolset or everything
+    def __init__(
+        self, context: Context, title: str = "Toolset", use: Callable[[str], None] | None = None
+    ) -> None:
+        toolsets, current = context.session.configuration.toolsets, context.session.state.toolset
+        everything = _ALL_TOOLS
+        while everything in toolsets:
+            everything = f"({everything})"
 
         def choose(key: str) -> None:
-            context.commands.switch_toolset("" if key == everything else key)
+            (use or context.commands.switch_toolset)("" if key == everything else key)
 
-        super().__init__("Toolset", rows, choose, current)
+        super().__init__(title, toolset_rows(toolsets, current, everything), choose, current or everything)
 
 
 class NamedDialog(ChoiceDialog):
@@ -295,13 +296,6 @@ class SeeAsDialog(ChoiceDialog):
         current = (session.sight.user, session.sight.expert)
         at = str(viewers.index(current)) if current in viewers else ""
         super().__init__("View as", viewer_rows(viewers, current), choose, at)
-
-
-def _unused(name: str, taken: Container[str]) -> str:
-    """Return the name, in parentheses until nothing else has it."""
-    while name in taken:
-        name = f"({name})"
-    return name
 
 
 DIALOGS: Mapping[str, Callable[[Context], ChoiceDialog]] = {

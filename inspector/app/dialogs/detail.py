@@ -22,7 +22,7 @@ class DetailScreen(InContext, ModalScreen[None]):
 
     CSS_PATH = "detail.tcss"
     AUTO_FOCUS = "#detail-text TextLines"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "close", id="detail.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", id="detail.close")]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (170, "-wide")]  # noqa: RUF012 - as Textual declares it
 
     def __init__(self, title: str, text: str, data: object | None = None) -> None:
@@ -40,10 +40,6 @@ class DetailScreen(InContext, ModalScreen[None]):
                     yield SchemaTree(self._data, schema=False, empty="No data.", id="detail-data")
             keys = "esc close   / search   y copy"
             yield Static(f"{keys}   tab text/data" if self._data is not None else keys, id="detail-help")
-
-    def action_close(self) -> None:
-        """Go back to the list."""
-        self.dismiss()
 
 
 # The text of the help screen.

@@ -26,8 +26,7 @@ class PathDialog(ModalScreen[str | None]):
         """`verb` says what enter does; `note` stands below the path."""
         super().__init__()
         self._title, self._verb = title, verb
-        self._suggested = suggested
-        self._note = note
+        self._suggested, self._note = suggested, note
 
     def compose(self) -> ComposeResult:
         with Vertical(id="path-box") as box:
@@ -37,54 +36,45 @@ class PathDialog(ModalScreen[str | None]):
             yield Static(plain(self._note), id="path-note", markup=False)
 
     @on(PlainInput.Submitted)
-    def _take(self, event: PlainInput.Submitted) -> None:
+    def _submitted(self, event: PlainInput.Submitted) -> None:
         if event.value.strip():
-            self.dismiss(event.value.strip())
+            self.take(event.value.strip())
+
+    def take(self, path: str) -> None:
+        """Take what was entered."""
+        self.dismiss(path)
 
 
-class ExportDialog(ModalScreen[str | None]):
+class ExportDialog(PathDialog):
     """Writes `text` and returns the path, or None if closed without writing.
 
     Where the text depends on the file's extension, `text` is a function of the path and `note` lists the
     extensions.
     """
 
-    CSS_PATH = "export.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
-
     def __init__(self, suggested: Path, text: str | Callable[[Path], str], note: str = "") -> None:
-        super().__init__()
-        self._suggested = suggested
+        super().__init__("Export to a file", "writes", str(suggested), note)
         self._text = text
-        self._note = note
         self._confirmed: Path | None = None
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="export") as box:
-            box.border_title = "Export to a file"
-            box.border_subtitle = "enter writes, esc closes"
-            yield PlainInput(str(self._suggested), id="export-path")
-            yield Static(self._note, id="export-problem", markup=False)
-
-    @on(PlainInput.Submitted)
-    def _write(self, event: PlainInput.Submitted) -> None:
+    def take(self, path: str) -> None:
+        """Write the file, once more after a second enter if there is one already, and close."""
         try:
-            path = Path(event.value).expanduser()
-            if path.exists() and path != self._confirmed:
-                self._confirmed = path
-                self._say(f"{path} exists. Press enter again to overwrite it.")
+            file = Path(path).expanduser()
+            if file.exists() and file != self._confirmed:
+                self._confirmed = file
+                self._say(f"{file} exists. Press enter again to overwrite it.")
                 return
-            text = self._text if isinstance(self._text, str) else self._text(path)
-            write(path, text)
+            write(file, self._text if isinstance(self._text, str) else self._text(file))
         except (OSError, ValueError, RuntimeError) as error:
             # ValueError: a NUL in the name; RuntimeError: no home folder.
             reason = getattr(error, "strerror", None) or error
-            self._say(f"{event.value} cannot be written: {reason}. Choose another file.")
+            self._say(f"{path} cannot be written: {reason}. Choose another file.")
         else:
-            self.dismiss(str(path.absolute()))
+            self.dismiss(str(file.absolute()))
 
     def _say(self, text: str) -> None:
-        self.query_one("#export-problem", Static).update(plain(text))
+        self.query_one("#path-note", Static).update(plain(text))
 
 
 _COLUMNS = (Column("tool", weight=3, shorten="name"), Column("state", min_width=8))

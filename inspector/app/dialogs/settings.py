@@ -66,12 +66,11 @@ class KnobDialog(ModalScreen[None]):
 
     @on(PlainInput.Changed, "#knob-value")
     def _check(self, event: PlainInput.Changed) -> None:
+        self._say(None)
         try:
             parse_value(self._knob, event.value)
         except ToolsightError as error:
             self._say(error)
-        else:
-            self._say(None)
 
     @on(PlainInput.Submitted, "#knob-value")
     def _typed(self, event: PlainInput.Submitted) -> None:
@@ -190,34 +189,20 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the settings
         self.query_one("#profiles", RecordList).records = content.profile_rows(self.session.profile)
-        self._show_knobs()
-        text = content.facts(self._setup, self._listed)
+        state = self.view.state
+        session = session_rows(state.model_label, state.toolset, self.session.profile)
+        rows = content.knob_rows(self.session, self._listed)
+        self.query_one("#knobs", RecordList).records = (*session, *rows)
+        text = content.facts(self.session, self._listed)
         self.write(text, "#profile-facts")
         self._show_detail()
-
-    @property
-    def _setup(self) -> content.Setup:
-        session = self.session
-        return content.Setup(
-            session.configuration,
-            session.profile,
-            session.settings,
-            session.session_values,
-            self.view.state.problems,
-        )
-
-    def _show_knobs(self) -> None:
-        state = self.view.state
-        rows = content.knob_rows(self._setup, self._listed)
-        session = session_rows(state.model_label, state.toolset, self.session.profile)
-        self.query_one("#knobs", RecordList).records = (*session, *rows)
 
     @on(RecordList.Highlighted)
     def _show_detail(self) -> None:
         knob, detail = self._knob, Content("Choose a setting to see what it does.")
         profile = self.query_one("#profiles", RecordList).current
         if knob is not None:
-            detail = content.knob_detail(self._setup, knob)
+            detail = content.knob_detail(self.session, knob)
         elif not self._on_profiles and self._key in OF_THE_SESSION:
             detail = session_detail(self._key)
         elif self._on_profiles and profile is not None:
@@ -258,7 +243,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         if knob is None:
             return
         if knob.kind is KnobKind.SWITCH:
-            turned = not self._setup.value(knob)
+            turned = not value_of(self.session.settings, knob.path)
             self._change(lambda: self.commands.change_setting(knob.path, turned))
         elif not self._is_replay():
             self.app.push_screen(KnobDialog(self.context, knob), lambda _: self.show_view(self.view))

@@ -1,14 +1,12 @@
 """The texts of the settings dialog: profiles and settings as rows, and the details of each."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED, failure_text, problem_count, problem_lines, sign
-from inspector.config.configuration import Configuration
 from inspector.config.setting import (
     PROFILES,
     Knob,
@@ -25,6 +23,7 @@ from inspector.config.setting import (
 from inspector.core.error import SettingProblem, ToolsightError
 from inspector.core.settings import Settings
 from inspector.search.ranker_list import RANKERS
+from inspector.session.view import SessionView
 from widgets import Column, Record, middle, visible
 
 SECTIONS: Mapping[str, str] = {
@@ -90,31 +89,19 @@ _IN_A_ROW = 24
 _SEPARATOR = " · "
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """The settings in force, their sources and problems; `session` holds the values set in the session."""
+def _problems_of(session: SessionView, knob: Knob) -> tuple[SettingProblem, ...]:
+    return tuple(problem for problem in session.state.problems if problem.path == knob.path)
 
-    configuration: Configuration
-    profile: str
-    settings: Settings
-    session: Mapping[str, Any]
-    problems: tuple[SettingProblem, ...] = ()
 
-    def problems_of(self, path: str) -> tuple[SettingProblem, ...]:
-        """Return the problems of one setting."""
-        return tuple(problem for problem in self.problems if problem.path == path)
+def _origins(session: SessionView) -> dict[str, Origin]:
+    """Return the source of every setting's value."""
+    configuration, values = session.configuration, find_profile(session.profile).values
+    return origins(configuration.settings, values, configuration.values, session.session_values)
 
-    def origins(self) -> dict[str, Origin]:
-        """Return the source of every setting's value."""
-        values = find_profile(self.profile).values
-        return origins(self.configuration.settings, values, self.configuration.values, self.session)
 
-    def value(self, knob: Knob) -> Any:
-        return value_of(self.settings, knob.path)
-
-    def differs(self, knob: Knob) -> bool:
-        """Whether the value differs from the default."""
-        return bool(self.value(knob) != default(knob))
+def _differs(session: SessionView, knob: Knob) -> bool:
+    """Whether the value differs from the default."""
+    return bool(value_of(session.settings, knob.path) != default(knob))
 
 
 def default(knob: Knob) -> Any:
@@ -143,20 +130,20 @@ def profile_rows(current: str) -> tuple[Record, ...]:
     )
 
 
-def knob_rows(setup: Setup, listed: Listed) -> tuple[Record, ...]:
+def knob_rows(session: SessionView, listed: Listed) -> tuple[Record, ...]:
     """Return the settings that are listed, each under its section's heading."""
-    origins_by_path = setup.origins()
+    origins_by_path = _origins(session)
     rows: list[Record] = []
     section = ""
     for knob in knobs():
-        if listed is Listed.DIFFERENT and not setup.differs(knob):
+        if listed is Listed.DIFFERENT and not _differs(session, knob):
             continue
         if listed is Listed.FRONT and knob.path not in FRONT:
             continue
         if knob.path.partition(".")[0] != section:
             section = knob.path.partition(".")[0]
             rows.append(heading(section))
-        rows.append(_row(setup, knob, origins_by_path[knob.path]))
+        rows.append(_row(session, knob, origins_by_path[knob.path]))
     return tuple(rows)
 
 
@@ -165,37 +152,37 @@ def heading(section: str) -> Record:
     return Record(HEADING + section, (Content.styled(title, "bold"), "", "", ""), copy=title)
 
 
-def _row(setup: Setup, knob: Knob, origin: Origin) -> Record:
+def _row(session: SessionView, knob: Knob, origin: Origin) -> Record:
     section, _, name = knob.path.partition(".")
-    problems = setup.problems_of(knob.path)
-    value = shown(setup.value(knob))
+    problems = _problems_of(session, knob)
+    value = shown(value_of(session.settings, knob.path))
     cells = (
         Content.assemble(("  ", ""), (f"{section}.", MUTED), name),
         sign(problems[0])
         if problems
-        else Content.styled("●" if setup.differs(knob) else " ", "$text-accent"),
+        else Content.styled("●" if _differs(session, knob) else " ", "$text-accent"),
         value,
         Content.styled(origin.value, MUTED if origin is Origin.DEFAULT else "$text-accent"),
     )
     search = f"{knob.path} {value} {knob.about}"
-    copy = f"{knob.path}={render_value(setup.value(knob))}"
+    copy = f"{knob.path}={render_value(value_of(session.settings, knob.path))}"
     return Record(knob.path, cells, search=search, copy=copy)
 
 
-def facts(setup: Setup, listed: Listed) -> Content:
+def facts(session: SessionView, listed: Listed) -> Content:
     """Return the profile, and what is listed."""
-    different = sum(map(setup.differs, knobs()))
+    different = sum(_differs(session, knob) for knob in knobs())
     said = {
         Listed.FRONT: f"press a to show all {len(knobs())} settings, / to search them",
         Listed.ALL: f"{different} of {len(knobs())} differ from the default",
         Listed.DIFFERENT: f"showing the {different} that differ from the default",
     }
-    here = f"{len(setup.session)} set in this session" if setup.session else ""
+    here = f"{len(session.session_values)} set in this session" if session.session_values else ""
     parts = [said[listed], here]
     line = _SEPARATOR.join(filter(None, parts))
-    wrong = problem_count(setup.problems)
+    wrong = problem_count(session.state.problems)
     gap = "   " if wrong else ""
-    return Content.assemble(("profile ", MUTED), (setup.profile, "bold"), "   ", wrong, gap, (line, MUTED))
+    return Content.assemble(("profile ", MUTED), (session.profile, "bold"), "   ", wrong, gap, (line, MUTED))
 
 
 def profile_detail(name: str, problems: Sequence[SettingProblem] = ()) -> Content:
@@ -216,19 +203,19 @@ def _changes(profile: Profile) -> Content:
     return Content.assemble("Changes: ", Content(_SEPARATOR).join(changed))
 
 
-def knob_detail(setup: Setup, knob: Knob) -> Content:
+def knob_detail(session: SessionView, knob: Knob) -> Content:
     """Return what a setting does, its values, the source of its value, and its value in every profile."""
-    origin = setup.origins()[knob.path]
+    origin = _origins(session)[knob.path]
     where = f"from the {_ORIGIN[origin]}" if origin is not Origin.DEFAULT else "the default"
-    value = middle(shown(setup.value(knob)), _IN_A_ROW * 2)
+    value = middle(shown(value_of(session.settings, knob.path)), _IN_A_ROW * 2)
     line = [
         Content.assemble((knob.path, "bold"), " = ", (value, "bold $text-accent"), (f"  {where}", MUTED)),
-        *([Content.assemble(("default ", MUTED), _short(default(knob)))] if setup.differs(knob) else []),
+        *([Content.assemble(("default ", MUTED), _short(default(knob)))] if _differs(session, knob) else []),
     ]
     allowed = "" if knob.choices else f"   {knob.allowed}"
     about = Content.assemble(knob.about, (allowed, MUTED))
-    wrong = problem_lines(setup.problems_of(knob.path), _PROBLEMS)
-    return Content("\n").join([Content("   ").join(line), *wrong, about, by_profile(setup, knob)])
+    wrong = problem_lines(_problems_of(session, knob), _PROBLEMS)
+    return Content("\n").join([Content("   ").join(line), *wrong, about, by_profile(session, knob)])
 
 
 _ORIGIN: Mapping[Origin, str] = {
@@ -239,9 +226,9 @@ _ORIGIN: Mapping[Origin, str] = {
 }
 
 
-def by_profile(setup: Setup, knob: Knob) -> Content:
+def by_profile(session: SessionView, knob: Knob) -> Content:
     """Return the setting's value in every profile over this file: `12 toolsight, prd · 8 kaman`."""
-    base = setup.configuration.settings
+    base = session.configuration.settings
     names: dict[str, list[str]] = {}
     for name in PROFILES:
         names.setdefault(_short(value_of(profile_settings(name, base), knob.path)), []).append(name)

@@ -1,6 +1,6 @@
 """The budget in words and bars: how much of the window a request takes, compared with static binding."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from textual.content import Content
 
@@ -8,7 +8,7 @@ from inspector.app.draw.line import MUTED
 from inspector.core.budget import Budget, TokenParts, tools_tax, turns_left
 from inspector.core.number import bar, count, percent, tokens
 from inspector.core.session import SessionState
-from widgets import Segment, legend
+from widgets import Segment
 
 COLORS = {
     "system": "$secondary",
@@ -66,11 +66,6 @@ def flow(pieces: Iterable[Content], width: int) -> Content:
     return Content("\n").join(_GAP.join(line) for line in lines)
 
 
-def flowing_legend(parts: Sequence[Segment], width: int) -> Content:
-    """Return the legend of a bar, with numbers."""
-    return flow((legend([part], number=lambda value: tokens(round(value))) for part in parts), width)
-
-
 def window_label(budget: Budget) -> str:
     """Return how full the window is, in a few words."""
     # Above 100 % the meter itself warns.
@@ -115,11 +110,6 @@ def two_bars(session: SessionState, width: int) -> Content:
         gap = Content(" " * (_BESIDE - beside.cell_length))
         lines.append(Content.assemble((label.ljust(_LABEL), MUTED), drawn, number, gap, beside))
     return Content("\n").join(lines)
-
-
-def counted_by(budget: Budget) -> Content:
-    """Return the tokenizer, and whether its counts are exact."""
-    return fact("tokenizer", budget.tokenizer.name, "exact" if budget.tokenizer.exact else "estimate")
 
 
 def facts(session: SessionState) -> list[Content]:

@@ -1,15 +1,13 @@
 """The two lines at the top of every page: where one is, what else there is, and what is in force."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED, problem_count
-from inspector.app.job import Activity
-from inspector.app.place import PLACES, Place, digit, listed, place_of
+from inspector.app.place import PLACES, Activity, Where, digit, listed, place_of
 from inspector.app.stream import ReplayedState
 from inspector.core.access import viewer
 from inspector.core.session import SessionState
@@ -47,15 +45,6 @@ _READABLE = 20
 _LONGEST = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The page that is shown, what is measured in the background, and the optional pages that are listed."""
-
-    page: str = ""
-    activities: tuple[Activity, ...] = ()
-    filled: frozenset[str] = frozenset()
-
-
 def header(session: SessionState, where: Where, width: int) -> Content:
     """Return both lines for a terminal of that width."""
     room = width - 2
@@ -64,13 +53,13 @@ def header(session: SessionState, where: Where, width: int) -> Content:
 
 def _first_line(session: SessionState, where: Where, room: int) -> Content:
     """The places with what they hold, then what is measured, and the servers that are up."""
-    for gap, name, is_short in (
-        *((_GAP, _NAME, False), ("  ", _NAME, False), ("  ", "", False)),
-        *(("", "", False), ("", "", True)),
+    for gap, name, longest, is_short in (
+        *((_GAP, _NAME, _LONGEST, False), ("  ", _NAME, _LONGEST, False), ("  ", "", _LONGEST, False)),
+        *(("", "", _LONGEST, False), ("", "", _LONGEST // 2, False), ("", "", 0, False), ("", "", 0, True)),
     ):
         title = [Content.styled(name, "bold $primary")] if name else []
         left = Content(gap).join([*title, *_places(session, where.page)])
-        busy = _activities(where.activities, is_short=not gap)
+        busy = _activities(where.activities, longest)
         problems = problem_count(session.problems, is_short=is_short)
         state = Content("  ").join(
             [*busy, *([problems] if problems else []), _servers(session), link("?", "app.help()")]
@@ -83,26 +72,21 @@ def _first_line(session: SessionState, where: Where, room: int) -> Content:
 def _places(session: SessionState, page: str) -> Iterator[Content]:
     here = place_of(page) if page else None
     for place in PLACES:
-        text = " ".join(filter(None, (str(digit(place)), place.title, _held(place, session))))
+        # How much there is to see in a place, where anybody asks.
+        held = f"{len(session.tools):,}" if place.name == "tools" and session.tools else ""
+        text = " ".join(filter(None, (str(digit(place)), place.title, held)))
         if place is here:
             yield Content.styled(f"[{text}]", "bold $primary")
         else:
             yield link(f" {text} ", f"app.place('{place.name}')")
 
 
-def _held(place: Place, session: SessionState) -> str:
-    """How much there is to see in a place, "" if nobody asks."""
-    count = len(session.tools) if place.name == "tools" else 0
-    return f"{count:,}" if count else ""
-
-
-def _activities(activities: tuple[Activity, ...], *, is_short: bool) -> Iterator[Content]:
-    """What is measured; a click on ✕ stops all of it."""
+def _activities(activities: tuple[Activity, ...], longest: int) -> Iterator[Content]:
+    """What is measured, its title in at most so many cells; a click on ✕ stops all of it."""
     if activities:
         more = f" +{len(activities) - 1}" if len(activities) > 1 else ""
-        label = activities[0].share if is_short else f"{activities[0].title} {activities[0].share}"
-        shown = visible(label, limit=_LONGEST, newlines=False)
-        yield Content.styled(f"◔ {shown}{more} ", "$text-warning") + link("✕", "app.stop_measuring()")
+        label = f"{middle(activities[0].title, longest)} {activities[0].share}".strip()
+        yield Content.styled(f"◔ {label}{more} ", "$text-warning") + link("✕", "app.stop_measuring()")
 
 
 def _servers(session: SessionState) -> Content:
@@ -141,8 +125,10 @@ def _pages(where: Where) -> Iterator[Content]:
 
 def _facts(session: SessionState, room: int) -> Content:
     """What is in force, as much as fits: configuration, model, profile, toolset."""
+    # A file by its name, an address without its scheme.
+    _, is_address, rest = session.config.partition("://")
     facts = [
-        ("", _source(session.config)),
+        ("", rest if is_address else PurePath(session.config).name),
         ("", session.model_label),
         ("profile ", session.profile),
         ("toolset ", session.toolset),
@@ -158,12 +144,6 @@ def _facts(session: SessionState, room: int) -> Content:
             break
         shown.append(piece)
     return link(_GAP.join(shown), "app.settings()", MUTED) if shown else Content()
-
-
-def _source(config: str) -> str:
-    """Return a file by its name, and an address without its scheme."""
-    _, is_address, rest = config.partition("://")
-    return rest if is_address else PurePath(config).name
 
 
 def _replay(session: SessionState, room: int) -> Iterator[Content]:

@@ -18,6 +18,23 @@ from widgets import Column, Record, middle, plain, visible
 MUTED = "$foreground 60%"
 
 
+_GAP = "   "
+
+
+def joined(pieces: Sequence[Content], width: int) -> Content:
+    """Join as many pieces as fit into a line, always including the first."""
+    kept = list(pieces)
+    while len(kept) > 1 and Content(_GAP).join(kept).cell_length > width:
+        kept.pop()
+    return Content(_GAP).join(kept)
+
+
+def progress_bar(share: float, cells: int) -> Content:
+    """Draw a line of so many cells, as much of it done as the share says."""
+    full = round(share * cells)
+    return Content.assemble(("━" * full, "$primary"), ("━" * (cells - full), "$border"))
+
+
 _LIMIT = 600
 
 

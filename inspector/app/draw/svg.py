@@ -69,9 +69,9 @@ def dot(x: float, y: float, color: str) -> str:
 
 def _attributes(**values: str | float) -> str:
     """Return XML attributes, underscores as hyphens and numbers with at most one decimal."""
-    texts = {name.replace("_", "-"): _number(value) for name, value in values.items()}
-    return "".join(f" {name}={quoteattr(text)}" for name, text in texts.items())
-
-
-def _number(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")
+    texts = (
+        value if isinstance(value, str) else f"{value:.1f}".removesuffix(".0") for value in values.values()
+    )
+    return "".join(
+        f" {name.replace('_', '-')}={quoteattr(text)}" for name, text in zip(values, texts, strict=True)
+    )

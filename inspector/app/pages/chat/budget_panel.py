@@ -93,11 +93,7 @@ class BudgetPanel(Vertical):
 PANES: tuple[tuple[str, Callable[[SessionState, float], tuple[Record, ...]], str], ...] = (
     ("loaded", loaded_rows, "No tools loaded yet. Searches load them."),
     ("deferred", lambda session, _: deferred_rows(session), "No deferred tools."),
-    (
-        "evicted",
-        lambda session, _: evicted_rows(session),
-        "No tools evicted: no loops, and enough room.",
-    ),
+    ("evicted", lambda session, _: evicted_rows(session), "No tools evicted: no loops, and enough room."),
 )
 
 

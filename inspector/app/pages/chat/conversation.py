@@ -86,19 +86,14 @@ def _lines(item: Item, hits: Sequence[Hit], width: int) -> list[Content]:
     best = max(hit.score.value for hit in hits)
     ids = {hit.tool_id: visible(hit.tool_id, newlines=False) for hit in hits}
     names = shortened(ids.values(), name)
+    # The results by rank, and where others have a rank between them.
+    known, last = item.report.hits if item.report is not None else (), max(hit.rank for hit in hits)
     return [
         Content.styled(f"{' ' * _RANK}… {one.ranks}: {one.reason}", MUTED).truncate(width, ellipsis=True)
         if isinstance(one, Gap)
         else _line(item, one, names[ids[one.tool_id]].ljust(name), layout, best, is_first=one is hits[0])
-        for one in _listed(item, hits)
+        for one in with_gaps([hit for hit in known if hit.rank <= last], hits.__contains__)
     ]
-
-
-def _listed(item: Item, hits: Sequence[Hit]) -> list[Hit | Gap]:
-    """The results by rank, and where others have a rank between them."""
-    known = item.report.hits if item.report is not None else ()
-    last = max(hit.rank for hit in hits)
-    return with_gaps([hit for hit in known if hit.rank <= last], hits.__contains__)
 
 
 def _taken(item: Item, hits: Sequence[Hit], layout: _Layout) -> int:
@@ -168,8 +163,9 @@ def _thought(item: Item) -> Content:
     return Content.assemble(head, "\n", _indented(plain(item.text)).stylize("italic"))
 
 
-def _notice(item: Item) -> Content:
-    head = Content.assemble(("◇ ", "bold $primary"), plain(item.title, newlines=False).stylize("$primary"))
+def _marked(item: Item, sign: str, color: str) -> Content:
+    """Return a title behind a sign, and how its text begins."""
+    head = Content.assemble((sign, f"bold {color}"), plain(item.title, newlines=False).stylize(color))
     return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
 
 
@@ -191,22 +187,12 @@ def _call(item: Item) -> Content:
     return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
 
 
-def _warning(item: Item) -> Content:
-    head = Content.assemble(
-        ("⚠ ", "bold $text-warning"), plain(item.title, newlines=False).stylize("$text-warning")
-    )
-    return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
-
-
 def _error(item: Item) -> Content:
     head = Content.assemble(("✕ ", "bold $text-error"), plain(item.title).stylize("$text-error"))
     hint = Content.assemble("\n", _indented(plain(item.text))) if item.text else ""
-    more = (f"\n{_INDENT}… {_answered(item.raw)} (enter opens)", MUTED) if item.raw else ""
+    lines = count(item.raw.count("\n") + 1, "line")
+    more = (f"\n{_INDENT}… raw reply, {lines} (enter opens)", MUTED) if item.raw else ""
     return Content.assemble(head, hint, more)
-
-
-def _answered(raw: str) -> str:
-    return f"raw reply, {count(raw.count(chr(10)) + 1, 'line')}"
 
 
 def _preview(text: str) -> Content:
@@ -228,8 +214,8 @@ _BLOCKS = {
     ItemKind.ANSWER: _answer,
     ItemKind.THOUGHT: _thought,
     ItemKind.CALL: _call,
-    ItemKind.NOTICE: _notice,
-    ItemKind.WARNING: _warning,
+    ItemKind.NOTICE: lambda item: _marked(item, "◇ ", "$primary"),
+    ItemKind.WARNING: lambda item: _marked(item, "⚠ ", "$text-warning"),
     ItemKind.ERROR: _error,
 }
 
@@ -250,12 +236,11 @@ class ItemBlock(Static, can_focus=True):
         Binding("down,j", "app.focus_next", show=False),
     ]
 
+    @dataclass
     class Opened(Message):
         """The item should open in full."""
 
-        def __init__(self, item: Item) -> None:
-            super().__init__()
-            self.item = item
+        item: Item
 
     def __init__(self, item: Item) -> None:
         super().__init__(Hanging(block(item)), classes=f"item -{item.kind}", markup=False)

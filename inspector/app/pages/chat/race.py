@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -14,12 +13,12 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from inspector.app.context import Job
 from inspector.app.dialogs.choice import ChoiceDialog, profile_rows
-from inspector.app.job import Job
 from inspector.app.pages.chat.race_picture import ENDINGS, exported
-from inspector.app.pages.chat.race_playback import Playback, read_scenarios
 from inspector.app.pages.chat.race_selection import Selection
 from inspector.app.pages.chat.race_text import (
+    Playback,
     bars_text,
     big_share,
     headline,
@@ -85,9 +84,6 @@ class RacePanel(Vertical):
 
 class RaceResult(Vertical):
     """What is said of the race; at its end the number and its footnotes, which scroll with the keys."""
-
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="race-end"):
@@ -162,7 +158,7 @@ class RaceScreen(LabScreen):
     def on_mount(self) -> None:
         if self.app.animation_level == "none":
             self.playback.pace = 0.0
-        self._read()
+        self.read(lambda: None)
 
     def arrive(self, destination: Destination) -> None:
         """Race the last question, after asking if that costs money; a race that is on goes on."""
@@ -202,13 +198,6 @@ class RaceScreen(LabScreen):
     def show_view(self, view: View) -> None:
         if self.playback.race is None and not view.state.busy:
             self.show()
-
-    @work(exit_on_error=False, group="read")
-    async def _read(self) -> None:
-        try:
-            self.selection.files = await read_scenarios(self.lab)
-        except ToolsightError as error:
-            self.fail(error)
 
     def action_run(self) -> None:
         """Start a race, dropping any current runs; ask first if a real model is to answer twice."""
@@ -299,22 +288,24 @@ class RaceScreen(LabScreen):
 
     def action_scenario(self) -> None:
         """Choose what is raced; a scenario that does not fit the servers is refused."""
-        rows, current = self.selection.rows(self.session), self.selection.current
-        self.app.push_screen(ChoiceDialog("Race this", rows, self._choose_file, current))
+        rows, current = self.selection.rows(self.files, self.session), self.selection.current
+        self.app.push_screen(ChoiceDialog("Race this", rows, self.choose_file, current))
 
-    def _choose_file(self, path: str) -> None:
-        self.selection.choose(path, self.session)
+    def choose_file(self, path: str) -> None:
+        """Race this scenario next. Raises ConfigError if it does not fit the servers."""
+        self.selection.choose(self.files, path, self.session)
         self._reset()
 
     def action_profile(self) -> None:
         """Choose the profile that races against static binding."""
         current = self.selection.other(self.session)
         rows = profile_rows(current, leaving_out=STATIC)
-        self.app.push_screen(ChoiceDialog("Race against static binding", rows, self._choose_profile, current))
 
-    def _choose_profile(self, name: str) -> None:
-        self.selection.profile = name
-        self._reset()
+        def choose(name: str) -> None:
+            self.selection.profile = name
+            self._reset()
+
+        self.app.push_screen(ChoiceDialog("Race against static binding", rows, choose, current))
 
     def _reset(self) -> None:
         """Clear the race after another choice."""

@@ -1,7 +1,7 @@
 """A race as lines of a terminal, a recording, a picture, Markdown or HTML: what both sent, and the saving."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -10,12 +10,12 @@ from textwrap import wrap
 from rich.cells import cell_len
 
 from inspector.app.draw import svg
+from inspector.app.draw.line import joined
 from inspector.app.pages.chat.race_text import (
     SEARCHES,
     answered,
     bar,
     headline,
-    joined,
     measured,
     note_lines,
     prices,
@@ -25,6 +25,7 @@ from inspector.app.pages.chat.race_text import (
     table_rows,
 )
 from inspector.core.number import count, money, percent, tokens
+from inspector.core.report import Table, markdown_table
 from inspector.scenario.race import Race, RaceFrame, Racer, Verdict
 from widgets import middle, plain, shorten, visible
 
@@ -309,36 +310,23 @@ _STYLE = (
 
 def markdown(race: Race, verdict: Verdict) -> str:
     """Return the race as Markdown: what was measured, what came of it, both sides, the notes."""
-    title = race.scenario.title
-    head, *lines = ([cell.replace("|", "\\|") for cell in row] for row in table_rows(verdict))
-    table = [head, ["---", "--:", "--:", "--:"], *lines]
-    return "\n".join(
-        [
-            f"# {headline(verdict).plain.splitlines()[0]}",
-            "",
-            measured(title, verdict),
-            "",
-            *(f"| {' | '.join(row)} |" for row in table),
-            "",
-            *(f"- {line}" for line in _export_notes(verdict)),
-            "",
-        ]
-    )
+    head, *rows = table_rows(verdict)
+    table = markdown_table(Table("", head, tuple(rows), frozenset({1, 2, 3})))
+    notes = "\n".join(f"- {line}" for line in _export_notes(verdict))
+    title = f"# {headline(verdict).plain.splitlines()[0]}"
+    return "\n\n".join([title, measured(race.scenario.title, verdict), table, notes]) + "\n"
 
 
 def _export_notes(verdict: Verdict) -> list[str]:
     return [line.removeprefix("· ") for line in note_lines(verdict).plain.splitlines()]
 
 
-def _tagged(tag: str, inside: Iterable[str]) -> str:
-    return f"<{tag}>{''.join(inside)}</{tag}>"
-
-
 def html(race: Race, verdict: Verdict) -> str:
     """Return the race as a page that stands alone."""
     title = race.scenario.title
-    rows = (_tagged("tr", (_tagged("td", escape(cell)) for cell in row)) for row in table_rows(verdict))
-    notes = (_tagged("li", escape(line)) for line in _export_notes(verdict))
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table_rows(verdict))
+    rows = (f"<tr>{row}</tr>" for row in cells)
+    notes = (f"<li>{escape(line)}</li>" for line in _export_notes(verdict))
     drawing = picture(title, race.frames(), verdict)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'

@@ -1,6 +1,6 @@
 """What is to be raced: the last question or a chosen scenario, and the profile against static binding."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ class Selection:
     """The chosen scenario, None for the last question, and the chosen profile, "" for the session's."""
 
     def __init__(self) -> None:
-        self.files: tuple[ScenarioFile, ...] = ()
         self.chosen: ScenarioFile | None = None
         self.profile = ""
 
@@ -41,9 +40,9 @@ class Selection:
         own = self.profile or session.profile
         return DEFAULT_PROFILE if own == STATIC else own
 
-    def choose(self, path: str, session: SessionView) -> None:
+    def choose(self, files: Sequence[ScenarioFile], path: str, session: SessionView) -> None:
         """Choose a scenario by its path, or the last question. Raises ConfigError if it does not fit."""
-        chosen = next((file for file in self.files if str(file.path) == path), None)
+        chosen = next((file for file in files if str(file.path) == path), None)
         if chosen is not None and chosen.scenario is not None:
             require_fit(chosen.scenario, session.catalog)
         self.chosen = chosen
@@ -53,10 +52,10 @@ class Selection:
         """The key of what is chosen, among `rows`."""
         return str(self.chosen.path) if self.chosen is not None else _QUESTION
 
-    def rows(self, session: SessionView) -> tuple[Record, ...]:
+    def rows(self, files: Sequence[ScenarioFile], session: SessionView) -> tuple[Record, ...]:
         """Return what can be raced: the last question, the scenarios that fit, then those that do not."""
         rows = []
-        for file in self.files:
+        for file in files:
             if file.scenario is not None:
                 missing = lacking(file.scenario, session.catalog)
                 misfit = f"does not fit: needs {', '.join(missing)}" if missing else ""

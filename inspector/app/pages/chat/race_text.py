@@ -1,18 +1,106 @@
-"""The texts of a race: both sides as bars on one scale, call by call, and how it ended."""
+"""A race in time and in words: its playback, both sides as bars on one scale, call by call, how it ended."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.line import MUTED
-from inspector.app.pages.chat.race_playback import Playback
-from inspector.app.scenario_job import Progress
+from inspector.app.draw.line import MUTED, joined
+from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.config.setting import PROFILES
+from inspector.core.events import Record
 from inspector.core.number import count, money, money_decimals, percent, tokens
-from inspector.core.ranking import IndexPhase
 from inspector.scenario.comparison import ANSWERED, STATIC
-from inspector.scenario.race import RaceFrame, Racer, Verdict
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Racer, Verdict
 from widgets import visible
+
+# Seconds between model calls, fastest first; 0 shows everything at once.
+PACES = (0.0, 0.1, 0.2, 0.4, SECONDS_A_CALL, 1.0, 1.5, 2.5)
+
+
+class Playback:
+    """A race that may still be running while it is shown. `progress` is that of both runs, by side."""
+
+    def __init__(self, pace: float) -> None:
+        self.pace = pace
+        self.is_paused = False
+        self.race: Race | None = None
+        self.verdict: Verdict | None = None
+        self.progress: tuple[Progress, ...] = ()
+        self._position = 0
+
+    def begin(self, race: Race, file: ScenarioFile) -> None:
+        """Show this race from its start."""
+        self.clear()
+        self.race = race
+        self.progress = tuple(Progress(file, profile) for profile in race.profiles)
+
+    def clear(self) -> None:
+        """Show no race."""
+        self.race = self.verdict = None
+        self.progress = ()
+        self.is_paused, self._position = False, 0
+
+    def note(self, side: int, record: Record) -> None:
+        """Take one record of a run."""
+        self.progress = tuple(
+            run.after(record) if number == side else run for number, run in enumerate(self.progress)
+        )
+
+    def finish(self) -> None:
+        """Take the verdict once both runs are over."""
+        self.verdict = self.race.verdict if self.race is not None else None
+
+    @property
+    def frames(self) -> tuple[RaceFrame, ...]:
+        """Every frame so far."""
+        return self.race.frames() if self.race is not None else ()
+
+    @property
+    def shown(self) -> tuple[RaceFrame, ...]:
+        """The frames from the start to the current one."""
+        return self.frames[: self._position + 1]
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether both runs are over and the last frame is shown."""
+        return self.verdict is not None and self._position == len(self.frames) - 1
+
+    def frame(self, profile: str) -> RaceFrame:
+        """Return the current frame; before a race, empty racers with `profile` in the second."""
+        shown = self.shown
+        return shown[-1] if shown else RaceFrame(0.0, (Racer(profile=STATIC), Racer(profile=profile)))
+
+    @property
+    def most(self) -> tuple[int, int]:
+        """The tokens of the larger racer so far, and of the largest model call."""
+        racers = self.race.racers if self.race is not None else ()
+        return max((racer.discovery_tokens for racer in racers), default=0), max(
+            (racer.present for racer in racers), default=0
+        )
+
+    def advance(self) -> bool:
+        """Show the next model call (all of them at pace 0); return whether anything can change."""
+        if self.race is None or self.is_paused or self.is_finished:
+            return False
+        last = len(self.frames) - 1
+        self._position = min(self._position + 1, last) if self.pace else last
+        return True
+
+    def step(self, by: int) -> None:
+        """Pause and move by that many model calls, within the race."""
+        if self.race is not None:
+            self.is_paused = True
+            self._position = max(min(self._position + by, len(self.frames) - 1), 0)
+
+    def pause(self) -> None:
+        """Pause or resume."""
+        self.is_paused = not self.is_paused and self.race is not None
+
+    def slower(self, by: int) -> None:
+        """Change the pace by that many steps; negative is faster."""
+        nearest = min(range(len(PACES)), key=lambda number: abs(PACES[number] - self.pace))
+        self.pace = PACES[min(max(nearest + by, 0), len(PACES) - 1)]
+
 
 COLORS = ("$foreground 40%", "$primary")
 NAMES = ("$foreground 70%", "$text-primary")
@@ -24,10 +112,7 @@ _CALL, _COUNT, _BAR = 3, 6, 6
 _TOTAL = 10
 # A full bar is worth one of these, times a power of ten: a bar grows, and the scale seldom changes.
 _SCALES = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
-_MEANS = {
-    STATIC: "every tool in every call",
-    "toolsight": "tools found when needed",
-}
+_MEANS = {STATIC: "every tool in every call", "toolsight": "tools found when needed"}
 
 
 def status(title: str, ground: str, playback: Playback, model: str, width: int) -> Content:
@@ -40,14 +125,6 @@ def status(title: str, ground: str, playback: Playback, model: str, width: int) 
     asked = Content.styled(visible(title, limit=400, newlines=False), "bold")
     room = width - pieces[0].cell_length - len(_GAP)
     return joined([asked.truncate(max(room, width // 2), ellipsis=True), *pieces], width)
-
-
-def joined(pieces: Sequence[Content], width: int) -> Content:
-    """Join as many pieces as fit into a line, always including the first."""
-    kept = list(pieces)
-    while len(kept) > 1 and Content(_GAP).join(kept).cell_length > width:
-        kept.pop()
-    return Content(_GAP).join(kept)
 
 
 def racer_title(profile: str) -> Content:
@@ -68,10 +145,7 @@ def waiting(progress: Progress) -> str:
     """Return what a run waits for before its first model call."""
     if progress.connected < progress.servers or not progress.servers:
         return f"servers {progress.connected} of {progress.servers or '…'}"
-    index = progress.state.index
-    if index.phase in (IndexPhase.OFF, IndexPhase.READY):
-        return "ready"
-    return f"{index.phase} {index.embedded} of {index.total}" if index.total else str(index.phase)
+    return progress.indexing or "ready"
 
 
 def scale(most: int) -> int:
@@ -158,16 +232,12 @@ def so_far(frame: RaceFrame) -> Content:
     bound, found = static.discovery_tokens, other.discovery_tokens
     if not (bound and found):
         return Content.styled("Starting servers and indexing tools …", MUTED)
-    share = 1 - found / bound
+    share, name = 1 - found / bound, visible(other.profile, limit=40, newlines=False)
     return Content.assemble(
         (f"call {frame.call}", "bold"),
-        f": {_name(other)} {tokens(found)} tokens for tools, static {tokens(bound)}, ",
+        f": {name} {tokens(found)} tokens for tools, static {tokens(bound)}, ",
         (f"{percent(abs(share))} {'less' if share >= 0 else 'more'}", "bold"),
     )
-
-
-def _name(racer: Racer) -> str:
-    return visible(racer.profile, limit=40, newlines=False)
 
 
 _CELL = 11

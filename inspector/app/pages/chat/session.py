@@ -1,7 +1,8 @@
 """The session: conversation, budget, tools and events on one screen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import ClassVar
 
 from textual import on
@@ -16,19 +17,54 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.draw.line import COLUMNS, MUTED, feed_rows, problem_lines
-from inspector.app.example_request import example_requests
 from inspector.app.pages.chat.budget_panel import BudgetPanel, ToolsPanel
 from inspector.app.pages.chat.conversation import ConversationPanel, ItemBlock, detail_title
 from inspector.app.place import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.stream import View
-from inspector.core.conversation import Item, ItemKind
+from inspector.core.conversation import ItemKind
 from inspector.core.error import refusal
 from inspector.core.events import SearchPerformed, TurnEnded
 from inspector.core.number import count, plural
-from inspector.core.ranking import SearchReport
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
-from widgets import Prompt, RecordList, plain
+from inspector.core.text import first_sentence, shortened
+from inspector.core.tool import Tool
+from widgets import Prompt, RecordList, link
+
+_LONGEST = 72
+
+
+def example_requests(tools: Sequence[Tool], most: int = 3) -> tuple[str, ...]:
+    """The first sentences of up to `most` tools, of another server each as far as there are others.
+
+    Tools that only read come before the others; one without a description is no example.
+    """
+    examples: dict[str, None] = {}
+    for example in _in_turn(sorted(tools, key=lambda tool: not tool.annotations.read_only)):
+        examples[example] = None
+        if len(examples) >= most:
+            break
+    return tuple(examples)[:most]
+
+
+def _in_turn(tools: Sequence[Tool]) -> Iterator[str]:
+    """The first request of each server, in the order of the tools; then their second ones, and so on."""
+    rest: dict[str, list[Tool]] = {}
+    for tool in tools:
+        if tool.server in rest:
+            rest[tool.server].append(tool)
+        elif request := _request(tool):
+            rest[tool.server] = []
+            yield request
+    others = (filter(None, map(_request, more)) for more in rest.values())
+    yield from filter(None, chain.from_iterable(zip_longest(*others)))
+
+
+def _request(tool: Tool) -> str:
+    """The first sentence of a tool's description; "" if it has none."""
+    sentence = first_sentence(tool.description).rstrip(".")
+    return shortened(sentence, _LONGEST) if sentence else ""
+
 
 # The text of an empty conversation.
 
@@ -62,13 +98,11 @@ def welcome(session: SessionState, examples: Sequence[str]) -> Content:
     ]
     if examples:
         lines.append(Content.styled("Type a request. ↑ recalls an example, or click one:", MUTED))
-        lines += [_example(place, text) for place, text in enumerate(examples)]
+        lines += [
+            Content.assemble(("  › ", "bold $accent"), link(text, f"screen.example({place})"))
+            for place, text in enumerate(examples)
+        ]
     return Content("\n").join(lines)
-
-
-def _example(place: int, text: str) -> Content:
-    click = Style.from_meta({"@click": f"screen.example({place})"})
-    return Content.assemble(("  › ", "bold $accent"), plain(text, newlines=False).stylize(click))
 
 
 def _problems(session: SessionState) -> list[Content]:
@@ -90,14 +124,12 @@ def hint(session: SessionState) -> Content:
     """Return the keys that go on from a finished turn; empty while there is none."""
     if session.busy or not any(item.kind is ItemKind.USER for item in session.conversation.items):
         return Content()
-    why = _offer("w", "why a tool was not found", "why") if session.conversation.last_search else Content()
-    offers = [offer for offer in (why, _offer("r", "race", "race")) if offer]
-    return Content.assemble("esc, then ", Content("   ").join(offers))
-
-
-def _offer(key: str, text: str, action: str) -> Content:
-    click = Style.from_meta({"@click": f"screen.{action}"})
-    return Content.assemble((key, _KEY), f": {text}").stylize(click)
+    offers = [("w", "why a tool was not found", "why")] if session.conversation.last_search else []
+    shown = (
+        Content.assemble((key, _KEY), f": {text}").stylize(Style.from_meta({"@click": f"screen.{action}"}))
+        for key, text, action in (*offers, ("r", "race", "race"))
+    )
+    return Content.assemble("esc, then ", Content("   ").join(shown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,14 +312,15 @@ class SessionScreen(ToolKeys):
     def _open_item(self, event: ItemBlock.Opened) -> None:
         item = event.item
         if item.kind is ItemKind.SEARCH and item.report is not None:
-            self.open(SearchPage(item.report.request, self._whole(item)))
+            # With the parts of its scores, as it was recorded.
+            found = (record.event for record in self.session.between(item.seq - 1, item.seq))
+            whole = (event.report for event in found if isinstance(event, SearchPerformed))
+            self.open(SearchPage(item.report.request, next(whole, item.report)))
         else:
-            self.app.push_screen(DetailScreen(detail_title(item), _full_text(item), item.arguments))
-
-    def _whole(self, item: Item) -> SearchReport | None:
-        """The report of a search with the parts of its scores, as it was recorded."""
-        found = (record.event for record in self.session.between(item.seq - 1, item.seq))
-        return next((event.report for event in found if isinstance(event, SearchPerformed)), item.report)
+            text = item.text or item.title
+            if item.kind is ItemKind.ERROR:
+                text = "\n\n".join(filter(None, (item.title, item.text, item.raw)))
+            self.app.push_screen(DetailScreen(detail_title(item), text, item.arguments))
 
     @on(RecordList.Selected, "ToolsPanel RecordList")
     def _open_tool(self, event: RecordList.Selected) -> None:
@@ -304,9 +337,3 @@ def _stand_in(model: str) -> str:
         return ""
     how = "a script" if model.startswith("demo/script") else "rules"
     return f"answered by {how}, no LLM; ctrl+o picks a model"
-
-
-def _full_text(item: Item) -> str:
-    if item.kind is ItemKind.ERROR:
-        return "\n\n".join(filter(None, (item.title, item.text, item.raw)))
-    return item.text or item.title

@@ -9,10 +9,9 @@ from textual.binding import Binding, BindingType
 from textual.widgets import ContentSwitcher
 
 from inspector.app.base_screen import ToolKeys
-from inspector.app.context import REPLAYED
-from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog, model_rows, toolset_rows
+from inspector.app.context import REPLAYED, Job
+from inspector.app.dialogs.choice import ModelDialog, NamedDialog, ToolsetDialog, model_rows
 from inspector.app.draw.line import failure_text
-from inspector.app.job import Job
 from inspector.app.pages.cost import trial
 from inspector.app.pages.cost.calls import CallsView
 from inspector.app.pages.cost.now import NowView, is_server, server_of
@@ -29,7 +28,7 @@ from widgets import RecordList, visible
 class OtherModelDialog(NamedDialog):
     """Any model by its name, only to count tokens for."""
 
-    hint = "any litellm model: openai/…, anthropic/…, ollama/…"
+    hint = ModelDialog.hint
 
     def __init__(self, current: str, choose: Callable[[str], None]) -> None:
         super().__init__("What if: another model", model_rows(current), choose, current)
@@ -75,14 +74,12 @@ class BudgetScreen(ToolKeys):
         "Dollar amounts include searches and use prompt cache prices.",
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.prices: Prices | None = None
-        self._trial: Trial | None = None
-        self._model = ""
-        self._counted: tuple[object, ...] = ()
-        self._cache = 0
-        self._assumed = False
+    prices: Prices | None = None
+    _trial: Trial | None = None
+    _model = ""
+    _counted: tuple[object, ...] = ()
+    _cache = 0
+    _assumed = False
 
     def body(self) -> ComposeResult:
         with ContentSwitcher(initial=_view(_NOW), id="budget-views"):
@@ -93,16 +90,13 @@ class BudgetScreen(ToolKeys):
     def show_view(self, view: View) -> None:
         self.query_one(NowView).show(view.state, self.prices)
         self.query_one(CallsView).show(view.state, self.prices)
-        self._count_again()
-        self.show_effect()
-        self._compare()
-
-    def _count_again(self) -> None:
-        """Count every tool's parts again if catalog, tokenizer or model changed."""
+        # Every tool's parts are counted again if catalog, tokenizer or model changed.
         key = (self.session.accounting.meter, self.session.catalog, self.session.state.model)
         if key != self._counted:
             self._counted = key
             self.run_job("budget", self._count, self.query_one(NowView).show_costs)
+        self.show_effect()
+        self._compare()
 
     def _count(self, job: Job) -> Mapping[str, ToolCost]:
         """Runs in a thread; prices come first, because they are known at once."""
@@ -190,16 +184,11 @@ class BudgetScreen(ToolKeys):
 
     def action_other_toolset(self) -> None:
         """Try another toolset."""
-        toolsets, current = self.session.configuration.toolsets, self.session.state.toolset
-        everything = "all tools"
-        while everything in toolsets:
-            everything = f"({everything})"
-
-        def choose(name: str) -> None:
-            self._try(lambda tried: tried.use_toolset("" if name == everything else name))
-
-        rows = toolset_rows(toolsets, current, everything)
-        dialog = ChoiceDialog("What if: another toolset", rows, choose, current or everything)
+        dialog = ToolsetDialog(
+            self.context,
+            "What if: another toolset",
+            lambda name: self._try(lambda tried: tried.use_toolset(name)),
+        )
         self.app.push_screen(dialog)
 
     def action_other_model(self) -> None:

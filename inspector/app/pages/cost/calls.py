@@ -204,10 +204,8 @@ def session_money(session: SessionState, prices: Prices | None) -> list[Content]
 class CallsView(Vertical):
     """Draws what every call cost."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self._session = SessionState()
-        self._prices: Prices | None = None
+    _session = SessionState()
+    _prices: Prices | None = None
 
     def compose(self) -> ComposeResult:
         yield Canvas(

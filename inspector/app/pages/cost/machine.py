@@ -17,7 +17,7 @@ from inspector.app.list_page import ListPage
 from inspector.core.number import count, percent
 from inspector.core.report import NOTHING
 from inspector.measure.audit.audit import server_table
-from inspector.measure.audit.result import Audit, ConfigurationAudit, Problem
+from inspector.measure.audit.result import Audit, ConfigurationAudit
 from inspector.session.verdict import Answer
 from widgets import Column, Record, RecordList, plain, visible
 
@@ -50,13 +50,12 @@ def facts(audit: Audit) -> Content:
         ),
         Content.styled(basis, MUTED),
     ]
-    return Content("\n").join([*(lines if configurations else []), *map(_problem, audit.problems)])
-
-
-def _problem(problem: Problem) -> Content:
-    # An error names its file, and the place in it.
-    told = f"{problem.title}: {problem.error.replace(problem.source, shown_path(problem.source))}"
-    return Content.assemble(("✕ ", "$text-error"), plain(told, limit=_LONGEST, newlines=False))
+    shown = lines if configurations else []
+    for one in audit.problems:
+        # An error names its file, and the place in it.
+        told = f"{one.title}: {one.error.replace(one.source, shown_path(one.source))}"
+        shown.append(Content.assemble(("✕ ", "$text-error"), plain(told, limit=_LONGEST, newlines=False)))
+    return Content("\n").join(shown)
 
 
 def _row(place: int, one: ConfigurationAudit) -> Record:
@@ -110,9 +109,7 @@ class MachineScreen(ListPage):
         "enter opens the full configuration, y copies its path, r rereads the files.",
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._configurations: Sequence[ConfigurationAudit] = ()
+    _configurations: Sequence[ConfigurationAudit] = ()
 
     def body(self) -> ComposeResult:
         yield Static(READING, id="facts", markup=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,7 +19,7 @@ from inspector.app.pages.cost.trial import headline, hint
 from inspector.core.budget import Prices, ToolCost
 from inspector.core.number import count, percent, signed_percent, tokens
 from inspector.core.session import Binding, SessionState, ToolState
-from widgets import Column, Meter, Record, RecordList
+from widgets import Column, Meter, Record, RecordList, legend
 
 _WIDE = 112
 COLUMNS = (
@@ -197,8 +198,8 @@ _NO_TOOLS = "No tools yet: no server is ready (see Tools)."
 class NowView(Vertical):
     """Draws a session's budget and the costs of its tools, as far as they are counted."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self._session = SessionState()
         self._prices: Prices | None = None
         self._opened: frozenset[str] | None = None
@@ -275,12 +276,17 @@ class NowView(Vertical):
 
     def _legend(self, width: int, _height: int) -> Content:
         budget = self._session.budget
-        return present.flowing_legend(present.segments(budget.parts), width) if budget else Content("")
+        parts = present.segments(budget.parts) if budget else ()
+        return present.flow(
+            (legend([one], number=lambda value: tokens(round(value))) for one in parts), width
+        )
 
     def _facts(self, width: int, _height: int) -> Content:
         session, budget = self._session, self._session.budget
-        counted = [present.counted_by(budget)] if budget is not None else []
-        facts = [*counted, *present.facts(session), *session_cost(session, self._prices)]
+        facts = [*present.facts(session), *session_cost(session, self._prices)]
+        if budget is not None:
+            exact = "exact" if budget.tokenizer.exact else "estimate"
+            facts.insert(0, present.fact("tokenizer", budget.tokenizer.name, exact))
         return present.flow(facts, width)
 
     def _show_rows(self) -> None:

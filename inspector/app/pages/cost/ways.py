@@ -1,6 +1,6 @@
 """The five ways to deliver tools, compared in a thread: tokens, cache, money, and what broke the cache."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -247,27 +247,32 @@ def _sums(cost: SessionCost, calls: int, priced: bool) -> Sequence[float]:
 class WaysView(InContext, Vertical):
     """Compares in a thread; an answer to an older question is dropped."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self._question: Question | None = None
-        self._found: DeliveryComparison | None = None
+    _question: Question | None = None
+    _found: DeliveryComparison | None = None
 
     def compose(self) -> ComposeResult:
-        yield Canvas(self._facts, id="ways-facts")
+        yield Canvas(self._drawn(lambda found, width, _: flow(way_facts(found), width)), id="ways-facts")
         yield RecordList(COLUMNS, header=True, empty=WAITING, id="ways-table")
         with Container(id="ways-below"):
             yield Canvas(self._detail, id="ways-detail")
-            yield Canvas(self._plot, id="ways-plot")
+            yield Canvas(self._drawn(way_plot), id="ways-plot")
+
+    def _drawn(
+        self, draw: Callable[[DeliveryComparison, int, int], Content]
+    ) -> Callable[[int, int], Content]:
+        """Draw the comparison once there is one."""
+        return lambda *size: draw(self._found, *size) if self._found is not None else Content("")
 
     def ask(self, question: Question) -> None:
         """Compare, unless this question was the last one asked."""
         if question == self._question:
             return
         self._question = question
-        self.run_job("ways", lambda _: question.answer(), self._show, failed=self._not_compared)
 
-    def _not_compared(self, error: Exception) -> None:
-        self._show(None, failure_text(error)[1])
+        def failed(error: Exception) -> None:
+            self._show(None, failure_text(error)[1])
+
+        self.run_job("ways", lambda _: question.answer(), self._show, failed=failed)
 
     def _show(self, found: DeliveryComparison | None, empty: str = EMPTY) -> None:
         self._found, table = found, self.query_one("#ways-table", RecordList)
@@ -282,14 +287,8 @@ class WaysView(InContext, Vertical):
         for canvas in self.query(Canvas):
             canvas.redraw()
 
-    def _facts(self, width: int, _height: int) -> Content:
-        return flow(way_facts(self._found), width) if self._found is not None else Content("")
-
     def _detail(self, _width: int, height: int) -> Content:
         current = self.query_one("#ways-table", RecordList).current
         if self._found is None or current is None:
             return Content("")
         return way_detail(self._found, Delivery(current.key), height)
-
-    def _plot(self, width: int, height: int) -> Content:
-        return way_plot(self._found, width, height) if self._found is not None else Content("")

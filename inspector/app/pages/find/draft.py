@@ -10,7 +10,6 @@ from pathlib import Path
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
-from inspector.core.number import count
 from inspector.core.tool import Tool, definition
 from inspector.search.standing import Standing
 from inspector.search.tool_edit import CaseChange, CaseEffect, Neighbor, QueryEffect, ToolText, wording_of
@@ -208,12 +207,8 @@ def moved(before: Standing, after: Standing) -> tuple[str, str]:
     return (f"▲ {rise}", "$text-success") if rise > 0 else (f"▼ {-rise}", "$text-warning")
 
 
-def around_rows(effect: QueryEffect, description: str = "") -> tuple[Record, ...]:
-    """Return the edited tool, marked, among its neighbors; copying its row copies the `description`."""
-    return tuple(_around_row(neighbor, effect, description) for neighbor in effect.around)
-
-
-def _around_row(neighbor: Neighbor, effect: QueryEffect, description: str) -> Record:
+def around_row(neighbor: Neighbor, effect: QueryEffect, description: str = "") -> Record:
+    """Return a neighbor, or the edited tool, marked; copying its row copies the `description`."""
     own = neighbor.tool_id == effect.edited_id
     before, after = neighbor.before, neighbor.after
     sign, style = moved(before, after)
@@ -230,21 +225,11 @@ def _around_row(neighbor: Neighbor, effect: QueryEffect, description: str) -> Re
     return Record(neighbor.tool_id, cells, tone, copy=copied)
 
 
-def change_rows(cases: CaseEffect) -> tuple[Record, ...]:
-    """Return the requests that got worse, then those that got better."""
-    worse = tuple(_change_row(change, "▼", "$text-warning") for change in cases.worse)
-    return (*worse, *(_change_row(change, "▲", "$text-success") for change in cases.better))
-
-
-def _change_row(change: CaseChange, sign: str, style: str) -> Record:
+def change_row(change: CaseChange, sign: str, style: str) -> Record:
+    """Return a request that got worse or better."""
     before, after = (_NO_RANK if r is None else str(r) for r in (change.before, change.after))
     cells = (Content.styled(sign, style), before, after, change.query)
     return Record(f"{sign}{change.id}", cells, copy=change.query)
-
-
-def around_title(effect: QueryEffect | None, tools: int) -> str:
-    """Return the title of the list of tools."""
-    return "For this query" if effect is None else f"For this query, among {count(tools, 'tool')}"
 
 
 def change_title(reading: Reading) -> str:

@@ -11,18 +11,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.access.reach import EvalSet
+from inspector.app.context import Job
 from inspector.app.draw.line import failure_text
-from inspector.app.job import Job
 from inspector.app.pages.find import draft
 from inspector.app.pages.find.draft import Draft, Reading
 from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.text_editor import ToolTextEditor
 from inspector.core.error import ToolsightError
+from inspector.core.number import count
 from inspector.core.tool import Tool
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.tool_edit import EditTrial, ToolText, reworded, wording_of
@@ -66,13 +68,18 @@ class EffectPanel(Vertical):
         self.reading, effect = reading, reading.effect
         self._show_numbers()
         around, changes = self.query_one("#around", RecordList), self.query_one("#changes", RecordList)
-        around.border_title = draft.around_title(effect, tools)
+        around.border_title = "For this query" + (f", among {count(tools, 'tool')}" if effect else "")
         changes.border_title = draft.change_title(reading)
         around.empty = changes.empty = reading.why_no_rows
-        around.records = draft.around_rows(effect, description) if effect else ()
+        neighbors = effect.around if effect else ()
+        around.records = tuple(draft.around_row(one, effect, description) for one in neighbors if effect)
         if effect is not None and not around.rows.has_focus:
             around.move_to(effect.edited_id)
-        changes.records = draft.change_rows(reading.cases) if reading.cases else ()
+        worse, better = (reading.cases.worse, reading.cases.better) if reading.cases else ((), ())
+        changes.records = (
+            *(draft.change_row(one, "▼", "$text-warning") for one in worse),
+            *(draft.change_row(one, "▲", "$text-success") for one in better),
+        )
 
     def _show_numbers(self) -> None:
         numbers = self.query_one("#numbers", Static)
@@ -94,6 +101,8 @@ class EditPane(Pane):
         """A labelled request was chosen as the query."""
 
         query_text: str
+
+    _editor = query_one(ToolTextEditor)
 
     def __init__(self) -> None:
         super().__init__(id="edit")
@@ -121,10 +130,6 @@ class EditPane(Pane):
 
     def on_resize(self) -> None:
         self._show_title()
-
-    @property
-    def _editor(self) -> ToolTextEditor:
-        return self.query_one(ToolTextEditor)
 
     @property
     def tool_id(self) -> str:
@@ -224,7 +229,8 @@ class EditPane(Pane):
         if self._tool is None:
             return
         tool, wording, query = self._tool, self._editor.wording, self._query
-        rankers, ranker = self.retrieval.rankers, self.retrieval.ranker_name
+        retrieval = self.retrieval
+        rankers, ranker = retrieval.rankers, retrieval.ranker_name
         count = self.session.accounting.meter.tool
         self._rankers = rankers
         self.write(draft.COMPUTING, "#mark")
@@ -237,7 +243,10 @@ class EditPane(Pane):
             job.tell(partial(self._measured, reading))
             if job.stopped():
                 return
-            evalset = self._requests(rankers)
+            # Built once per catalog.
+            evalset = self._evalset
+            if evalset is None or evalset.tools is not rankers.index.tools:
+                self._evalset = evalset = retrieval.evalset(rankers.index)
             total = sum(case.is_possible for case in evalset.cases)
             reading = replace(reading, total=total, requests=evalset.name)
             done = 0
@@ -256,13 +265,6 @@ class EditPane(Pane):
             self._measured(Reading(problem=failure_text(error)[1]))
 
         self.run_job("edit", measure, lambda _: None, failed=failed)
-
-    def _requests(self, rankers: CatalogRankers) -> EvalSet:
-        """Return the evaluation set, built once per catalog; runs in a thread."""
-        evalset = self._evalset
-        if evalset is None or evalset.tools is not rankers.index.tools:
-            self._evalset = evalset = self.retrieval.evalset(rankers.index)
-        return evalset
 
     def _measured(self, reading: Reading) -> None:
         self.write(reading.mark, "#mark")

@@ -25,11 +25,7 @@ class Topic:
 
 
 # Outcomes as people say them; the terms of art are those of the events and of --json.
-_WORDS = {
-    Outcome.BELOW_FLOOR: "no match",
-    Outcome.UNLIKELY: "unlikely",
-    Outcome.PRECONDITION: "not yet",
-}
+_WORDS = {Outcome.BELOW_FLOOR: "no match", Outcome.UNLIKELY: "unlikely", Outcome.PRECONDITION: "not yet"}
 
 
 def stands_for(ranker: str) -> str:

@@ -7,6 +7,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.message import Message
 from textual.widgets import Static
 
@@ -163,6 +164,8 @@ class ResultList(InContext, Vertical):
     class Moved(Message):
         """The cursor is on another row."""
 
+    found = query_one("#found", RecordList)
+
     def __init__(self) -> None:
         super().__init__(id="results")
         self._report: SearchReport | None = None
@@ -177,10 +180,6 @@ class ResultList(InContext, Vertical):
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_own)
-
-    @property
-    def found(self) -> RecordList:
-        return self.query_one("#found", RecordList)
 
     @property
     def hit(self) -> Hit | None:

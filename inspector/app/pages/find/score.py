@@ -176,7 +176,10 @@ def _part_line(part: Part, columns: Sequence[str]) -> Content:
     numbers = [
         "" if value is None else f"{value:.{0 if column in _COUNTS else 2}f}" for column, value in inputs
     ]
-    row = _row("", "", numbers, _adds(part.value))
+    # With as many decimals as there is room for: where tools hardly differ, parts run into thousands.
+    written = (f"{part.value:.{decimals}f}" for decimals in (3, 2, 1))
+    adds = next((text for text in written if len(text) <= _ADDS), f"{part.value:.0f}")
+    row = _row("", "", numbers, adds)
     return Content.assemble(
         term.pad_right(max(_TERM - term.cell_length, 0)),
         " ",
@@ -184,12 +187,6 @@ def _part_line(part: Part, columns: Sequence[str]) -> Content:
         row[_TERM + 1 + _WHERE : -_ADDS],
         (row[-_ADDS:], "bold"),
     )
-
-
-def _adds(value: float) -> str:
-    """With as many decimals as there is room for: where tools hardly differ, parts run into thousands."""
-    written = (f"{value:.{decimals}f}" for decimals in (3, 2, 1))
-    return next((text for text in written if len(text) <= _ADDS), f"{value:.0f}")
 
 
 def _total(hit: Hit) -> Content:

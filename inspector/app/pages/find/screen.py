@@ -10,17 +10,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import ContentSwitcher, Static
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
-from inspector.app.pages.find.rankers import RankerDialog, RankersPane
+from inspector.app.pages.find.rankers import RankerDialog, RankersPane, StepsPane
 from inspector.app.pages.find.results import NO_RANKS, ResultList
 from inspector.app.pages.find.score import LETTERS, ScorePane
 from inspector.app.pages.find.search import AskBar, Search, facts, introduction
-from inspector.app.pages.find.steps import StepsPane
 from inspector.app.pages.find.why_not import WhyNotPane
 from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.stream import View
@@ -76,6 +76,9 @@ class FindScreen(ToolKeys):
         "c rankers: the tool's rank under each; enter shows the formula, u switches. b: one search per step.",
         "confidence: the chance a tool does what you asked. score: the sum of its parts. esc: to the list.",
     )
+
+    _ask_bar = query_one(AskBar)
+    _results = query_one(ResultList)
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,10 +178,6 @@ class FindScreen(ToolKeys):
     def _report(self) -> SearchReport | None:
         return self._made.report
 
-    @property
-    def _ask_bar(self) -> AskBar:
-        return self.query_one(AskBar)
-
     def _show_facts(self) -> None:
         index, report = self.session.state.index, self._report
         text = facts(report, index, self.size.width - 2) if report else introduction(self._intro, index)
@@ -188,10 +187,6 @@ class FindScreen(ToolKeys):
         self._show_facts()
         self._results.show(self._report, self._made.ranks, self.own_tool)
         self._show_pane()
-
-    @property
-    def _results(self) -> ResultList:
-        return self.query_one(ResultList)
 
     @property
     def _pane(self) -> Pane:
@@ -221,12 +216,8 @@ class FindScreen(ToolKeys):
         self.add_class("-pane")
         self._show_pane()
         if self._pane.takes_focus or self.has_class("-narrow"):
-            self.call_after_refresh(self._focus_pane)
+            self.call_after_refresh(lambda: self._pane.focus_first() or self._results.found.focus())
         else:
-            self._results.found.focus()
-
-    def _focus_pane(self) -> None:
-        if not self._pane.focus_first():
             self._results.found.focus()
 
     def _go_to_list(self) -> None:
@@ -322,12 +313,12 @@ class FindScreen(ToolKeys):
     def action_ranker(self) -> None:
         """Change the ranker of this session."""
         at = self.query_one(RankersPane).ranker if self._pane.has_focus_within else ""
-        self.app.push_screen(RankerDialog(self.context, at), self._use_ranker)
 
-    def _use_ranker(self, _: None) -> None:
-        """Search again if the ranker changed."""
-        if self._made.index is not None and self._made.ranker != self.session.retrieval.ranker_name:
-            self._search(self.request)
+        def search_again(_: None) -> None:
+            if self._made.index is not None and self._made.ranker != self.session.retrieval.ranker_name:
+                self._search(self.request)
+
+        self.app.push_screen(RankerDialog(self.context, at), search_again)
 
     def action_repeat(self) -> None:
         """Make the same search again, with the tools of now."""

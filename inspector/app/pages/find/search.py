@@ -153,10 +153,7 @@ def _line(report: SearchReport, width: int) -> Content:
     ]
     if report.probability is not None:
         style = "bold" if report.answer is Answer.FOUND else "bold $text-warning"
-        known += [
-            Content.styled(report.answer.value, style),
-            Content.styled(confidence_text(report), MUTED),
-        ]
+        known += [Content.styled(report.answer.value, style), Content.styled(confidence_text(report), MUTED)]
     for pieces in ([*known, Content.styled(milliseconds(report.latency_ms), MUTED)], known):
         line = Content(_GAP).join(pieces)
         room = width - line.cell_length - len(_GAP)

@@ -8,17 +8,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from inspector.app.job import Job
+from inspector.app.context import Job
 from inspector.app.list_page import ListPage
 from inspector.app.pages.lab import bench_text as content
-from inspector.app.pages.lab.bench_request import page
-from inspector.app.pages.lab.bench_text import DEFAULT_RANKERS, Running, State, running
+from inspector.app.pages.lab.bench_text import DEFAULT_RANKERS, Running, State, page, running
 from inspector.app.place import SearchPage, ThresholdPage
 from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
 from inspector.measure.calibrate import SETTINGS
 from inspector.measure.evalset import LiveBench
-from inspector.measure.ranker_bench import Measured
+from inspector.measure.ranker_bench import Measured, csv_text, json_text, markdown
 from inspector.search.ranker_list import RANKERS
 from widgets import RecordList
 
@@ -209,5 +208,8 @@ class BenchScreen(ListPage):
             self.notify("Nothing to export yet. Press r to measure the chosen rankers.", markup=False)
             return
         suggested = Path(f"toolsight-bench-{self.session.session_id}.md")
-        text = partial(content.export_text, rows)
+
+        def text(path: Path) -> str:
+            return {".json": json_text, ".csv": csv_text}.get(path.suffix.lower(), markdown)(rows)
+
         self.export(suggested, text, _ENDINGS, what=f"{len(rows)} rankers")

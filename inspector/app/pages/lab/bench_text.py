@@ -1,22 +1,21 @@
-"""The texts of the bench page: rankers with their results, and the state of a run."""
+"""The texts of the bench page: rankers with their results, a run, the requests behind a number."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from textual.content import Content
 
-from inspector.access.reach import EvalSet
-from inspector.app.draw.line import MUTED
+from inspector.access.reach import EvalCase, EvalSet
+from inspector.app.draw.line import MUTED, progress_bar
 from inspector.core.number import bar, count, duration, percent, plural
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.ranker_bench import NOTHING, Measured, Row, csv_text, json_text, markdown
-from inspector.measure.run import KINDS, Kind, Share, Summary
-from inspector.measure.standing import standings
+from inspector.measure.ranker_bench import NOTHING, Measured, markdown
+from inspector.measure.run import KINDS, CaseRun, Run, Share, Summary
+from inspector.measure.standing import Weak, difference, standings, weakest
 from inspector.search.ranker_list import INFO, RANKERS
-from widgets import Column, Record, visible
+from widgets import Column, Record, middle, plain, visible
 
 DEFAULT_RANKERS = frozenset({"hybrid", "bm25", "dense", "rrf", "fuzzy", "prd-bm25"})
 BAR_WIDTH = 8
@@ -34,7 +33,6 @@ COLUMNS = (
     Column("p50", "p50 ms", align="right", weight=1),
     Column("p95", "p95 ms", align="right", weight=6),
 )
-_LINE = "━"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +128,8 @@ def _progress(state: State, width: int) -> Content:
         return Content.styled("Starting …", MUTED)
     left = f"   about {duration(now.seconds_left)} left" if now.seconds_left is not None else ""
     room = max(min(24, width - 66), 6)
-    full = round(now.share * room)
     return Content.assemble(
-        (_LINE * full, "$primary"),
-        (_LINE * (room - full), "$border"),
+        progress_bar(now.share, room),
         (f" {now.ranker}", "bold"),
         f" {now.number}/{now.of}   {now.done} of {count(now.total, 'request')}{left}",
         ("   esc stops", MUTED),
@@ -144,16 +140,11 @@ def rows(
     chosen: Collection[str], measured: Mapping[str, Measured], waiting: Sequence[str] = ()
 ) -> tuple[Record, ...]:
     """Return one row per ranker; the first of the waiting ones is being measured."""
-    best = best_rankers(tuple(measured.values()))
+    # That with the highest nDCG@10, and those that a paired test cannot distinguish from it.
+    best = {name for one in standings(tuple(measured.values())) for name in (one.best, *one.tied)}
     return tuple(
         _row(name, name in chosen, measured.get(name), waiting, is_best=name in best) for name in RANKERS
     )
-
-
-def best_rankers(measured: Sequence[Measured]) -> frozenset[str]:
-    """Return the ranker with the highest nDCG@10, and those that a paired test cannot distinguish from it."""
-    found = standings(measured)
-    return frozenset(name for one in found for name in (one.best, *one.tied))
 
 
 def _row(
@@ -165,10 +156,9 @@ def _row(
         nothing = ("",) * (len(COLUMNS) - 3)
         cells: tuple[Content | str, ...] = (mark, name, Content.styled(state, "$text-accent"), *nothing)
         return Record(name, cells, tone="" if is_chosen else "muted", copy=name)
-    summary = measured.row.summary
-    return Record(
-        name, (mark, _name(measured), *_numbers(summary, is_best=is_best)), copy=markdown([measured.row])
-    )
+    row, run = measured.row, measured.run
+    shown = row.ranker if run.is_complete else f"{row.ranker} (first {len(run.cases)})"
+    return Record(name, (mark, shown, *_numbers(row.summary, is_best=is_best)), copy=markdown([row]))
 
 
 def _numbers(summary: Summary, *, is_best: bool) -> tuple[Content | str, ...]:
@@ -188,12 +178,6 @@ def _numbers(summary: Summary, *, is_best: bool) -> tuple[Content | str, ...]:
     )
 
 
-def _name(measured: Measured) -> str:
-    if measured.run.is_complete:
-        return measured.row.ranker
-    return f"{measured.row.ranker} (first {len(measured.run.cases)})"
-
-
 def detail(name: str, measured: Measured | None) -> Content:
     """Return a ranker in words, and all of its results."""
     about = INFO[name].about if name in INFO else ""
@@ -202,7 +186,7 @@ def detail(name: str, measured: Measured | None) -> Content:
         return Content("\n").join([title, Content.styled("Not measured. space chooses it, r runs.", MUTED)])
     summary = measured.row.summary
     means = [
-        f"{label} {_interval(value)}"
+        f"{label} {NOTHING if value is None else f'{value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]'}"
         for label, value in (
             ("nDCG@10", summary.ndcg_10),
             ("hit@1", summary.hit_1),
@@ -213,36 +197,160 @@ def detail(name: str, measured: Measured | None) -> Content:
     lines = [
         "   ".join(means[:2]),
         "   ".join(means[2:]),
-        *(_answers(summary, kind) for kind in KINDS if kind in summary.answers),
     ]
+    for kind, answers in ((kind, summary.answers[kind]) for kind in KINDS if kind in summary.answers):
+        each = ", ".join(f"{answer} {share.text}" for answer, share in answers.items())
+        lines.append(f"{answers[Answer.FOUND].total} {kind}: {each}")
     return Content("\n").join([title, *map(Content, lines)])
-
-
-def export_text(rows: Sequence[Row], path: Path) -> str:
-    """Return the table in the format of the file's extension: .json, .csv, or else Markdown."""
-    forms: Mapping[str, Callable[[Sequence[Row]], str]] = {".json": json_text, ".csv": csv_text}
-    return forms.get(path.suffix.lower(), markdown)(rows)
 
 
 def _mean(value: Estimate | None) -> str:
     return NOTHING if value is None else f"{value.mean:.3f}"
 
 
-def _interval(value: Estimate | None) -> str:
-    return NOTHING if value is None else f"{value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
-
-
 def _share(value: Share | None) -> str:
     return NOTHING if value is None else percent(value.value)
-
-
-def _answers(summary: Summary, kind: Kind) -> str:
-    """The share of each answer that the requests of this kind get."""
-    answers = summary.answers[kind]
-    each = ", ".join(f"{answer} {share.text}" for answer, share in answers.items())
-    return f"{answers[Answer.FOUND].total} {kind}: {each}"
 
 
 def _ms(value: float | None) -> str:
     """Format milliseconds; fast rankers take hundredths of one."""
     return NOTHING if value is None else f"{value:.{1 if value >= 1 else 2}f}"
+
+
+WORST_COLUMNS = (
+    Column("value", "nDCG@10", align="right", weight=8),
+    Column("outcome", "outcome", min_width=14, weight=4),
+    Column("query", "request", min_width=24, weight=9),
+    Column("kind", "kind", width=10, weight=2, hide_below=90),
+)
+CHANGE_COLUMNS = (
+    Column("change", "change", align="right", weight=9),
+    Column("before", "before", align="right", weight=6),
+    Column("after", "after", align="right", weight=6),
+    Column("query", "request", min_width=24, weight=8),
+    Column("kind", "kind", width=10, weight=2, hide_below=90),
+)
+_SHOWN = 5
+_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a ranker's page shows: a headline, rows, and the runs to look a request up in."""
+
+    title: Content
+    columns: Sequence[Column]
+    rows: tuple[Record, ...]
+    cases: dict[str, EvalCase]
+    runs: dict[str, dict[str, CaseRun]]
+
+    def detail(self, case_id: str) -> Content:
+        """Return a request, the tools it needs, and the first results of each ranker."""
+        case = self.cases.get(case_id)
+        if case is None:
+            return Content.styled("Choose a request to see its results.", MUTED)
+        lines = [_wanted(case)]
+        for ranker, outcomes in self.runs.items():
+            lines.append(_found(ranker, case, outcomes[case.id]))
+        return Content("\n").join([plain(case.query, limit=300, newlines=False).stylize("bold"), *lines])
+
+
+def page(measured: Measured, first: Measured | None) -> Page:
+    """Return the worst requests of a ranker, or its differences from `first`."""
+    cases = {case.id: case for case in measured.evalset.cases}
+    if first is None:
+        weak = weakest(measured.run, measured.evalset)
+        rows = tuple(
+            _record(
+                one.case,
+                ("" if one.ndcg_10 is None else f"{one.ndcg_10:.3f}", _outcome(one), _query(one.case)),
+            )
+            for one in weak
+        )
+        told = f"{len(weak)} of {count(len(measured.run.cases), 'request')} with room for improvement"
+        title = Content.assemble((measured.run.ranker, "bold"), f"   {told}, worst first")
+        return Page(title, WORST_COLUMNS, rows, cases, _runs(measured))
+    title, rows = _changes(measured, first, min(len(first.run.cases), len(measured.run.cases)), cases)
+    return Page(title, CHANGE_COLUMNS, rows, cases, {**_runs(first), **_runs(measured)})
+
+
+def _runs(measured: Measured) -> dict[str, dict[str, CaseRun]]:
+    return {measured.run.ranker: {done.id: done for done in measured.run.cases}}
+
+
+def _outcome(weak: Weak) -> Content:
+    if weak.ndcg_10 is None:
+        return Content.styled("✕ false yes", "$text-warning")
+    if weak.is_refused:
+        return Content.styled("✕ false no", "$text-warning")
+    # The rank of the first relevant tool, if there is one.
+    wanted = frozenset[str]().union(*weak.case.relevant)
+    rank = next((rank for rank, tool_id in enumerate(weak.done.ranked, 1) if tool_id in wanted), 0)
+    return Content(f"right at rank {rank}" if rank else "not in top 10")
+
+
+def _changes(
+    measured: Measured, first: Measured, count: int, cases: dict[str, EvalCase]
+) -> tuple[Content, tuple[Record, ...]]:
+    found = difference(_cut(first, count), _cut(measured, count), measured.evalset)
+    names = Content.assemble((measured.run.ranker, "bold"), " compared with ", (first.run.ranker, "bold"))
+    if found is None:
+        return Content.assemble(names, "   none of the possible requests was measured with both rankers"), ()
+    mean = found.mean
+    sure = "unlikely to be chance" if found.is_significant else "may be chance"
+    title = Content.assemble(
+        names,
+        f"   {mean.mean:+.3f} nDCG@10 [{mean.low:+.3f}, {mean.high:+.3f}]",
+        (f"   {sure}, paired test p {found.p_value:.3f}", MUTED),
+    )
+    return title, tuple(
+        _record(
+            cases[change.id],
+            (
+                Content.styled(
+                    f"{change.value:+.3f}", "$text-success" if change.value > 0 else "$text-error"
+                ),
+                f"{change.before:.3f}",
+                f"{change.after:.3f}",
+                _query(cases[change.id]),
+            ),
+        )
+        for change in found.changes
+        if change.value
+    )
+
+
+def _cut(measured: Measured, count: int) -> Run:
+    return replace(measured.run, cases=measured.run.cases[:count])
+
+
+def _record(case: EvalCase, cells: tuple[Content | str, ...]) -> Record:
+    return Record(case.id, (*cells, case.kind), search=f"{case.query} {case.kind}", copy=case.query)
+
+
+def _query(case: EvalCase) -> str:
+    return visible(" ".join(case.query[:600].split()), limit=200, newlines=False)
+
+
+def _wanted(case: EvalCase) -> Content:
+    groups = [" or ".join(middle(tool_id, _NAME) for tool_id in sorted(group)) for group in case.relevant]
+    if not groups:
+        return Content.assemble(("needs   ", MUTED), "no tool fits this request")
+    return Content.assemble(("needs   ", MUTED), "  and  ".join(groups))
+
+
+def _found(ranker: str, case: EvalCase, done: CaseRun) -> Content:
+    wanted = frozenset[str]().union(*case.relevant)
+    pieces = [
+        Content.styled(f"✓ {middle(tool_id, _NAME)}", "$text-success")
+        if tool_id in wanted
+        else Content(middle(tool_id, _NAME))
+        for tool_id in done.ranked[:_SHOWN]
+    ]
+    listed = Content(", ").join(pieces) if pieces else Content("no tool")
+    tone = MUTED if done.answer is Answer.FOUND else "$text-warning"
+    sure = "" if done.probability is None else f"   confidence {percent(done.probability)}"
+    returned = f"   {len(done.returned)} returned" if done.returned else ""
+    return Content.assemble(
+        (f"{ranker}   ", MUTED), (f"{done.answer}   ", tone), listed, (f"{returned}{sure}", MUTED)
+    )

@@ -9,9 +9,9 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
+from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.draw.plot import Axis, Curve, plot
-from inspector.app.job import Job
 from inspector.app.list_page import ListPage
 from inspector.app.place import Destination, ThresholdPage
 from inspector.core.error import ToolsightError
@@ -34,12 +34,6 @@ COLUMNS = (
     Column("yes", "false yes", align="right", weight=8),
     Column("no", "false no", align="right", weight=8),
 )
-
-
-def invitation() -> Content:
-    """Return what the page is for, while nothing is measured."""
-    what = "how sure a search must be before it answers. It ranks every labelled request once."
-    return Content.assemble(("r measures", "bold $accent"), f"   {what}\n\n")
 
 
 def progress(ranker: str, done: int, total: int) -> Content:
@@ -187,7 +181,9 @@ class CalibrationScreen(ListPage):
         self._found: Calibration | None = None
 
     def body(self) -> ComposeResult:
-        yield Static(invitation(), id="calibration-facts")
+        what = "how sure a search must be before it answers. It ranks every labelled request once."
+        invitation = Content.assemble(("r measures", "bold $accent"), f"   {what}\n\n")
+        yield Static(invitation, id="calibration-facts")
         with Container(id="calibration-body"):
             yield Static(id="curve")
             yield RecordList(COLUMNS, header=True, empty="Thresholds appear here.", id="points")

@@ -1,10 +1,9 @@
 """One scenario under several profiles in turn: totals side by side, tokens call by call."""
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -19,7 +18,6 @@ from inspector.app.scenario_job import Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import LabScreen
 from inspector.app.stream import View
 from inspector.config.setting import DEFAULT_PROFILE, PROFILES
-from inspector.core.error import ToolsightError
 from inspector.core.number import bar, count, money, percent, tokens
 from inspector.scenario.comparison import (
     STATIC,
@@ -60,7 +58,7 @@ _MEASURES: tuple[tuple[str, Measure], ...] = (
     ("definitions", lambda totals: tokens(totals.tool_tokens)),
     ("  + searches", lambda totals: tokens(totals.discovery_tokens)),
     ("all input", lambda totals: tokens(totals.input_tokens)),
-    ("cost", lambda totals: _dollars(totals.dollars)),
+    ("cost", lambda totals: "–" if totals.dollars is None else money(totals.dollars)),
     ("solved steps", lambda totals: str(totals.steps)),
     (
         "cost per step",
@@ -76,10 +74,6 @@ _MEASURES: tuple[tuple[str, Measure], ...] = (
     ("redundant searches", lambda totals: str(totals.redundant)),
 )
 _AFTER_TOKENS = "  + searches"
-
-
-def _dollars(amount: float | None) -> str:
-    return "–" if amount is None else money(amount)
 
 
 def order(names: Sequence[str]) -> tuple[str, ...]:
@@ -153,7 +147,10 @@ def table_rows(results: Mapping[str, ScenarioResult], shown: Sequence[str]) -> t
         cells = (measure(results[name].totals) if name in results else _WAITS for name in shown)
         rows.append(Record(label, (label, *cells)))
         if label == _AFTER_TOKENS:
-            rows.append(_saved_row(compared(results), shown))
+            # The share of tokens saved compared with static binding.
+            shares = {row.profile: row.saved for row in compared(results).rows}
+            saved = (_share(shares[name], name) if name in shares else _WAITS for name in shown)
+            rows.append(Record("saved", ("  saved", *saved)))
     cells = (
         f"{sum(finding.met for finding in results[name].findings)} of {len(results[name].findings)}"
         if name in results
@@ -161,13 +158,6 @@ def table_rows(results: Mapping[str, ScenarioResult], shown: Sequence[str]) -> t
         for name in shown
     )
     return (*rows, Record("expected", ("expectations met", *cells), tone="muted"))
-
-
-def _saved_row(found: ProfileComparison, shown: Sequence[str]) -> Record:
-    """Return the share of tokens saved compared with static binding."""
-    shares = {row.profile: row.saved for row in found.rows}
-    cells = (_share(shares[name], name) if name in shares else _WAITS for name in shown)
-    return Record("saved", ("  saved", *cells))
 
 
 def _share(saved: float | None, name: str) -> Content | str:
@@ -191,12 +181,9 @@ def _call_rows(found: ProfileComparison, call: AlignedCall, most: int, cells: in
             ended = Content.styled("no more calls needed", MUTED)
             yield Record(key, (first, row.profile, ended, "–"), tone="muted")
             continue
-        bar = Content.styled(_bar(sent, most, cells), _COLORS[index % len(_COLORS)])
-        yield Record(key, (first, row.profile, bar, tokens(sent)), search=f"{number} {row.profile}")
-
-
-def _bar(value: int, most: int, cells: int) -> str:
-    return (bar(value / most, cells) or _SLIVER) if value and most else ""
+        drawn = (bar(sent / most, cells) or _SLIVER) if sent and most else ""
+        colored = Content.styled(drawn, _COLORS[index % len(_COLORS)])
+        yield Record(key, (first, row.profile, colored, tokens(sent)), search=f"{number} {row.profile}")
 
 
 def status(
@@ -249,7 +236,6 @@ class ProfileCompareScreen(LabScreen):
 
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__(lab)
-        self._files: tuple[ScenarioFile, ...] = ()
         self.file: ScenarioFile | None = None
         self._chosen = frozenset({BASE, DEFAULT_PROFILE})
         self._ran: tuple[str, ...] = ()
@@ -268,19 +254,12 @@ class ProfileCompareScreen(LabScreen):
         self.query_one("#compared").border_title = "Profiles"
         self.query_one("#measures").border_title = "Totals"
         self.query_one("#bars").border_title = "Tool tokens per call"
-        self._read()
+        self.read(self._show_read)
         self.show()
 
-    @work(exit_on_error=False, group="read")
-    async def _read(self) -> None:
-        if self.lab is None:
-            return
-        try:
-            self._files = tuple(await asyncio.to_thread(self.lab.scenarios))
-        except ToolsightError as error:
-            self.fail(error)
+    def _show_read(self) -> None:
         if self.file is None:
-            runnable = [file for file in self._files if file.scenario is not None]
+            runnable = [file for file in self.files if file.scenario is not None]
             demo = (file for file in runnable if file.path.stem == _SCENARIO)
             self.file = next(demo, next(iter(runnable), None))
         self.show()
@@ -294,11 +273,12 @@ class ProfileCompareScreen(LabScreen):
     def action_scenario(self) -> None:
         """Choose another scenario."""
         current = str(self.file.path) if self.file is not None else ""
-        rows = scenario_choices(self._files, current)
-        self.app.push_screen(ChoiceDialog("Compare this scenario", rows, self._choose_file, current))
+        rows = scenario_choices(self.files, current)
 
-    def _choose_file(self, path: str) -> None:
-        self._use(next(file for file in self._files if str(file.path) == path))
+        def choose(path: str) -> None:
+            self._use(next(file for file in self.files if str(file.path) == path))
+
+        self.app.push_screen(ChoiceDialog("Compare this scenario", rows, choose, current))
 
     def _use(self, file: ScenarioFile) -> None:
         """Compare another scenario; the results of the one before go."""

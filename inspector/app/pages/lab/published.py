@@ -13,9 +13,9 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.draw.line import MUTED
+from inspector.app.context import Job
+from inspector.app.draw.line import MUTED, progress_bar
 from inspector.app.draw.table import table_lines
-from inspector.app.job import Job
 from inspector.app.list_page import ListPage
 from inspector.app.scenario_job import Reproduction
 from inspector.core.report import Section, Table, markdown
@@ -70,20 +70,17 @@ COLUMNS = (
     Column("source", "published in", min_width=20, weight=4, hide_below=70),
     Column("state", "state", width=11, weight=5),
 )
-_LINE = "━"
 _BAR = 20
 
 
 def rows(now: Progress, measured: Reproduction | None) -> tuple[Record, ...]:
     """Return every chapter with its state."""
-    return tuple(_row(chapter, now, measured) for chapter in CHAPTERS)
-
-
-def _row(chapter: Chapter, now: Progress, measured: Reproduction | None) -> Record:
-    state, tone = _state(chapter.id, now, measured)
-    source = Content.styled(chapter.source, MUTED)
-    copied = f"toolsight bench papers {chapter.id}"
-    return Record(chapter.id, (chapter.title, source, state), tone=tone, copy=copied)
+    rows = []
+    for chapter in CHAPTERS:
+        state, tone = _state(chapter.id, now, measured)
+        cells = (chapter.title, Content.styled(chapter.source, MUTED), state)
+        rows.append(Record(chapter.id, cells, tone=tone, copy=f"toolsight bench papers {chapter.id}"))
+    return tuple(rows)
 
 
 def _state(chapter: str, now: Progress, measured: Reproduction | None) -> tuple[str, Tone]:
@@ -128,10 +125,8 @@ def _progress(now: Progress) -> Content:
     share = min(now.done / now.total, 1.0) if now.total else 0.0
     what = visible(now.what, newlines=False, limit=60)
     left = f"   then {len(now.waiting) - 1} more" if len(now.waiting) > 1 else ""
-    full = round(share * _BAR)
     return Content.assemble(
-        (_LINE * full, "$primary"),
-        (_LINE * (_BAR - full), "$border"),
+        progress_bar(share, _BAR),
         (f" {title}", "bold"),
         (f"   {what}{left}   esc stops", MUTED),
     )
@@ -175,7 +170,8 @@ def section_lines(section: Section, width: int) -> Iterator[Content]:
         yield from _table(table, width)
     if section.bars:
         yield Content()
-        yield from _table(_bars(section), width)
+        met = (("✓ met" if is_met else "✕ not met", *numbers) for *numbers, is_met in section.bars)
+        yield from _table(Table("Targets", ("", "target", "measured"), tuple(met)), width)
     if section.recorded:
         yield Content()
         yield Content.styled(f"Recorded runs of real agents: {_line(section.recorded)}.", MUTED)
@@ -196,13 +192,6 @@ def _table(table: Table, width: int) -> Iterator[Content]:
 def _line(text: str) -> str:
     """Any text on one line."""
     return visible(text, newlines=False)
-
-
-def _bars(section: Section) -> Table:
-    rows = tuple(
-        ("✓ met" if is_met else "✕ not met", demanded, found) for demanded, found, is_met in section.bars
-    )
-    return Table("Targets", ("", "target", "measured"), rows)
 
 
 def told(chapters: Sequence[str]) -> str:

@@ -1,15 +1,14 @@
 """The guard lab: runs a scenario and steps through the run, with the guards' counters and windows."""
 
-import asyncio
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.dialogs.choice import ChoiceDialog
@@ -20,58 +19,12 @@ from inspector.app.place import Destination, ProfilesPage, ScenarioPage
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import LabScreen
 from inspector.app.stream import View
-from inspector.core.error import ToolsightError
 from inspector.scenario.comparison import ScenarioResult
-from inspector.session.view import SessionView
 from widgets import RecordList
-
-# The list of scenarios with the outcome of each.
 
 _READING = "Reading the scenarios …"
 _NO_LAB = "No scenarios to run in this session. Try `toolsight demo`."
 _NO_SCENARIO = "No scenarios found. Toolsight ships with some; reinstall it."
-
-
-class ScenarioList(RecordList):
-    """Reads the scenarios once, and knows the one under the cursor."""
-
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(SCENARIO_COLUMNS, empty=_READING, id=id, classes="pane")
-        self.border_title = "Scenarios"
-        self._files: tuple[ScenarioFile, ...] = ()
-
-    async def read(self, lab: Lab | None) -> None:
-        """Read the scenarios. Raises ToolsightError."""
-        if lab is None:
-            self.empty = _NO_LAB
-            return
-        try:
-            self._files = tuple(await asyncio.to_thread(lab.scenarios))
-        finally:
-            self.empty = _NO_SCENARIO
-
-    @property
-    def file(self) -> ScenarioFile | None:
-        """The scenario under the cursor."""
-        current = self.current
-        return next((file for file in self._files if current and str(file.path) == current.key), None)
-
-    @property
-    def key(self) -> str:
-        """The path of the scenario under the cursor, "" if there is none."""
-        return str(self.file.path) if self.file is not None else ""
-
-    def choice(self, session: SessionView, chosen: str) -> Choice | None:
-        """Return what the scenario under the cursor runs under; None if it cannot run."""
-        file = self.file
-        return (
-            choice(file.scenario, session, chosen) if file is not None and file.scenario is not None else None
-        )
-
-    def show(self, results: Mapping[str, ScenarioResult], running: str) -> None:
-        """Draw the scenarios; `running` is the path of the running one."""
-        self.records = scenario_rows(self._files, results, running)
-
 
 # One step of a run in four sections: guard windows, events, what the model read, what is bound.
 
@@ -124,33 +77,6 @@ class StepDetail(VerticalScroll):
 _ALL = 1_000_000
 
 
-class Walkthroughs:
-    """The last run of each scenario by path, and the step shown of it."""
-
-    def __init__(self) -> None:
-        self._walkthroughs: dict[str, Walkthrough] = {}
-        self._steps: dict[str, int] = {}
-
-    def get(self, key: str) -> Walkthrough | None:
-        """Return the last run, None if there was none."""
-        return self._walkthroughs.get(key)
-
-    def add(self, key: str, result: ScenarioResult) -> None:
-        """Store a run, and show its first model call."""
-        self._walkthroughs[key] = walkthrough(result.records, result.findings)
-        self.go(key, 1)
-
-    def number(self, key: str) -> int:
-        """Return the number of the shown step."""
-        return self._steps.get(key, 0)
-
-    def go(self, key: str, number: int) -> int:
-        """Show a step, or the nearest one there is; return its number."""
-        last = len(self._walkthroughs.get(key, ())) - 1
-        self._steps[key] = max(min(number, last), 0)
-        return self._steps[key]
-
-
 # Long because choosing a scenario, running it and stepping through it are one page.
 class GuardLabScreen(LabScreen):
     """Scenarios on the left, the last run of the current one as steps, and one step in detail."""
@@ -181,9 +107,13 @@ class GuardLabScreen(LabScreen):
     when_not_typing = frozenset({"step"})
     again = "enter runs it again."
 
+    _scenarios = query_one("#scenarios", RecordList)
+
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__(lab)
-        self._walkthroughs = Walkthroughs()
+        # The last run of each scenario by its path, and the step shown of it.
+        self._walkthroughs: dict[str, Walkthrough] = {}
+        self._steps: dict[str, int] = {}
         self._chosen = ""
         self._wanted = ""
 
@@ -207,12 +137,14 @@ class GuardLabScreen(LabScreen):
         yield Static(id="lab-status")
         with Container(id="lab-page"):
             with Vertical(id="lab-left"):
-                yield ScenarioList(id="scenarios")
+                scenarios = RecordList(SCENARIO_COLUMNS, empty=_READING, id="scenarios", classes="pane")
+                scenarios.border_title = "Scenarios"
+                yield scenarios
                 yield RecordList(step.STEP_COLUMNS, id="steps", classes="pane")
             yield StepDetail(id="lab-detail")
 
     def on_mount(self) -> None:
-        self._read()
+        self.read(self._show_read)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_step)
@@ -220,45 +152,55 @@ class GuardLabScreen(LabScreen):
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the policy has the profile
         self.show()
 
-    @work(exit_on_error=False, group="read")
-    async def _read(self) -> None:
-        try:
-            await self._scenarios.read(self.lab)
-        except ToolsightError as error:
-            self.fail(error)
+    def _show_read(self) -> None:
+        self._scenarios.empty = _NO_SCENARIO if self.lab is not None else _NO_LAB
         self.show()
         self._run_wanted()
 
     @property
-    def _scenarios(self) -> ScenarioList:
-        return self.query_one("#scenarios", ScenarioList)
+    def _file(self) -> ScenarioFile | None:
+        """The scenario under the cursor."""
+        current = self._scenarios.current
+        return next((file for file in self.files if current and str(file.path) == current.key), None)
+
+    @property
+    def _key(self) -> str:
+        """The path of the scenario under the cursor, "" if there is none."""
+        return str(self._file.path) if self._file is not None else ""
 
     @property
     def _walkthrough(self) -> Walkthrough | None:
         """The last run of the scenario under the cursor."""
-        return self._walkthroughs.get(self._scenarios.key)
+        return self._walkthroughs.get(self._key)
 
     @property
     def _number(self) -> int:
-        return self._walkthroughs.number(self._scenarios.key)
+        return self._steps.get(self._key, 0)
 
     @property
     def _choice(self) -> Choice | None:
-        return self._scenarios.choice(self.session, self._chosen)
+        """What the scenario under the cursor runs under; None if it cannot run."""
+        scenario = self._file.scenario if self._file is not None else None
+        return choice(scenario, self.session, self._chosen) if scenario is not None else None
+
+    def _go(self, number: int) -> None:
+        """Show a step, or the nearest one there is."""
+        last = len(self._walkthroughs.get(self._key, ())) - 1
+        self._steps[self._key] = max(min(number, last), 0)
 
     @on(RecordList.Selected, "#scenarios")
     def action_run(self) -> None:
         """Run the scenario under the cursor, dropping any current run."""
-        file, lab, run = self._scenarios.file, self.lab, self._choice
+        file, lab, run = self._file, self.lab, self._choice
         if file is None or run is None or lab is None:
             return
         key, self.said = str(file.path), Content()
 
         def ended(result: ScenarioResult) -> None:
             self.results[key] = result
-            self._walkthroughs.add(key, result)
+            self._walkthroughs[key], self._steps[key] = walkthrough(result.records, result.findings), 1
             self.show()
-            if key == self._scenarios.key and self._scenarios.has_focus_within:
+            if key == self._key and self._scenarios.has_focus_within:
                 self.query_one("#steps", RecordList).focus()
 
         self.play(lab, file, run, ended)
@@ -267,7 +209,8 @@ class GuardLabScreen(LabScreen):
         """Draw the scenarios and the walkthrough of the one under the cursor."""
         if self.is_attached:
             running = self.progress if self.running is not None else None
-            self._scenarios.show(self.results, str(running.file.path) if running is not None else "")
+            path = str(running.file.path) if running is not None else ""
+            self._scenarios.records = scenario_rows(self.files, self.results, path)
             self._show_scenario()
 
     @on(RecordList.Highlighted, "#scenarios")
@@ -278,7 +221,7 @@ class GuardLabScreen(LabScreen):
         self.on_descendant_focus()
         if shown is not None:
             steps = self.query_one("#steps", RecordList)
-            steps.border_title = content.steps_title(self._scenarios.file)
+            steps.border_title = content.steps_title(self._file)
             steps.records = step.step_rows(shown)
             steps.move_to(str(self._number))
         self._show_step()
@@ -295,22 +238,22 @@ class GuardLabScreen(LabScreen):
         if event.key.startswith(step.MISSED):
             self.query_one(StepDetail).show_about(step.missed(shown, event.key))
         else:
-            self._walkthroughs.go(self._scenarios.key, int(event.key))
+            self._go(int(event.key))
             self._show_step()
 
     def _show_step(self) -> None:
         self.show_progress()
-        shown, detail, file = self._walkthrough, self.query_one(StepDetail), self._scenarios.file
+        shown, detail, file = self._walkthrough, self.query_one(StepDetail), self._file
         if shown is not None:
             detail.show_step(shown, self._number)
         elif file is not None:
             detail.show_about(content.about(file, self._choice))
 
     def show_progress(self) -> None:
-        line, result = self.said, self.results.get(self._scenarios.key)
+        line, result = self.said, self.results.get(self._key)
         if self.running is not None and self.progress is not None:
             line = content.running(self.progress)
-        elif not line and self._scenarios.file is not None:
+        elif not line and self._file is not None:
             shown, width = self._walkthrough or Walkthrough(), self.size.width - 2
             line = content.status(result, shown, self._number, self._choice, width)
         self.write(line, "#lab-status")
@@ -323,23 +266,24 @@ class GuardLabScreen(LabScreen):
     def action_step(self, by: int) -> None:
         """Move by that many steps, within the run."""
         if self._walkthrough is not None:
-            number = self._walkthroughs.go(self._scenarios.key, self._number + by)
-            self.query_one("#steps", RecordList).move_to(str(number))
+            self._go(self._number + by)
+            self.query_one("#steps", RecordList).move_to(str(self._number))
             self._show_step()
 
     def action_profile(self) -> None:
         """Choose the profile to run under."""
-        file = self._scenarios.file
-        rows = content.profile_rows(file.scenario if file else None, self.session.profile, self._chosen)
-        dialog = ChoiceDialog("Run under", rows, self._choose, self._chosen or content.OWN)
-        self.app.push_screen(dialog, lambda _: self.show())
+        scenario = self._file.scenario if self._file is not None else None
+        rows = content.profile_rows(scenario, self.session.profile, self._chosen)
 
-    def _choose(self, name: str) -> None:
-        self._chosen = "" if name == content.OWN else name
+        def choose(name: str) -> None:
+            self._chosen = "" if name == content.OWN else name
+
+        dialog = ChoiceDialog("Run under", rows, choose, self._chosen or content.OWN)
+        self.app.push_screen(dialog, lambda _: self.show())
 
     def action_other_view(self) -> None:
         """Compare the scenario under several profiles."""
-        file, run = self._scenarios.file, self._choice
+        file, run = self._file, self._choice
         if file is not None and run is not None:
             self.open(ProfilesPage(file, run))
 

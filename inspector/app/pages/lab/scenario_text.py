@@ -6,11 +6,10 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from inspector.app.dialogs.choice import profile_rows as every_profile
-from inspector.app.draw.line import MUTED
+from inspector.app.draw.line import MUTED, joined
 from inspector.app.pages.lab.walkthrough import CountedCall, Counter, StepFrame, Walkthrough
 from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.core.number import count
-from inspector.core.ranking import IndexPhase
 from inspector.core.settings import GuardSettings
 from inspector.scenario.comparison import ScenarioResult
 from inspector.scenario.scenario import Scenario
@@ -167,22 +166,18 @@ def about(file: ScenarioFile, run: Choice | None) -> Content:
         return Content.assemble(("✕ ", "$text-error"), plain(problem, limit=_TEXT))
     scenario = file.scenario
     steps = len(scenario.steps)
+    changed = [f"{path}={value}" for path, value in scenario.settings.items()]
+    changed += [f"{path}={value} from this session" for path, value in run.values.items()]
     lines = [
         plain(scenario.title, limit=_TEXT, newlines=False).stylize("bold"),
         plain(" ".join(scenario.about.split()), limit=_TEXT),
         Content(),
-        _fact("runs under", run.profile, _with(scenario, run)),
+        _fact("runs under", run.profile, f"  with {', '.join(changed)}" if changed else ""),
         _fact("script", f"{count(len(scenario.turns), 'message')}, {count(steps, 'model step')}"),
         Content(),
         *_expected(scenario),
     ]
     return Content("\n").join(lines)
-
-
-def _with(scenario: Scenario, run: Choice) -> str:
-    parts = [f"{path}={value}" for path, value in scenario.settings.items()]
-    parts += [f"{path}={value} from this session" for path, value in run.values.items()]
-    return f"  with {', '.join(parts)}" if parts else ""
 
 
 def _fact(name: str, value: str, rest: str = "") -> Content:
@@ -208,10 +203,7 @@ def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[
     own = scenario.profile if scenario is not None else ""
     default = f"the scenario's profile: {own}" if own else f"the session's profile: {session}"
     rest = "each scenario's profile, or else the session's"
-    return (
-        Record(OWN, ("✓" if not chosen else " ", default, ""), detail=rest),
-        *every_profile(chosen),
-    )
+    return (Record(OWN, ("✓" if not chosen else " ", default, ""), detail=rest), *every_profile(chosen))
 
 
 def status(
@@ -221,7 +213,7 @@ def status(
     if result is None:
         if run is None:
             return Content("This file cannot run. y copies its path; reopen the page to reread it.")
-        return _joined([Content("enter runs it on fresh servers"), _fact("profile", run.profile)], width)
+        return joined([Content("enter runs it on fresh servers"), _fact("profile", run.profile)], width)
     met = sum(finding.met for finding in result.findings)
     verdict = (
         Content.styled(f"✓ passed, {met} of {met}", "$text-success")
@@ -237,7 +229,7 @@ def status(
         _fact("after", clock(seconds) if number else "0:00"),
         *([_fact("outcome", result.totals.outcome)] if result.totals.outcome else []),
     ]
-    return _joined(pieces, width)
+    return joined(pieces, width)
 
 
 def steps_title(file: ScenarioFile | None) -> Content:
@@ -252,28 +244,14 @@ def clock(seconds: float) -> str:
 
 
 def running(progress: Progress) -> Content:
-    """Return the progress of a run."""
+    """Return the progress of a run: of the conversation or, before it starts, of the index."""
     scenario = progress.file.scenario
     turns = len(scenario.turns) if scenario is not None else 0
+    played = f"message {progress.turns} of {turns}{_GAP}model call {progress.state.model_calls}"
     pieces = [
         Content.styled(f"running under {visible(progress.profile, limit=40)}", "$text-warning"),
         Content(f"servers {progress.connected} of {progress.servers or '…'}"),
-        _played(progress, turns),
+        Content(played if progress.turns else progress.indexing or played),
         Content.styled("esc stops", MUTED),
     ]
-    return Content(_GAP).join(pieces)
-
-
-def _played(progress: Progress, turns: int) -> Content:
-    """Return the progress of the conversation or, before it starts, of the index."""
-    index = progress.state.index
-    if progress.turns or index.phase in (IndexPhase.OFF, IndexPhase.READY):
-        return Content(f"message {progress.turns} of {turns}{_GAP}model call {progress.state.model_calls}")
-    return Content(f"{index.phase} {index.embedded} of {index.total}" if index.total else str(index.phase))
-
-
-def _joined(pieces: list[Content], width: int) -> Content:
-    """Join as many pieces as fit into a line, always including the first."""
-    while len(pieces) > 1 and Content(_GAP).join(pieces).cell_length > width:
-        pieces = pieces[:-1]
     return Content(_GAP).join(pieces)

@@ -11,6 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.base_screen import ToolKeys
@@ -129,10 +130,10 @@ class AccessScreen(ListPage, ToolKeys):
         "press a again to return to the administrator view.",
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._compared = ""
-        self._expert = ""
+    _compared = ""
+    _expert = ""
+
+    _tools = query_one("#access-tools", RecordList)
 
     def body(self) -> ComposeResult:
         yield Static(id="facts", markup=False)
@@ -169,10 +170,6 @@ class AccessScreen(ListPage, ToolKeys):
         else:
             records = tool_records(policy.sight(self._user, self._expert), tools)
         shown.border_title, shown.empty, shown.records = title, empty, records
-
-    @property
-    def _tools(self) -> RecordList:
-        return self.query_one("#access-tools", RecordList)
 
     @property
     def _user(self) -> str:

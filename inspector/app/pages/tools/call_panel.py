@@ -1,6 +1,7 @@
 """The form to call a tool by hand, and the result."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,16 +13,16 @@ from textual.worker import Worker
 from inspector.app.context import InContext
 from inspector.app.dialogs.approver import approval_body
 from inspector.app.draw.line import MUTED
-from inspector.app.pages.tools.tool_text import failure_line, result_line
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
+from inspector.core.number import milliseconds
 from inspector.core.ports import ApprovalRequest
 from inspector.core.tool import Tool
 from inspector.reliability.approval import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields
-from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, visible
+from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, plain, visible
 from widgets.typed_value import Kind
 
 # A tool's parameters as form fields.
@@ -96,6 +97,23 @@ class CallAnswer(Vertical):
         tree.set_class(tree.value is not None, "-shown")
 
 
+def result_line(result: ToolResult, elapsed: float) -> Content:
+    """Return whether the call succeeded according to the server, and how long it took."""
+    mark = ("✕ the tool failed", "$text-error") if result.is_error else ("✓ ok", "$text-success")
+    kinds = "" if result.kinds == ("text",) else f"   {', '.join(result.kinds) or 'nothing returned'}"
+    return Content.assemble(mark, (f"   {milliseconds(elapsed)}", ""), (visible(kinds, limit=100), MUTED))
+
+
+def failure_line(error: ToolsightError, elapsed: float) -> Content:
+    """Return an error, and what to try."""
+    first = Content.assemble(
+        ("✕ ", "$text-error"),
+        plain(error.message, limit=600).stylize("$text-error"),
+        (f"   {milliseconds(elapsed)}", MUTED),
+    )
+    return Content.assemble(first, "\n", plain(error.hint, limit=600)) if error.hint else first
+
+
 _CALL, _TRUST, _NO = "call", "trust", "no"
 _CHOICES = (Choice("", "call it", _CALL), Choice("", "no", _NO))
 _TRUSTING = (Choice("", "trust its claims", _TRUST), *_CHOICES)
@@ -109,8 +127,8 @@ Answer = tuple[Content, ToolResult | None]
 class CallPanel(InContext, Container):
     """Calls one tool at a time; every tool keeps its last answer."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self._tool: Tool | None = None
         self._call: Worker[None] | None = None
         self._called = ""

@@ -1,7 +1,7 @@
 """The servers and their tools in one list on the left, everything about the chosen one on the right."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,13 +17,11 @@ from textual.widgets import Input, Static, TextArea
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.approver import trusting
-from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools.server_panel import NO_SERVER, STATES, ServerPanel, exported
-from inspector.app.pages.tools.tool_panel import ToolPanel
-from inspector.app.pages.tools.tool_text import exact_json
+from inspector.app.pages.tools.tool_panel import ToolPanel, exact_json
 from inspector.app.place import Destination, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.core.number import count, tokens
@@ -91,13 +89,12 @@ class CatalogRows:
 
     def shown(self, folded: Collection[str] = ()) -> tuple[Record, ...]:
         """The rows in order, without the tools of the folded servers."""
-        return tuple(chain.from_iterable(self._group(name, name in folded) for name in self._groups))
-
-    def _group(self, name: str, is_folded: bool) -> Iterable[Record]:
-        rows = self._groups[name]
-        yield _server_row(self._servers.get(name) or ServerState(name), len(rows), is_folded=is_folded)
-        if not is_folded:
-            yield from rows
+        shown: list[Record] = []
+        for name, rows in self._groups.items():
+            server, is_folded = self._servers.get(name) or ServerState(name), name in folded
+            shown.append(_server_row(server, len(rows), is_folded=is_folded))
+            shown += () if is_folded else rows
+        return tuple(shown)
 
 
 def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:
@@ -400,26 +397,16 @@ class ToolsScreen(ListPage, ToolKeys):
         if name:
             self.copy(name, name)
 
-    @work(exit_on_error=False)
-    async def action_export(self) -> None:
+    def action_export(self) -> None:
         """Write the tool's definition or the server's wire log to a file."""
-        exporting = self._export_dialog()
-        if exporting is None:
-            self.warn("Nothing to export.")
-            return
-        dialog, what = exporting
-        chosen = await self.app.push_screen_wait(dialog)
-        if chosen:
-            self.notify(f"{what} to {visible(chosen)}", title="Exported", markup=False)
-
-    def _export_dialog(self) -> tuple[ExportDialog, str] | None:
-        if self._server:
-            log = self.session.wire(self._server)
-            frames = log.frames() if log is not None else ()
-            path = Path(f"{_UNSAFE.sub('-', self._server)}-wire.jsonl")
-            return (ExportDialog(path, exported(frames)), count(len(frames), "message")) if frames else None
         tool = self.query_one(ToolPanel).tool if self.tool_id else None
-        if tool is None:
-            return None
-        path = Path(f"{_UNSAFE.sub('-', tool.id)}.json")
-        return ExportDialog(path, f"{exact_json(tool)}\n"), "The definition"
+        log = self.session.wire(self._server) if self._server else None
+        frames = log.frames() if log is not None else ()
+        if tool is not None:
+            path = Path(f"{_UNSAFE.sub('-', tool.id)}.json")
+            self.export(path, f"{exact_json(tool)}\n", what="The definition")
+        elif frames:
+            path = Path(f"{_UNSAFE.sub('-', self._server)}-wire.jsonl")
+            self.export(path, exported(frames), what=count(len(frames), "message"))
+        else:
+            self.warn("Nothing to export.")

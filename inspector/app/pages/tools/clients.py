@@ -9,10 +9,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.getters import query_one
 
 from inspector.app.base_screen import ToolKeys
+from inspector.app.context import Job
 from inspector.app.draw.line import MUTED
-from inspector.app.job import Job
 from inspector.app.list_page import ReadingPage
 from inspector.app.stream import View
 from inspector.clients.client import Client, Confidence, Topic, all_clients
@@ -213,6 +214,8 @@ class ClientsScreen(ReadingPage, ToolKeys):
         "In Search, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",
     )
 
+    _tools = query_one("#tools", RecordList)
+
     def __init__(self) -> None:
         super().__init__()
         self._clients = all_clients()
@@ -241,13 +244,13 @@ class ClientsScreen(ReadingPage, ToolKeys):
                 if job.stopped():
                     return
                 found = view_as(client, tools, instructions, measure)
-                job.tell(partial(self._found, found))
+                job.tell(partial(show, found))
+
+        def show(view: ClientView) -> None:
+            self._views[view.client.name] = view
+            self._draw_clients()
 
         self.run_job("clients", look, lambda _: None)
-
-    def _found(self, view: ClientView) -> None:
-        self._views[view.client.name] = view
-        self._draw_clients()
 
     def _draw_clients(self) -> None:
         self.list.records = tuple(_client_row(one, self._views.get(one.name)) for one in self._clients)
@@ -268,10 +271,6 @@ class ClientsScreen(ReadingPage, ToolKeys):
         self.draw()
         after = {tool.id for tool in self.session.catalog.tools}
         self.notify(difference(before, after), title="Tools listed", markup=False, timeout=10)
-
-    @property
-    def _tools(self) -> RecordList:
-        return self.query_one("#tools", RecordList)
 
     @property
     def _client(self) -> Client:

@@ -1,6 +1,6 @@
 """The confusable pages: pairs of tools that a search or a model may confuse, and two tools side by side."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -58,15 +58,9 @@ class Pair:
         return f"{self.first.id}\0{self.second.id}"
 
 
-def pairs_of(index: ToolIndex, found: Iterable[Confusable]) -> tuple[Pair, ...]:
-    """Return the pairs with their tools, in the order given."""
-    return tuple(
-        _pair(pair, index.tools[index.position[pair.first]], index.tools[index.position[pair.second]])
-        for pair in found
-    )
-
-
-def _pair(confusable: Confusable, first: Tool, second: Tool) -> Pair:
+def pair_of(index: ToolIndex, confusable: Confusable) -> Pair:
+    """Return the pair with its tools."""
+    first, second = (index.tools[index.position[one]] for one in (confusable.first, confusable.second))
     parameters = fields(first.input_schema)
     described = (text for parameter in parameters for text in (parameter.name, parameter.description))
     spellings: dict[str, str] = {}
@@ -195,7 +189,7 @@ class ConfusableScreen(ListPage, ToolKeys):
             self.write(LOOKING)
             self.run_job(
                 "confusable",
-                lambda _: pairs_of(index, confusables(index, limit=LIMIT)),
+                lambda _: tuple(pair_of(index, one) for one in confusables(index, limit=LIMIT)),
                 lambda pairs: self._show_pairs(index, pairs),
             )
 

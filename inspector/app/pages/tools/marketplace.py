@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from inspector.app.dialogs.approver import TEXT_AT, fact_line
+from inspector.app.dialogs.approver import ChangeDialog, fact_line
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ReadingPage
 from inspector.app.pages.tools import plugin as content
@@ -23,19 +23,10 @@ from inspector.core.marketplace import MarketplaceReport
 from inspector.core.redaction import clean
 from inspector.registry.marketplace.marketplace import INSTALL
 from inspector.session.view import Commands
-from widgets import NOTHING, Choice, Field, GuardedConfirm, PlainInput, RecordList, SchemaForm, plain, visible
+from widgets import NOTHING, Field, PlainInput, RecordList, SchemaForm, plain, visible
 
 LIMIT = 20
 _SIGNS = {"+": "$text-success", "-": "$text-error"}
-
-
-class ChangeDialog(GuardedConfirm):
-    """Shows what would be started and what would be written. The focus is on no, and esc means no."""
-
-    DEFAULT_CSS = "ChangeDialog > Vertical { width: 100; }"
-
-    def __init__(self, title: str, body: Content, yes: str) -> None:
-        super().__init__(title, body, (Choice("", yes, "yes"), Choice("", "no", "no")), indent=TEXT_AT)
 
 
 class VariablesDialog(ModalScreen[dict[str, str] | None]):
@@ -151,10 +142,8 @@ class MarketplaceScreen(ReadingPage):
         "v goes to the plugin's details, esc goes back to the list.",
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._query = ""
-        self._report: MarketplaceReport | None = None
+    _query = ""
+    _report: MarketplaceReport | None = None
 
     def head(self) -> ComposeResult:
         with Horizontal(id="ask"):
@@ -257,10 +246,15 @@ class MarketplaceScreen(ReadingPage):
         except ToolsightError as error:
             self.fail(error)
             return
-        dialog = ChangeDialog(
-            "Install and start this server?", installation_body(wanted), "install and start it"
-        )
-        self._ask_to(dialog, lambda commands: self._install(commands, wanted))
+
+        async def install(commands: Commands) -> None:
+            self.notify(f"Starting {wanted.server} …", markup=False)
+            await commands.install(wanted)
+            tools = self.session.state.servers[wanted.server].tools
+            self._tell_changed(f"{wanted.server} is connected with {tools} tools.", wanted.becomes)
+
+        title, yes = "Install and start this server?", "install and start it"
+        self._ask_to(ChangeDialog(title, installation_body(wanted), yes), install)
 
     def _ask_to(self, dialog: ChangeDialog, change: Callable[[Commands], Coroutine[Any, Any, None]]) -> None:
         def answered(answer: str | None) -> None:
@@ -268,12 +262,6 @@ class MarketplaceScreen(ReadingPage):
                 self.run_command(change, group="install")
 
         self.app.push_screen(dialog, answered)
-
-    async def _install(self, commands: Commands, wanted: Installation) -> None:
-        self.notify(f"Starting {wanted.server} …", markup=False)
-        await commands.install(wanted)
-        tools = self.session.state.servers[wanted.server].tools
-        self._tell_changed(f"{wanted.server} is connected with {tools} tools.", wanted.becomes)
 
     def action_remove(self) -> None:
         """Show what becomes of the file without the plugin's server, then ask."""
@@ -287,12 +275,12 @@ class MarketplaceScreen(ReadingPage):
         except ToolsightError as error:
             self.fail(error)
             return
-        dialog = ChangeDialog("Remove this server?", removal_body(wanted), "remove it")
-        self._ask_to(dialog, lambda commands: self._remove(commands, wanted))
 
-    async def _remove(self, commands: Commands, wanted: Removal) -> None:
-        await commands.remove_server(wanted)
-        self._tell_changed(f"{wanted.server} was removed.", wanted.becomes)
+        async def remove(commands: Commands) -> None:
+            await commands.remove_server(wanted)
+            self._tell_changed(f"{wanted.server} was removed.", wanted.becomes)
+
+        self._ask_to(ChangeDialog("Remove this server?", removal_body(wanted), "remove it"), remove)
 
     def _tell_changed(self, what: str, becomes: ServerChange) -> None:
         where = "The configuration file was updated." if becomes.change else "For this session only."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
-from inspector.config.plugin import Plugin, PluginTool, Variable
+from inspector.config.plugin import Plugin
 from inspector.core.marketplace import MarketplaceReport, Suggestion, price_text, rating_text
 from inspector.core.number import bar, count, percent
 from inspector.core.ranking import Signal
@@ -111,7 +111,11 @@ def detail(plugin: Plugin, server: str, found: Suggestion | None) -> Content:
         parts.insert(1, _why(found))
     if plugin.tools:
         title = Content.styled(f"{count(len(plugin.tools), 'tool')}, according to its publisher", MUTED)
-        parts.append(Content("\n").join([title, *map(_tool, plugin.tools)]))
+        named = (
+            Content.assemble("• ", _text(one.name).stylize("bold"), "  ", _text(one.description))
+            for one in plugin.tools
+        )
+        parts.append(Content("\n").join([title, *named]))
     else:
         parts.append(Content.styled("The catalog does not list its tools.", MUTED))
     return Content("\n\n").join(parts)
@@ -131,7 +135,13 @@ def _lines(plugin: Plugin, server: str) -> Iterator[Content]:
         ("command", shlex.join((package.command, *package.args)) if package.command else ""),
         ("address", package.url),
     )
-    needs = (("needs" if one.required else "takes", variable_text(one)) for one in package.variables)
+    needs = (
+        (
+            "needs" if one.required else "takes",
+            f"{one.name}{' (secret)' * one.secret}{f': {one.description}' if one.description else ''}",
+        )
+        for one in package.variables
+    )
     reaches = (("files", said.files), ("network", said.network), ("variables", said.environment))
     yield from (_line(label, text) for label, text in known if text)
     if package.obstacle:
@@ -141,22 +151,12 @@ def _lines(plugin: Plugin, server: str) -> Iterator[Content]:
     yield from (_line(label, text or "not stated by the publisher") for label, text in reaches)
 
 
-def variable_text(variable: Variable) -> str:
-    """Return a variable with what it is for."""
-    secret = " (secret)" if variable.secret else ""
-    return f"{variable.name}{secret}{f': {variable.description}' if variable.description else ''}"
-
-
 def _line(label: str, text: str) -> Content:
     return Content.assemble((f"{label:<{_LABEL}}", MUTED), _text(text))
 
 
 def _text(text: str) -> Content:
     return plain(text, newlines=False, limit=_TEXT)
-
-
-def _tool(tool: PluginTool) -> Content:
-    return Content.assemble("• ", _text(tool.name).stylize("bold"), "  ", _text(tool.description))
 
 
 def _why(found: Suggestion) -> Content:

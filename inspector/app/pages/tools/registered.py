@@ -83,15 +83,14 @@ def rows(tools: Sequence[RegisteredTool]) -> tuple[Record, ...]:
 
 def found_rows(found: Sequence[Located], *, with_peers: bool) -> tuple[Record, ...]:
     """Return a row for each tool that was found, with its cosine as a bar, and its registry if wanted."""
-    return tuple(_found_row(at, one, with_peers=with_peers) for at, one in enumerate(found))
-
-
-def _found_row(at: int, one: Located, *, with_peers: bool) -> Record:
-    tool, similarity = one.neighbour.found.tool, one.neighbour.similarity
-    registry = (one.peer or _OWN,) if with_peers else ()
-    drawn = bar(max(similarity, 0.0), _BAR)
-    cells = (tool.id, drawn, f"{similarity:.2f}", *registry, one.neighbour.found.origin)
-    return Record(found_key(at, one), cells, copy=tool.id)
+    rows = []
+    for at, one in enumerate(found):
+        tool, similarity = one.neighbour.found.tool, one.neighbour.similarity
+        registry = (one.peer or _OWN,) if with_peers else ()
+        drawn = bar(max(similarity, 0.0), _BAR)
+        cells = (tool.id, drawn, f"{similarity:.2f}", *registry, one.neighbour.found.origin)
+        rows.append(Record(found_key(at, one), cells, copy=tool.id))
+    return tuple(rows)
 
 
 def found_key(at: int, one: Located) -> str:
@@ -118,7 +117,7 @@ def peer_detail(located: Located) -> Content:
     return Content("\n").join(
         [
             plain(found.tool.id, limit=_LONGEST, newlines=False).stylize("bold"),
-            Content.assemble("in the registry of ", _line(located.peer)),
+            Content.assemble("in the registry of ", plain(located.peer, limit=_LONGEST, newlines=False)),
             Content.styled(OF_A_PEER, MUTED),
             Content(),
             plain(found.tool.description.strip() or "(no description)", limit=_SAID),
@@ -185,7 +184,3 @@ def _version(one: RegisteredTool) -> Content:
         plain(one.origin, limit=_LONGEST, newlines=False),
         (f"   {one.hash[:12]}", MUTED),
     )
-
-
-def _line(text: str) -> Content:
-    return plain(text, limit=_LONGEST, newlines=False)

@@ -11,7 +11,7 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input, Label, Static
 
 from inspector.app.base_screen import ToolKeys
-from inspector.app.job import Job
+from inspector.app.context import Job
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools import registered as content
 from inspector.app.stream import View
@@ -249,11 +249,11 @@ class RegistryScreen(ListPage, ToolKeys):
                 return library.federated(query, RESULTS)
             return Federated(tuple(Located("", one) for one in library.search(query, RESULTS)))
 
-        self.run_job("find", search, partial(self._show_found, query), failed=self._not_found)
+        def failed(error: Exception) -> None:
+            self._include(peers=False)
+            self.fail(error)
 
-    def _not_found(self, error: Exception) -> None:
-        self._include(peers=False)
-        self.fail(error)
+        self.run_job("find", search, partial(self._show_found, query), failed=failed)
 
     def _show_found(self, query: str, done: Federated) -> None:
         self._found, with_peers = done.found, bool(done.answers)

@@ -4,18 +4,19 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
-from inspector.app.context import InContext
+from inspector.app.context import InContext, Job
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
-from inspector.app.job import Job
 from inspector.core.error import SettingProblem
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
@@ -190,8 +191,8 @@ def _as_json(frame: Frame) -> dict[str, object]:
 class WirePanel(InContext, Vertical):
     """A list of frames that follows the newest one; enter opens the one under the cursor."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self._server = ""
         self._shown: tuple[str, int] | None = None
         self._frames: dict[str, Frame] = {}
@@ -250,10 +251,10 @@ class WirePanel(InContext, Vertical):
 class ServerPanel(InContext, Vertical):
     """The views of the server that `show` names."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self._server = ""
-        self._flaws: tuple[Flaw, ...] = ()
+    _server = ""
+    _flaws: tuple[Flaw, ...] = ()
+
+    strip = query_one("#server-views", ViewStrip)
 
     def compose(self) -> ComposeResult:
         yield ViewStrip(VIEWS, id="server-views")
@@ -274,10 +275,6 @@ class ServerPanel(InContext, Vertical):
     def on_resize(self) -> None:
         """Draw what depends on the width."""
         self.draw()
-
-    @property
-    def strip(self) -> ViewStrip:
-        return self.query_one("#server-views", ViewStrip)
 
     @property
     def server(self) -> ServerState | None:

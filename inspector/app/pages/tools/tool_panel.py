@@ -1,31 +1,132 @@
-"""Everything about one tool, one view at a time."""
+"""Everything about one tool, one view at a time; what is known about it in words."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.context import InContext
-from inspector.app.draw.line import MUTED
-from inspector.app.draw.table import fact
-from inspector.app.pages.tools import tool_text
+from inspector.app.draw.line import MUTED, change_lines
+from inspector.app.draw.table import ICONS, fact
 from inspector.app.pages.tools.call_panel import CallPanel
 from inspector.app.place import WhyNotPage
 from inspector.core.budget import Prices, Tokenizer, ToolCost
-from inspector.core.events import SearchPerformed
-from inspector.core.number import bar, count, money, percent
-from inspector.core.session import ToolState
-from inspector.core.tool import Tool
+from inspector.core.definition import definition_changes
+from inspector.core.events import DefinitionChanged, SearchPerformed
+from inspector.core.number import bar, count, money, percent, shown_moment, tokens
+from inspector.core.session import Binding, ToolState
+from inspector.core.tool import Annotations, Tool, contradiction, definition
 from inspector.reliability.approval import why_ask
-from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, plain, visible
+from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, middle, plain, visible
+
+# Enough of a hash to tell definitions apart by eye.
+_DIGITS = 12
+_LABELS = 21
+_NOT_ASKED = "runs without asking: its trusted server says it is read-only"
+_CLAIMS = (
+    ("read_only", "only reads", "makes changes"),
+    ("destructive", "may destroy or overwrite", "does not destroy"),
+    ("idempotent", "repeating a call has no further effect", "every call has an effect"),
+    ("open_world", "reaches external systems", "does not reach external systems"),
+)
+
+
+def title_line(tool: Tool, state: ToolState | None, width: int) -> Content:
+    """Return id and binding in one line, and below its tokens and uses."""
+    if state is None:
+        binding, counts = Content("not in this session"), ""
+    else:
+        icon, color = ICONS[state.binding]
+        binding = Content.styled(f"{icon} {state.binding.value}", color)
+        uses = f"used {state.uses}x" if state.uses else "not used yet"
+        counts = f"\n{tokens(state.tokens)} tokens   {uses}"
+    room = max(width - binding.cell_length - 3, 12)
+    name = plain(middle(visible(tool.id, newlines=False), room)).stylize("bold")
+    return Content.assemble(name, "   ", binding, (counts, MUTED))
+
+
+def claims(annotations: Annotations) -> tuple[str, ...]:
+    """Return the server's claims in words, without those it does not make."""
+    known = ((getattr(annotations, name), yes, no) for name, yes, no in _CLAIMS)
+    return tuple(yes if value else no for value, yes, no in known if value is not None)
+
+
+def facts_text(
+    tool: Tool, state: ToolState | None, why: str, width: int = 0, tags: Mapping[str, str] | None = None
+) -> Content:
+    """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so.
+
+    `why` tells why the user is asked before a call, "" if nobody is: see `why_ask`. `tags` are those of the
+    tool, with where they come from.
+    """
+    claimed = ", ".join(claims(tool.annotations)) or "nothing about its effects"
+    claimed += "   ⚠ contradicted" if contradiction(tool) else ""
+    lines = [("server", tool.server), ("name on its server", tool.name)]
+    lines += [("name for the model", tool.wire_name)]
+    lines += [("title", tool.title)] if tool.title else []
+    lines += [
+        ("its server claims", claimed),
+        ("returns", "structured data, with a schema" if tool.output_schema else "text"),
+        ("on a model call", f"you are asked because {why}" if why else _NOT_ASKED),
+    ]
+    if tags:
+        lines.append(("tags", ", ".join(f"#{tag} ({origin})" for tag, origin in tags.items())))
+    if state is not None and state.binding is Binding.HELD:
+        lines.append(("held", f"{state.server} is away; {state.held_as} again once it reconnects"))
+    elif state is not None and state.reason:
+        lines.append((state.binding.value, state.reason))
+    return Content("\n").join(_fact(label, value, width) for label, value in lines)
+
+
+def changed_text(
+    state: ToolState | None, versions: Sequence[Tool], change: DefinitionChanged | None = None
+) -> Content:
+    """Return how a tool's definition differs from the one before; empty if it never changed.
+
+    `versions` are its definitions in the session, the current one last, and `change` is what the last change
+    means for a caller.
+    """
+    if state is None or len(versions) < 2:
+        return Content("")
+    changes = definition_changes(*versions[-2:])
+    parts = ", ".join(change.part for change in changes) or "only parts that are not recorded"
+    known = f"now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')}"
+    since = f"since {shown_moment(change.since)} UTC" if change and change.since else ""
+    text = f"{parts}; {known} {since or 'in this session'}"
+    return Content("\n").join([_fact("changed", text), *_verdict(change), *change_lines(changes)])
+
+
+def _verdict(change: DefinitionChanged | None) -> Iterator[Content]:
+    """What a change means for a caller: the verdict, and what speaks for it, the worst first."""
+    if change is None or change.verdict == "same":
+        return
+    label = "wording only" if change.verdict == "words" else change.verdict
+    color = "$text-error" if change.verdict == "breaking" else ""
+    yield fact("for a caller", Content.styled(label, color), _LABELS, 0)
+    for number, reason in enumerate(change.reasons):
+        color = "$text-error" if number < change.breaking else MUTED
+        yield plain(f"  {reason}", limit=300, newlines=False).stylize(color)
+
+
+def _fact(label: str, value: str, width: int = 0) -> Content:
+    return fact(label, plain(value, limit=300, newlines=False), _LABELS, width)
+
+
+def exact_json(tool: Tool) -> str:
+    """Return the definition as sent to the model, indented."""
+    return json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
+
 
 # What a tool costs: its tokens by part, bound in every call, and deferred.
 
-_BAR, _LABELS = 20, 18
+_BAR, _BILL_LABELS = 20, 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +166,8 @@ def bill_lines(bill: ToolBill, width: int = 0) -> Content:
             _part("parameters", cost.schema, total),
             _part("JSON around them", cost.framing, total),
             Content(""),
-            fact("bound", plain(bound), _LABELS, width),
-            fact("deferred", plain(deferred), _LABELS, width),
+            fact("bound", plain(bound), _BILL_LABELS, width),
+            fact("deferred", plain(deferred), _BILL_LABELS, width),
             Content(""),
             Content.styled(counted, MUTED),
         ]
@@ -76,7 +177,7 @@ def bill_lines(bill: ToolBill, width: int = 0) -> Content:
 def _part(label: str, tokens: int, total: int) -> Content:
     share = tokens / total if total else 0.0
     numbers = f"{tokens:>7,}  {percent(share):>5}  "
-    return Content.assemble((f"{label:<{_LABELS}}", MUTED), numbers, bar(share, _BAR))
+    return Content.assemble((f"{label:<{_BILL_LABELS}}", MUTED), numbers, bar(share, _BAR))
 
 
 # Which searches of the session found a tool, and which did not.
@@ -111,8 +212,11 @@ _GONE = "Its server may have stopped, or a toolset may hide it. It reappears onc
 class ToolPanel(InContext, Vertical):
     """The views of the tool that `show` names; only the one on screen is drawn."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
+    strip = query_one("#tool-views", ViewStrip)
+    call = query_one(CallPanel)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self._tool_id = ""
         self._drawn: dict[str, object] = {}
         self._searches: tuple[SearchPerformed, ...] = ()
@@ -147,14 +251,6 @@ class ToolPanel(InContext, Vertical):
             self.draw()
 
     @property
-    def strip(self) -> ViewStrip:
-        return self.query_one("#tool-views", ViewStrip)
-
-    @property
-    def call(self) -> CallPanel:
-        return self.query_one(CallPanel)
-
-    @property
     def tool(self) -> Tool | None:
         """The tool, as it was listed last while its server is away; None if it is gone."""
         return self.session.catalog.get(self._tool_id) or self.session.state.recorded(self._tool_id)
@@ -186,7 +282,7 @@ class ToolPanel(InContext, Vertical):
         if self.strip.current not in views:
             self.strip.current = views[0]
             self._show_part()
-        title.update(tool_text.title(tool, self._state, self._width))
+        title.update(title_line(tool, self._state, self._width))
         _DRAW[self.strip.current](self, tool)
 
     @on(ViewStrip.Chosen, "#tool-views")
@@ -208,33 +304,27 @@ class ToolPanel(InContext, Vertical):
     def _draw_about(self, tool: Tool) -> None:
         why = why_ask(tool, self.session.state)
         state, tags = self.session.state, self.session.retrieval.rules.tags.of(tool)
-        facts = tool_text.facts(tool, self._state, why, self._width, tags)
+        facts = facts_text(tool, self._state, why, self._width, tags)
         versions, change = state.versions(self._tool_id), state.changes.get(self._tool_id)
-        changed = tool_text.changed(self._state, versions, change)
+        changed = changed_text(self._state, versions, change)
         self.write(facts, "#tool-facts")
         self.write(changed, "#changed")
         self.query_one("#changed-parts").display = bool(changed.plain)
         if self._is_new("about", tool.description):
             self.query_one("#description", TextView).text = tool.description
 
-    def _draw_parameters(self, tool: Tool) -> None:
-        if self._is_new("parameters", tool.id, tool.input_schema):
-            self.query_one("#parameters", SchemaTree).value = tool.input_schema
+    def _draw_tree(self, tool: Tool) -> None:
+        view = self.strip.current
+        value = tool.output_schema if view == OUTPUT else tool.input_schema
+        if self._is_new(view, tool.id, value):
+            self.query_one(f"#{view}", SchemaTree).value = value
 
-    def _draw_schema(self, tool: Tool) -> None:
-        if self._is_new("schema", tool.input_schema):
-            self.query_one("#schema", TextView).text = tool_text.schema_json(tool.input_schema)
-
-    def _draw_definition(self, tool: Tool) -> None:
-        if self._is_new("JSON", tool):
-            self.query_one("#definition", TextView).text = tool_text.exact_json(tool)
-
-    def _draw_output(self, tool: Tool) -> None:
-        if self._is_new(OUTPUT, tool.id, tool.output_schema):
-            self.query_one("#output", SchemaTree).value = tool.output_schema
-
-    def _draw_call(self, tool: Tool) -> None:
-        self.call.show(tool)
+    def _draw_text(self, tool: Tool) -> None:
+        view = self.strip.current
+        schema = json.dumps(tool.input_schema, ensure_ascii=False, indent=2, default=str)
+        id_, text = ("schema", schema) if view == "schema" else ("definition", exact_json(tool))
+        if self._is_new(view, text):
+            self.query_one(f"#{id_}", TextView).text = text
 
     def _draw_cost(self, tool: Tool) -> None:
         state, accounting = self.session.state, self.session.accounting
@@ -268,11 +358,11 @@ class ToolPanel(InContext, Vertical):
 
 _DRAW: Mapping[str, Callable[[ToolPanel, Tool], None]] = {
     "about": ToolPanel._draw_about,
-    "parameters": ToolPanel._draw_parameters,
-    "schema": ToolPanel._draw_schema,
-    "JSON": ToolPanel._draw_definition,
-    OUTPUT: ToolPanel._draw_output,
-    "call": ToolPanel._draw_call,
+    "parameters": ToolPanel._draw_tree,
+    "schema": ToolPanel._draw_text,
+    "JSON": ToolPanel._draw_text,
+    OUTPUT: ToolPanel._draw_tree,
+    "call": lambda panel, tool: panel.call.show(tool),
     "cost": ToolPanel._draw_cost,
     "why": ToolPanel._draw_searches,
 }

@@ -5,20 +5,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.line import feed_row
 from inspector.app.list_page import GroupedPage
 from inspector.app.stream import View
 from inspector.core.events import AnswerStreamed, Event, Failed, Group, Record
 from inspector.core.events.base import json_lines
 from inspector.core.number import count
-from widgets import Column, Record as Row, RecordList, SchemaTree, visible
+from widgets import Column, Record as Row, RecordList, SchemaTree
 
 COLUMNS = (
     Column("seq", "#", align="right", weight=6, hide_below=50),
@@ -118,12 +116,8 @@ class EventsScreen(GroupedPage):
         data = None if isinstance(record.event, Failed) else asdict(record.event)
         self.app.push_screen(DetailScreen(f"#{record.seq} {record.kind}", full_text(record.event), data))
 
-    @work(exit_on_error=False)
-    async def action_export(self) -> None:
+    def action_export(self) -> None:
         """Export the shown events to a file."""
         suggested = Path(f"toolsight-{self.session.session_id}.jsonl")
         records = [self._shown[row.key] for row in self.list.shown if row.key in self._shown]
-        chosen = await self.app.push_screen_wait(ExportDialog(suggested, json_lines(records)))
-        if chosen:
-            text = f"{count(len(records), 'event')} to {visible(chosen)}"
-            self.notify(text, title="Exported", markup=False)
+        self.export(suggested, json_lines(records), what=count(len(records), "event"))

@@ -8,11 +8,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
+from inspector.app.context import Job
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.line import MUTED
-from inspector.app.job import Job
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
 from inspector.core.inertia import Aging
@@ -168,11 +169,11 @@ class FlowScreen(ListPage):
 
     when_not_typing = frozenset({"go"})
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: Sequence[Flow] = ()
-        self._persona = ""
-        self._is_read = False
+    _found: Sequence[Flow] = ()
+    _persona = ""
+    _is_read = False
+
+    _next = query_one("#flow-next", RecordList)
 
     def body(self) -> ComposeResult:
         yield Static(READING, id="facts", markup=False)
@@ -199,10 +200,6 @@ class FlowScreen(ListPage):
         """The tool under the cursor on the left."""
         known = self._shown.tools if self._shown is not None else ()
         return next((tool for tool in known if tool.tool == self.key), None)
-
-    @property
-    def _next(self) -> RecordList:
-        return self.query_one("#flow-next", RecordList)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the rows need the whole page
         if self._is_read:

@@ -135,12 +135,11 @@ def _cells(states: list[tuple[Binding | None, bool]], shown: Frame) -> Content:
 class Lanes(Vertical):
     """The tools over as many calls as fit, with the calls' numbers above."""
 
+    @dataclass
     class Chosen(Message):
         """A column was clicked."""
 
-        def __init__(self, column: int) -> None:
-            super().__init__()
-            self.column = column
+        column: int
 
     def __init__(self) -> None:
         super().__init__(classes="pane", id="timeline-lanes")

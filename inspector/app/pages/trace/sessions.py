@@ -14,10 +14,10 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from inspector.app.context import Job
 from inspector.app.dialogs.export import PathDialog
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.draw.table import table_lines
-from inspector.app.job import Job
 from inspector.app.list_page import ListPage
 from inspector.app.place import TracePage
 from inspector.clients.finding import Findings, ServerUse
@@ -309,12 +309,13 @@ class SessionsScreen(ListPage):
         if library is None:
             self._tell(Content(NOT_HERE))
         else:
-            self.run_job("folders", lambda _: library.folders(), partial(self._ask, library))
 
-    def _ask(self, library: AgentLibrary, found: Sequence[Found]) -> None:
-        suggested = found[0].folder if found else ""
-        dialog = PathDialog("Import agents' transcripts", "imports", suggested, folders(found))
-        self.app.push_screen(dialog, partial(self._import, library))
+            def ask(found: Sequence[Found]) -> None:
+                suggested = found[0].folder if found else ""
+                dialog = PathDialog("Import agents' transcripts", "imports", suggested, folders(found))
+                self.app.push_screen(dialog, partial(self._import, library))
+
+            self.run_job("folders", lambda _: library.folders(), ask)
 
     def _import(self, library: AgentLibrary, path: str | None) -> None:
         if path is not None:

@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.draw.table import fact, table_lines
-from inspector.app.job import Job
 from inspector.app.list_page import GroupedPage
 from inspector.app.replay import Replay
 from inspector.app.stream import View
@@ -221,20 +221,17 @@ class TelemetryScreen(GroupedPage):
         self._rest = None
         self._is_behind, self._is_counting = False, True
         session = self.session
-        self.run_job("this", lambda job: _of_one(session, job), self._counted, failed=self._fail_to_count)
 
-    def _counted(self, shown: Shown) -> None:
-        self._end_counting()
-        self._take(shown)
+        def ended(shown: Shown | Exception) -> None:
+            self._is_counting = False
+            if self._is_behind:
+                self._count_soon()
+            if isinstance(shown, Exception):
+                self.write(failure_line(shown))
+            else:
+                self._take(shown)
 
-    def _fail_to_count(self, error: Exception) -> None:
-        self._end_counting()
-        self.write(failure_line(error))
-
-    def _end_counting(self) -> None:
-        self._is_counting = False
-        if self._is_behind:
-            self._count_soon()
+        self.run_job("this", lambda job: _of_one(session, job), ended, failed=ended)
 
     def _take(self, shown: Shown) -> None:
         self._shown[shown.is_all] = shown

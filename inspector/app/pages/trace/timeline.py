@@ -94,7 +94,10 @@ def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> 
 
 def _sent(call: ModelCall | None, moves: tuple[Move, ...], width: int) -> Content:
     lines = [Content.styled("Moved before this call", "bold")]
-    lines += [line for move in moves for line in _move_lines(move, width)]
+    for move in moves:
+        sign, color = ICONS[move.binding_to] if move.binding_to is not None else ("-", MUTED)
+        name = (middle(move.tool, max(width - 2, 8)), "bold")
+        lines += [Content.assemble((sign, color), " ", name), _why(move, "  ")]
     if not moves:
         lines.append(Content.styled("nothing", MUTED))
     if call is not None and (call.change or call.same or call.resent):
@@ -103,12 +106,6 @@ def _sent(call: ModelCall | None, moves: tuple[Move, ...], width: int) -> Conten
         if call.change:
             lines.append(Content("  ") + plain(call.change, newlines=False, limit=_TEXT))
     return Content("\n").join(lines)
-
-
-def _move_lines(move: Move, width: int) -> Iterator[Content]:
-    sign, color = ICONS[move.binding_to] if move.binding_to is not None else ("-", MUTED)
-    yield Content.assemble((sign, color), " ", (middle(move.tool, max(width - 2, 8)), "bold"))
-    yield _why(move, "  ")
 
 
 def _why(move: Move, before: str) -> Content:
@@ -228,11 +225,6 @@ class TimelineScreen(ListPage, ToolKeys):
         stays = stream is self._stream and not self._is_newest
         self._show(stream, self._column if stays else stream.timeline.now)
 
-    def _show_recorded(self, stream: Stream) -> None:
-        """Replay a session from its start, on every page."""
-        self._show(stream, 1)
-        self.action_show_moment()
-
     def _show(self, stream: Stream, column: int) -> None:
         self._stream, self._reading = stream, ""
         self._column, self._is_newest = column, column == stream.timeline.now
@@ -242,11 +234,12 @@ class TimelineScreen(ListPage, ToolKeys):
         """Read a stream in a thread; until then the page only says that it is reading."""
         self._reading = f"Reading {visible(what, limit=60, newlines=False)} …"
         self.draw()
-        self.run_job("stream", lambda _: make(), show, failed=self._not_read)
 
-    def _not_read(self, error: Exception) -> None:
-        self._show(self._stream, self._column)
-        self.fail(error)
+        def failed(error: Exception) -> None:
+            self._show(self._stream, self._column)
+            self.fail(error)
+
+        self.run_job("stream", lambda _: make(), show, failed=failed)
 
     def draw(self) -> None:
         timeline = self._stream.timeline
@@ -326,4 +319,10 @@ class TimelineScreen(ListPage, ToolKeys):
         self.run_job("sessions", lambda _: replay.sessions(), choose)
 
     def _open(self, session_id: str) -> None:
-        self._read(session_id, partial(self.replay.read, session_id), self._show_recorded)
+        """Replay a session from its start, on every page."""
+
+        def show(stream: Stream) -> None:
+            self._show(stream, 1)
+            self.action_show_moment()
+
+        self._read(session_id, partial(self.replay.read, session_id), show)
