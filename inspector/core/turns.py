@@ -81,11 +81,6 @@ class ToolCall(Act):
     event: CallStarted
     end: CallFinished | None = None
 
-    @property
-    def is_ok(self) -> bool:
-        """Whether it ended without an error."""
-        return self.end is not None and self.end.ok
-
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Rejection(Act):

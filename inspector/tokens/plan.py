@@ -28,7 +28,7 @@ def solved_steps(turn: Turn) -> list[ToolCall]:
 
     The same call again, with the same arguments in the same turn, solves nothing more.
     """
-    ended = [call for call in turn.tool_calls if call.is_ok]
+    ended = [call for call in turn.tool_calls if call.end is not None and call.end.ok]
     told = {f"{call.event.tool} {compact(dict(call.event.arguments))}": call for call in reversed(ended)}
     return list(told.values())
 
