@@ -7,18 +7,16 @@ set, and `default` for people. A property that costs more than others takes a sh
 
 import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from inspector.core.budget import Prices
-from inspector.core.prompt_cache import CacheTerms
 from inspector.core.redaction import SECRETS
 from inspector.tokens import break_even
 from inspector.tokens.cost import Delivery
-from inspector.tokens.plan import Plan
 from tests.support import postgres
 
 # A busy machine is no bug; and what CI tries is the same each time, so that a failure there can be repeated.
@@ -43,14 +41,8 @@ def _break_evens_once() -> Iterator[None]:
     """Find the break-evens of the same plan once: a second for the demo's, which many reports ask for."""
     find = cache(break_even.break_evens)
 
-    def found(
-        plan: Plan,
-        terms: CacheTerms,
-        prices: Prices | None = None,
-        most: int = break_even.MOST,
-        deliveries: Sequence[Delivery] = tuple(Delivery),
-    ) -> dict[Delivery, int | None]:
-        return find(plan, terms, prices, most, tuple(deliveries)).copy()
+    def found(*about: Any, **more: Any) -> dict[Delivery, int | None]:
+        return find(*about, **more).copy()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(break_even, "break_evens", found)

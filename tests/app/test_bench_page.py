@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from fixtures.hostile import HOSTILE, hostile_tools
 from inspector.access.reach import EvalCase
 from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.bench_text import DEFAULT_RANKERS, Running, State, running, status
@@ -16,6 +15,7 @@ from inspector.app.pages.lab.calibration import CalibrationScreen
 from inspector.core.tool import Tool
 from inspector.measure.calibrate import threshold_of
 from tests.support.app import app_rig, goes, said, until
+from tests.support.hostile import KINDS
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
@@ -115,13 +115,9 @@ async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
 
 @pytest.mark.slow
 async def test_hostile_tools_and_requests_do_no_harm() -> None:
-    tools = [
-        Tool("bad", tool["name"], str(tool["description"])[:2000], {"type": "object"})
-        for tool in hostile_tools()
-    ]
+    tools = [Tool("bad", f"tool_{kind}", text) for kind, text in KINDS.items()]
     cases = [
-        EvalCase(f"{name} {place}", text[:5000], ((frozenset({f"bad:{tool.name}"}),)), kind=text[:100])
-        for place, ((name, text), tool) in enumerate(zip(HOSTILE.items(), tools, strict=False))
+        EvalCase(kind, text, ((frozenset({f"bad:tool_{kind}"}),)), kind=text) for kind, text in KINDS.items()
     ]
     async with app_rig(servers={"bad": MemoryServer(tools)}, embedder=MemoryEmbedder()) as (pilot, rig):
         rig.bench.retrieval._cases = lambda: tuple(cases)

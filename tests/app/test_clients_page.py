@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from textual.pilot import Pilot
 
 from inspector.app.pages.tools.clients import client_detail, tool_detail
@@ -12,7 +13,7 @@ from inspector.core.tool import Tool
 from inspector.session.client_view import view_as
 from tests.support.app import app_rig, destinations, goes, said, seen, toasts, until
 from tests.support.canned import RULE, TOOLS, library
-from tests.support.hostile import with_hostile_text
+from tests.support.hostile import KINDS
 from tests.widgets.hostile import dangerous
 from widgets import Record, RecordList
 
@@ -93,7 +94,7 @@ async def test_a_changed_catalog_is_looked_at_again() -> None:
         await until(pilot, lambda: "No server is ready yet" in seen(pilot) and not _rows(pilot, LISTED))
 
 
-@with_hostile_text
+@pytest.mark.parametrize("text", KINDS.values(), ids=KINDS)
 def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
     tool = Tool("s", text, text, {"type": "object", "description": text})
     for client in all_clients():
