@@ -10,6 +10,7 @@ from inspector.cli import composition
 from inspector.search.ports import Embedder
 from tests.cli.conftest import Done, Toolsight
 from tests.support.memory_vectors import MemoryEmbedder
+from tests.support.weather_configuration import write_weather_configuration
 
 TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")
 QUERIES = {"refund an order": "refund_order", "send a message": "send_message", "forecast": "get_forecast"}
@@ -82,3 +83,14 @@ def test_a_best_threshold_at_an_end_of_the_sweep_is_marked_as_unreliable(run: Ru
     queries = (data / "queries.jsonl").read_text().splitlines()[:3]
     (data / "queries.jsonl").write_text("\n".join(queries))
     assert "cannot pin it down" in run("--data", str(data)).stdout
+
+
+def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> None:
+    configuration = write_weather_configuration(tmp_path)
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"id": "1", "query": "rain", "relevant": ["weather:get_forcast"]}))
+    refused = run("--config", str(configuration), "--approve", "--data", str(path))
+    assert refused.exit_code == 2
+    message, _, hint = refused.stderr.partition("hint:")
+    assert "unknown tool 'weather:get_forcast'" in message
+    assert "weather:get_forecast" in hint
