@@ -294,6 +294,10 @@ class RecordRows(RecordCanvas, can_focus=True):
             self.scroll_to(y=line, animate=False, force=True)
             self.call_after_refresh(self._draw_bar)
 
+    def watch_show_vertical_scrollbar(self) -> None:
+        """A bar that appears knows nothing of what was scrolled before."""
+        self.call_after_refresh(self._draw_bar)
+
     def _draw_bar(self) -> None:
         """Move the scroll bar: a list scrolled before its layout would show the bar in the old position."""
         if self.show_vertical_scrollbar:
