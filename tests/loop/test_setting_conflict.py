@@ -60,3 +60,18 @@ async def test_a_conflict_is_told_as_soon_as_a_setting_makes_one() -> None:
             rig.bench.change_setting(path, value)
             told.append([problem.path for problem in rig.bench.state.problems])
         assert told == [["guard.enabled"], []]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"binding.policy": "gate", "guard.enabled": False},
+        {"binding.policy": "gate", "guard.enabled": False, "binding.delivery": "call_tool"},
+        {"discovery.search_tool": False, "binding.policy": "all"},
+        {"guard.enabled": False, "guard.window_calls": 4, "guard.window_repeats": 4},
+        {"discovery.embedding_model": "none"},
+        {"guard.guidance": {"shop:*": "Use search_tools."}},
+    ],
+)
+def test_settings_that_get_on_with_each_other_are_not(values: dict[str, Any]) -> None:
+    assert told(with_values(Settings(), values)) == []

@@ -255,3 +255,18 @@ def test_without_such_a_clock_it_is_compared_with_ours() -> None:
 
 def test_no_header_is_no_time() -> None:
     assert retry_after({}) is None
+
+
+async def test_no_attempt_is_announced_on_a_server_that_stays_away() -> None:
+    servers = calc(FINE)
+
+    async def dies(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
+        servers["calc"].die()
+        await asyncio.Event().wait()
+        return FINE
+
+    servers["calc"].answer = dies
+    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
+        await rig.bench.chat("go")
+        assert rig.events("retry") == []
+        assert [span.name for span in spans(rig.bench.records())].count("tools/call evaluate") == 0

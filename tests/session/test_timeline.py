@@ -226,3 +226,11 @@ def test_a_catalog_is_counted_once_for_any_number_of_assumptions(calls: list[int
     once = counter.times
     assert [len(plans(Assumptions(calls=number, searches_per_call=0)).calls) for number in calls] == calls
     assert counter.times == once
+
+
+def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_has_none() -> None:
+    entries = (*ENTRIES, CatalogEntry("shop:get", 10, deferred=False))
+    timeline = Timeline.of(records([CatalogBuilt("", entries, "", 0, 0)]))
+    assert [lane.tool for lane in timeline.lanes] == ["shop:get"]
+    started = SessionStarted("c", (), "", "m", "m", 1, settings={"binding": {"always_include": ["calc:*"]}})
+    assert [lane.tool for lane in Timeline.of(records([started, CATALOG])).lanes] == ["calc:evaluate"]
