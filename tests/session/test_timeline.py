@@ -20,6 +20,7 @@ from inspector.core.events import (
     ModelRequested,
     ModelResponded,
     SearchPerformed,
+    SessionStarted,
     ToolEvicted,
     ToolLoaded,
     TurnEnded,
