@@ -222,6 +222,7 @@ class FlowScreen(ListPage):
         self._found, self._is_read = found, True
         if self._shown is None and found:
             self._persona = found[0].persona
+        self.refresh_bindings()
         self.draw()
         self.list.move_to(self.view.state.inertia.called)
 
