@@ -280,8 +280,7 @@ PAGES: Mapping[str, Picture] = {
         _office,
         _acts(
             Opens(FindScreen, ComparePage(LATE, "shop:cancel_order")),
-            Shows("hybrid"),
-            Lacks("to come", "#rankers-facts"),
+            *(Shows("pattern: regex"), Lacks("…  …")),
         ),
     ),
     "find-steps": Picture(
