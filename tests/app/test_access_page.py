@@ -86,6 +86,7 @@ async def test_a_restricted_user_is_shown_the_way_back_and_no_other_user() -> No
         assert "ada" not in seen(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: not rig.bench.state.is_restricted)
+        await until(pilot, lambda: pilot.app.page == "access")  # type: ignore[attr-defined]
 
 
 async def test_what_is_known_beside_the_session_is_for_the_administrator_alone() -> None:
