@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import pytest
 from textual.pilot import Pilot
 
 from inspector.app.app import ToolsightApp
@@ -57,6 +58,7 @@ async def test_the_page_shows_who_sees_what_and_which_grant_decides() -> None:
         assert "shop:refund_order" in seen(pilot)
 
 
+@pytest.mark.slow
 async def test_seeing_as_a_user_leaves_nothing_of_the_session_before() -> None:
     async with page() as (pilot, rig):
         await goes(pilot, "search")

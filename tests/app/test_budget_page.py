@@ -165,6 +165,7 @@ async def test_the_calls_have_a_row_each_and_enter_opens_one() -> None:
         await sees(pilot, "Model call 3", "of them for tools")
 
 
+@pytest.mark.slow
 async def test_the_ways_are_compared_over_the_calls_or_an_assumed_session_under_any_cache() -> None:
     async with app_rig(*FORECAST, says("Rain."), prices=PRICES) as (pilot, rig):
         await budget_page(pilot)

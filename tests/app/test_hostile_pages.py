@@ -46,6 +46,7 @@ def hostile_servers() -> dict[str, MemoryServer]:
     }
 
 
+@pytest.mark.slow
 async def test_no_page_lets_hostile_text_through() -> None:
     name = hostile_tools()[0]["name"]
     steps = (

@@ -185,6 +185,7 @@ def test_a_snapshot_stands_in_for_a_server_that_is_not_approved(
     assert found["new"]["reason"] == "not approved"
 
 
+@pytest.mark.slow
 def test_one_file_also_shows_what_its_first_call_costs(run: Run, home: Path, tmp_path: Path) -> None:
     entry = server("calc", home)
     own = {
@@ -306,6 +307,7 @@ def made(*names: str, tools: int = 3, **more: Any) -> Audit:
     return Audit(Basis("m", Tokenizer("characters", exact=True), 1000, PRICES), tuple(found), **more)
 
 
+@pytest.mark.slow
 @with_hostile_text
 def test_no_name_breaks_the_slide_or_a_table_or_controls_the_terminal(
     text: str, capsys: pytest.CaptureFixture[str]

@@ -39,6 +39,7 @@ def asked(toolsight: Toolsight, command: str, config: Path, *more: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "more"), [("demo", ()), ("small", OTHERWISE)])
 def test_both_commands_price_a_configuration_to_the_same_cent(
     toolsight: Toolsight, configs: dict[str, Path], name: str, more: tuple[str, ...]

@@ -53,6 +53,7 @@ def test_an_unknown_section_is_an_error_with_the_nearest_name(run: Run) -> None:
     assert "latency" in refused.stderr.partition("hint:")[2]
 
 
+@pytest.mark.slow
 def test_a_section_is_measured_on_the_demo_and_on_the_named_folders(run: Run, tmp_path: Path) -> None:
     catalog(tmp_path / "theirs", [f"tool_{number}" for number in range(12)])
     result = run("catalog-size", "--data", str(tmp_path / "theirs"))
