@@ -15,7 +15,8 @@ from inspector.cli.launch import headless, model_failure, run_headless
 from inspector.cli.location import database_path, fixtures_path
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
 from inspector.cli.table import is_json, say, say_json, say_report, show
-from inspector.clients.finding import answer_line, input_line, is_reported
+from inspector.clients.finding import answer_line, input_line, is_reported, reported_dollars
+from inspector.core.budget import Prices
 from inspector.core.error import ConfigError, ModelError
 from inspector.core.events import (
     BreakerChanged,
@@ -48,7 +49,7 @@ from inspector.core.events.base import record_json
 from inspector.core.fold import apply
 from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
 from inspector.core.message import arguments_text
-from inspector.core.number import count, milliseconds, percent
+from inspector.core.number import count, milliseconds, money, percent
 from inspector.core.report import Table
 from inspector.core.session import SessionState
 from inspector.core.turns import turns
@@ -147,9 +148,12 @@ _SUMMED_UP: Mapping[type[Event], str] = {
 class Transcript:
     """Prints what a reader needs from each record; the rest is in the database."""
 
-    def __init__(self, advice: Advice = lambda _plugin: ()) -> None:
-        """`advice` says how to install what the marketplace suggests."""
+    def __init__(
+        self, advice: Advice = lambda _plugin: (), prices: Callable[[], Prices | None] = lambda: None
+    ) -> None:
+        """`advice` says how to install what the marketplace suggests, `prices` are those of the model."""
         self._advice = advice
+        self._prices = prices
         self._state = SessionState()
 
     def on_record(self, record: Record) -> None:
@@ -176,8 +180,10 @@ class Transcript:
         if event.written:
             say(f"\nModel ({event.written_note})\n{_indented(event.written)}")
         if self._state.costs and is_reported(self._state.costs[-1]):
-            cost = self._state.costs[-1]
-            say(f"  tokens: {'; '.join(filter(None, (input_line(cost), answer_line(cost))))}")
+            cost, prices = self._state.costs[-1], self._prices()
+            spent = None if prices is None else reported_dollars(cost, prices)
+            parts = (input_line(cost), answer_line(cost), "" if spent is None else money(spent))
+            say(f"  tokens: {'; '.join(filter(None, parts))}")
 
     @_print.register
     def _search_performed(self, event: SearchPerformed) -> None:
@@ -261,7 +267,11 @@ async def _converse(bench: Workbench, messages: tuple[str, ...], chosen: Options
     Raises ConfigError if the settings do not allow a turn.
     """
     advice = partial(how_to_install, chosen, whole=bench.sight.is_whole)
-    stop = bench.subscribe(Transcript(advice).on_record) if not is_json() else lambda: None
+    stop = (
+        bench.subscribe(Transcript(advice, bench.accounting.prices).on_record)
+        if not is_json()
+        else lambda: None
+    )
     try:
         for text in messages:
             ended = await bench.chat(text)
