@@ -33,6 +33,10 @@ class EvalCase:
         return bool(self.relevant)
 
 
+GENERATED = "generated"
+"""The name of a set of requests that are made of the tools' own texts."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvalSet:
     """Tools and the labelled requests for them."""

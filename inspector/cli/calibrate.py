@@ -116,6 +116,11 @@ def text_calibration(calibration: Calibration, now: float) -> list[str]:
         "",
         _summary(best, calibration.best),
     ]
+    if calibration.held_out is not None:
+        lines.append(_summary("held out", calibration.held_out))
+        lines.append(
+            f"{'':<{_NAME}}  each fifth of the requests at the best threshold of the others (mean above)"
+        )
     most = f"refuses at most {percent(calibration.max_refused)} of the possible requests"
     if calibration.cautious is None:
         lines.append(f"{cautious:<{_NAME}}  no threshold {most}")
@@ -123,7 +128,12 @@ def text_calibration(calibration: Calibration, now: float) -> list[str]:
         lines += [_summary(cautious, calibration.cautious), f"{'':<{_NAME}}  the highest that {most}"]
     if calibration.is_at_edge:
         lines.append("The best threshold is at the edge of the sweep, so these requests cannot pin it down.")
-    return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", calibration.line(calibration.best.threshold)]
+    advice = calibration.line(calibration.best.threshold)
+    if calibration.is_generated:
+        advice = (
+            "No setting to copy: people ask in other words than these. Measure your own requests with --data."
+        )
+    return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", advice]
 
 
 def json_calibration(calibration: Calibration, now: float) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def json_calibration(calibration: Calibration, now: float) -> dict[str, Any]:
         "setting": calibration.setting,
         "values": calibration.values(calibration.best.threshold),
         "now": now,
-        **selected(calibration, f"best{_POINT} cautious{_POINT} points{_POINT}"),
+        **selected(calibration, f"best{_POINT} held_out{_POINT} cautious{_POINT} points{_POINT}"),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from inspector.access.reach import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
+from inspector.access.reach import GENERATED, IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
 from inspector.access.restriction import OpenedConfiguration, seen_cases
 from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.configuration import read_configuration
@@ -105,7 +105,7 @@ def generated(options: Options) -> DataSet:
     tools = live.catalog.tools
     if not tools:
         raise ConfigError("there are no tools to search", hint="`toolsight servers` shows why.")
-    return DataSet(EvalSet("generated", tools, generate(tools)), live.settings, live.gate)
+    return DataSet(EvalSet(GENERATED, tools, generate(tools)), live.settings, live.gate)
 
 
 def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inspector.access.reach import EvalCase, EvalSet
+from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.config.setting import value_of
 from inspector.core.error import ToolsightError
 from inspector.core.settings import Settings
@@ -34,6 +34,7 @@ HYBRID = "hybrid"
 SETTINGS = {HYBRID: "discovery.min_probability", DENSE: "discovery.iso_threshold", ISO: "gate.threshold"}
 """The setting that holds a ranker's threshold: a confidence for hybrid, a cosine for the others."""
 _HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
+_FOLDS = 5
 _DIGITS = 6
 
 
@@ -61,18 +62,28 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The curve of a ranker on a data set, with ascending thresholds, at least one."""
+    """The curve of a ranker on a data set, with ascending thresholds, at least one.
+
+    `held_out` has each fifth of the requests at the best threshold of the others, and so says what to expect
+    of requests that no threshold was fitted on; None with too few requests.
+    """
 
     ranker: str
     dataset: str
     possible: int
     impossible: int
     points: tuple[Point, ...]
+    held_out: Point | None = None
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether its requests are made of the tools' own words, which no setting should be taken from."""
+        return self.dataset == GENERATED
 
     @property
     def best(self) -> Point:
         """The point with the highest F1, and among equals the lowest threshold."""
-        return max(self.points, key=lambda point: point.f1)
+        return _best(self.points)
 
     @property
     def is_at_edge(self) -> bool:
@@ -154,9 +165,10 @@ def calibrate(
             return None
         outcomes.append(read(case, ranker.rank(case.query), tool_ids))
         progress(len(outcomes), len(evalset.cases))
-    points = tuple(_point(threshold, outcomes) for threshold in thresholds)
+    points = _points(thresholds, outcomes)
+    held_out = _held_out(thresholds, outcomes)
     possible = sum(outcome.is_possible for outcome in outcomes)
-    return Calibration(ranker_name, evalset.name, possible, len(outcomes) - possible, points)
+    return Calibration(ranker_name, evalset.name, possible, len(outcomes) - possible, points, held_out)
 
 
 def swept(ranker: str) -> list[float]:
@@ -221,16 +233,37 @@ def _read_dense(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _O
     )
 
 
-def _point(threshold: float, outcomes: Sequence[_Outcome]) -> Point:
+def _points(thresholds: Sequence[float], outcomes: Sequence[_Outcome]) -> tuple[Point, ...]:
+    return tuple(_point(threshold, [(one, threshold) for one in outcomes]) for threshold in thresholds)
+
+
+def _best(points: Sequence[Point]) -> Point:
+    return max(points, key=lambda point: point.f1)
+
+
+def _held_out(thresholds: Sequence[float], outcomes: Sequence[_Outcome]) -> Point | None:
+    """Every request at the best threshold of the other folds; None where a fold leaves none to fit on."""
+    limits: list[tuple[_Outcome, float]] = []
+    for fold in range(_FOLDS):
+        others = [one for number, one in enumerate(outcomes) if number % _FOLDS != fold]
+        if len(outcomes) < 2 * _FOLDS or not any(one.is_possible for one in others):
+            return None
+        threshold = _best(_points(thresholds, others)).threshold
+        limits += [(one, threshold) for one in outcomes[fold::_FOLDS]]
+    return _point(sum(limit for _, limit in limits) / len(limits), limits)
+
+
+def _point(threshold: float, outcomes: Sequence[tuple[_Outcome, float]]) -> Point:
+    """The effect of each request's own limit, named by one `threshold`."""
     returned = [
         is_right
-        for outcome in outcomes
+        for outcome, limit in outcomes
         for score, is_right in zip(outcome.scores, outcome.right, strict=True)
-        if score >= threshold
+        if score >= limit
     ]
-    wanted = [score >= threshold for outcome in outcomes for score in outcome.found]
-    possible = [_answers(outcome, threshold) for outcome in outcomes if outcome.is_possible]
-    impossible = [_answers(outcome, threshold) for outcome in outcomes if not outcome.is_possible]
+    wanted = [score >= limit for outcome, limit in outcomes for score in outcome.found]
+    possible = [_answers(*one) for one in outcomes if one[0].is_possible]
+    impossible = [_answers(*one) for one in outcomes if not one[0].is_possible]
     return Point(
         threshold,
         precision=sum(returned) / len(returned) if returned else None,

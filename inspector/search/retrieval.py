@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from inspector.access.reach import EvalCase, EvalSet
+from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.ports import Clock, PastCall
@@ -275,7 +275,7 @@ class Retrieval:
             return EvalSet("given", index.tools, given)
         from inspector.search.generate import generate
 
-        return EvalSet("generated", index.tools, generate(index.tools))
+        return EvalSet(GENERATED, index.tools, generate(index.tools))
 
     async def settled(self) -> None:
         """Wait until the index is as complete as it can get."""

@@ -94,3 +94,11 @@ def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> N
     message, _, hint = refused.stderr.partition("hint:")
     assert "unknown tool 'weather:get_forcast'" in message
     assert "weather:get_forecast" in hint
+
+
+def test_generated_requests_give_no_setting_to_copy(run: Run, tmp_path: Path) -> None:
+    configuration = write_weather_configuration(tmp_path)
+    lines = run("--config", str(configuration), "--approve", "--ranker", "iso").stdout.splitlines()
+    assert lines[0].startswith("iso on generated: ")
+    assert lines[-1].startswith("No setting to copy")
+    assert not any('"settings"' in line for line in lines)

@@ -18,6 +18,8 @@ from inspector.measure.calibrate import (
     STOP,
     Calibration,
     Point,
+    _held_out,
+    _Outcome,
     calibrate,
     sweep,
 )
@@ -115,6 +117,20 @@ def test_of_equal_f1_the_lowest_threshold_is_the_best() -> None:
     assert replace(found, ranker="dense").cautious == points[2]
     assert not found.is_at_edge
     assert Calibration("hybrid", "x", 100, 0, points[1:2]).is_at_edge
+
+
+def test_the_held_out_score_is_of_requests_that_the_threshold_was_not_fitted_on() -> None:
+    # The first fifth of ten requests needs a low threshold, which the others would not choose.
+    low, high, impossible = (
+        _Outcome(True, (0.2,), (True,), (0.2,)),
+        _Outcome(True, (0.9,), (True,), (0.9,)),
+        _Outcome(False, (0.3,), (False,), ()),
+    )
+    outcomes = [low, high, high, high, high, low, impossible, impossible, high, high]
+    held_out = _held_out((0.1, 0.5), outcomes)
+    assert held_out is not None
+    assert (held_out.precision, held_out.recall, held_out.refused_possible) == (0.75, 0.75, Share(2, 8))
+    assert _held_out((0.1, 0.5), outcomes[:9]) is None
 
 
 def test_hybrid_has_a_line_for_found_and_closest() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from textual.content import Content
 
-from inspector.access.reach import EvalCase, EvalSet
+from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.app.draw.line import MUTED, progress_bar
 from inspector.core.number import bar, count, duration, percent, plural
 from inspector.core.ranking import Answer
@@ -82,7 +82,7 @@ def _warning(evalset: EvalSet, is_semantic: bool) -> Content:
         return Content.styled("⚠ no tools to search: connect a server (see Tools)", "$text-warning")
     if not is_semantic:
         return Content.styled("⚠ no embeddings yet, words only", "$text-warning")
-    generated = evalset.name == "generated"
+    generated = evalset.name == GENERATED
     return Content.styled("easier than real requests" if generated else "labelled by hand", MUTED)
 
 

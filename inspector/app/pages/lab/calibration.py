@@ -58,10 +58,16 @@ def facts(found: Calibration, now: float | None) -> Content:
         Content.assemble(
             BEST, f" {'found, ' if found.ranker == HYBRID else ''}best F1 {found.best.threshold:.2f}"
         ),
+        *_held_out(found),
         *([] if now is None else [Content.assemble(NOW, f" now {now:.2f}")]),
         _cautious(found),
     ]
     return Content("\n").join([title, Content("   ").join(marks), _advice(found)])
+
+
+def _held_out(found: Calibration) -> list[Content]:
+    """What the best threshold does on requests that it was not fitted on."""
+    return [] if found.held_out is None else [Content.styled(f"(held out {found.held_out.f1:.3f})", MUTED)]
 
 
 def _cautious(found: Calibration) -> Content:
@@ -76,7 +82,7 @@ def _advice(found: Calibration) -> Content:
     if found.is_at_edge:
         text = "⚠ The best threshold is at the edge of the range, so these requests cannot pin it down."
         return Content.styled(text, "$text-warning")
-    if found.dataset == "generated":
+    if found.is_generated:
         text = "⚠ Measured on generated requests, which are easier than real ones. Treat it as a guess."
         return Content.styled(text, "$text-warning")
     return Content.assemble("press ", ("a", "bold $text-accent"), " to apply the threshold under the cursor")
