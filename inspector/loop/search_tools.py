@@ -193,9 +193,9 @@ def _texts(arguments: Mapping[str, object], key: str) -> tuple[str, ...]:
 
 
 def _count(arguments: Mapping[str, object], key: str) -> int:
-    """A whole number above 0, or 0 if there is none."""
+    """A whole number, at least 1 as a limit is clamped; 0 if there is none."""
     try:
-        return max(int(float(_text(arguments, key))), 0)
+        return max(int(float(_text(arguments, key))), 1)
     except (ValueError, OverflowError):
         return 0
 

@@ -225,7 +225,7 @@ def test_a_ranked_answer_says_what_has_no_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "limit"), [(3, 3), ("3", 3), (3.7, 3), (None, 0), ("many", 0), (-2, 0), (1e400, 0)]
+    ("given", "limit"), [(3, 3), ("3", 3), (3.7, 3), (0, 1), (-2, 1), (None, 0), ("many", 0), (1e400, 0)]
 )
 def test_a_limit_is_read_leniently(given: object, limit: int) -> None:
     assert parse_request({"query": "x", "limit": given}).limit == limit
