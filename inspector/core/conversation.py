@@ -13,6 +13,7 @@ from inspector.core.events import (
     CallRejected,
     CallRetried,
     CallStarted,
+    CatalogTold,
     ContextReduced,
     ElicitationCompleted,
     Event,
@@ -318,6 +319,11 @@ def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
     cause = "" if event.step == "compaction" else "window nearly full, "
     title = f"{cause}{event.step}: {event.sizes}"
     return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
+
+
+@_step.register
+def _catalog_told(event: CatalogTold, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, event.text, title=f"told {event.summary()}"))
 
 
 @_step.register

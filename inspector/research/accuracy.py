@@ -14,7 +14,7 @@ from inspector.core.report import Origin, Section, Table
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import definition
-from inspector.loop.gate import build_catalog
+from inspector.loop.catalog import build_catalog
 from inspector.measure.bootstrap import Estimate, clusters, share_estimate
 from inspector.research.catalog_size import SIZES, first_call, meter_of, part_of
 from inspector.research.labelled import Answers, RequestSet, index_of, request_sets, searched

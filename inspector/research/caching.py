@@ -8,7 +8,7 @@ from inspector.core.number import percent, percent_down
 from inspector.core.prompt_cache import Block, CacheTerms, PromptCache
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings
-from inspector.loop.gate import decide
+from inspector.loop.catalog import decide
 from inspector.research.catalog_size import (
     CALIBRATED,
     SIZES,

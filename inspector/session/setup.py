@@ -14,7 +14,7 @@ from inspector.core.message import ModelRequest
 from inspector.core.session import Binding
 from inspector.core.settings import BindingPolicy, Settings, ToolDelivery
 from inspector.core.tool import Catalog, Tool
-from inspector.loop.gate import build_catalog
+from inspector.loop.catalog import build_catalog
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import DefinitionLoader, effective_delivery, system_text, tools_array
 from inspector.tokens.measure import BudgetMeter

@@ -106,7 +106,10 @@ class ManifestEntry:
 class ManifestForms:
     """Every form of a manifest, from 0 steps (complete) to `steps` (the header alone)."""
 
-    def __init__(self, servers: Sequence[ManifestEntry], settings: ManifestSettings) -> None:
+    def __init__(
+        self, servers: Sequence[ManifestEntry], settings: ManifestSettings, header: str = HEADER
+    ) -> None:
+        self._header = header
         self._servers = servers
         self._listed = [_listed(entry, settings) for entry in servers]
         self._cuts = _cuts([entry.summary for entry in servers])
@@ -123,9 +126,9 @@ class ManifestForms:
     def text(self, steps: int) -> str:
         """The manifest after so many steps."""
         if steps == self.steps:
-            return f"{HEADER} {_counted(len(self._servers), 'server')}"
+            return f"{self._header} {_counted(len(self._servers), 'server')}"
         blocks = [self._line_of_all(steps)] if steps > self._counted else self._blocks(steps)
-        return "\n\n".join([HEADER, *blocks, *([self._note(steps)] if steps else [])])
+        return "\n\n".join([self._header, *blocks, *([self._note(steps)] if steps else [])])
 
     def rules(self, steps: int) -> tuple[str, ...]:
         """What the first `steps` steps did, in words and in order."""
@@ -257,7 +260,10 @@ class Manifest:
 
 
 def fitted_manifest(
-    servers: Sequence[ManifestEntry], settings: ManifestSettings, count: Callable[[str], int]
+    servers: Sequence[ManifestEntry],
+    settings: ManifestSettings,
+    count: Callable[[str], int],
+    header: str = HEADER,
 ) -> Manifest:
     """Shorten the manifest to at most `settings.max_tokens` tokens, see ManifestForms; 0 means no limit.
 
@@ -266,7 +272,7 @@ def fitted_manifest(
     """
     if not servers:
         return Manifest("", 0, ())
-    forms = ManifestForms(servers, settings)
+    forms = ManifestForms(servers, settings, header)
     text = forms.text(0)
     tokens = count(text)
     if not settings.max_tokens or tokens <= settings.max_tokens:

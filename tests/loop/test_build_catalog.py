@@ -12,7 +12,7 @@ from inspector.core.access import ServerRule, Toolset, matches
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings, Size
 from inspector.core.tool import Tool
-from inspector.loop.gate import BuiltCatalog, build_catalog, decide
+from inspector.loop.catalog import BuiltCatalog, build_catalog, decide
 from tests.support.fakes import character_meter
 
 TOOLS = (

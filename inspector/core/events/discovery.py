@@ -235,6 +235,17 @@ class CatalogBuilt(Event, kind="catalog", groups={Group.SERVERS}):
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogTold(Event, kind="catalog_told", groups={Group.SERVERS, Group.MODEL}, tone="muted"):
+    """The model got `text` at the end of its conversation: these servers are not what it knew."""
+
+    servers: tuple[str, ...]
+    text: str
+
+    def summary(self) -> str:
+        return f"the model about the tools of {', '.join(self.servers)}"
+
+
+@dataclass(frozen=True, slots=True)
 class IndexChanged(Event, kind="index", groups={Group.SERVERS}):
     """The search index made progress or failed."""
 
