@@ -15,7 +15,7 @@ EDITABLE := --quiet --no-deps --no-build-isolation --editable .
 SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry reproduce screenshots docs lock clean
+.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry reproduce screenshots numbers docs lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -88,6 +88,9 @@ reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of 
 
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots
+
+numbers: $(STAMP) ## measure the figures of the README and the docs, and write them again (some 2 minutes)
+	$(BIN)/python -m docs.figures
 
 docs: $(STAMP) ## write the tables of commands and keys in the docs again
 	$(BIN)/python -m tests.support.doc_table
