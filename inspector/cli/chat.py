@@ -33,6 +33,7 @@ from inspector.core.events import (
     MilestoneReached,
     ModelRequested,
     ModelResponded,
+    ModelRetried,
     Record,
     RedundantSearch,
     SearchPerformed,
@@ -131,6 +132,7 @@ _RESULT_CHARACTERS = 1200
 # Events of which a line says it all, and how the line begins.
 _SUMMED_UP: Mapping[type[Event], str] = {
     CallRetried: "    ↻ ",
+    ModelRetried: "  ↻ ",
     ToolSubstituted: "\n⇄ ",
     BreakerChanged: "  ⚠ circuit breaker: ",
     LoopDetected: "  ⚠ loop: ",

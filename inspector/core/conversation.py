@@ -22,6 +22,7 @@ from inspector.core.events import (
     MarketplaceSearched,
     MilestoneReached,
     ModelResponded,
+    ModelRetried,
     PluginInstalled,
     Record,
     RedundantSearch,
@@ -288,6 +289,11 @@ def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
 @_step.register
 def _call_retried(event: CallRetried, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.NOTICE, title=f"retry: {event.summary()}")) if items else items
+
+
+@_step.register
+def _model_retried(event: ModelRetried, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"retry: {event.summary()}"))
 
 
 @_step.register

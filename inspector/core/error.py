@@ -103,12 +103,23 @@ class ClientRefusal(ToolsightError):
 class ModelError(ToolsightError):
     """A language model could not answer: no key, rate limit, no tool support, broken stream.
 
-    `raw` is what its provider or the network said, for reading; it may have many lines.
+    `raw` is what its provider or the network said, for reading; it may have many lines. `failure` is None if
+    the same request would fail again; `retry_after` are the seconds after which the provider wants it again.
     """
 
-    def __init__(self, message: str, *, hint: str = "", raw: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        raw: str = "",
+        failure: "FailureKind | None" = None,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message, hint=hint)
         self.raw = raw
+        self.failure = failure
+        self.retry_after = retry_after
 
 
 class StoreError(ToolsightError):

@@ -195,7 +195,8 @@ class SessionState:
     definitions are not in an agent's transcript. `changes` holds the last change of each tool's definition,
     and `untold` the breaking ones that the model has to be told of; `read_as` are the hashes of what
     it read of those tools. `breakers` holds those that were ever
-    open, by tool id or server name. `turn_retries` counts the retries since the user's last message.
+    open, by tool id or server name. `turn_retries` counts the retries since the user's last message, and
+    `turn_dollars` is the estimated price of the model calls among them.
     `marketplace` is the last search that went on there. With `is_restricted` there is only what `user` may
     see, through `expert` if there is one.
     """
@@ -259,6 +260,7 @@ class SessionState:
     breakers: Mapping[str, BreakerStatus] = field(default_factory=dict)
     retries: int = 0
     turn_retries: int = 0
+    turn_dollars: float = 0.0
     substitutions: int = 0
     changes: Mapping[str, DefinitionChanged] = field(default_factory=dict)
     untold: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

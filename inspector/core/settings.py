@@ -126,14 +126,20 @@ class RetrySettings:
 
     enabled: bool = knob(
         False,
-        "repeat the model's failed calls where that is harmless: calls to a trusted server's tools that "
-        "are annotated as read-only or idempotent, and to the tools listed in `tools`",
+        "repeat failed calls of the model itself, and the tool calls that it made where that is harmless: "
+        "to a trusted server's tools that are annotated as read-only or idempotent, and to those in `tools`",
     )
     attempts: int = knob(3, "maximum attempts per call, including the first", low=1, high=10)
     max_seconds: float = knob(
         15.0, "no attempt starts later than this many seconds after the first failure", low=0, high=600
     )
     per_turn: int = knob(6, "maximum retries per user message, across all its calls", low=0)
+    max_dollars: float = knob(
+        0.25,
+        "maximum estimated price of the model calls that are repeated per user message, as if no cache held "
+        "and every failed one were charged; a model without known prices has no such limit",
+        low=0,
+    )
     pause_seconds: float = knob(
         0.5,
         "pause before the first retry; it doubles each time, with up to as much again added at random, and "

@@ -339,6 +339,11 @@ class Binder:
         """The tokens that a message adds to a conversation that continues after it."""
         return self._accounting.meter.message(message)
 
+    def dollars(self, tokens: int) -> float | None:
+        """What so many input tokens cost at most, without a cache; None for a model without prices."""
+        prices = self._accounting.prices()
+        return prices.input * tokens if prices is not None else None
+
     def answer(self, reply: ModelReply) -> int:
         """The tokens of an answer, counted as its texts."""
         return sum(map(self._accounting.meter.text, answer_texts(reply.text, reply.tool_calls)))

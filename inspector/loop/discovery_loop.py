@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from typing import Protocol
 
@@ -42,6 +43,7 @@ from inspector.loop.redundancy import RedundancyDetector
 from inspector.loop.rejection import Rejections, written_calls
 from inspector.loop.search_tools import Further, SearchTools, nowhere
 from inspector.reliability.breaking import Breakers
+from inspector.reliability.model_call import ModelRetry
 from inspector.reliability.tool_call import Servers
 from inspector.search.retrieval import Live
 
@@ -124,6 +126,7 @@ class DiscoveryLoop:
         guards: tuple[IterationGuard, RedundancyDetector],
         servers: ChatServers,
         inertia: Inertia,
+        retry: ModelRetry,
     ) -> None:
         self.messages: tuple[Message, ...] = ()
         self._offered: frozenset[str] = frozenset()
@@ -138,6 +141,7 @@ class DiscoveryLoop:
         self._guards = guards
         self._servers = servers
         self._inertia = inertia
+        self._retry = retry
 
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message, after those that came before. Canceling the task ends the turn cleanly."""
@@ -258,7 +262,10 @@ class DiscoveryLoop:
             )
         )
         started = self._clock.monotonic()
-        reply, written = self._understood(await self._stream(request), request, number)
+        answer = await self._retry(
+            partial(self._stream, request), call=number, dollars=self._binder.dollars(budget.parts.input)
+        )
+        reply, written = self._understood(answer, request, number)
         elapsed = (self._clock.monotonic() - started) * 1000
         self._session.emit(
             ModelResponded(
@@ -284,7 +291,7 @@ class DiscoveryLoop:
         return (replace(reply, text="", tool_calls=calls), reply.text) if calls else (reply, "")
 
     async def _stream(self, request: ModelRequest) -> ModelReply:
-        pending = ""
+        pending, has_begun = "", False
         flushed = self._clock.monotonic()
         reply: ModelReply | None = None
         try:
@@ -292,11 +299,16 @@ class DiscoveryLoop:
                 if not isinstance(chunk, TextDelta):
                     reply = chunk
                     continue
-                pending += chunk.text
+                pending, has_begun = pending + chunk.text, True
                 now = self._clock.monotonic()
                 if len(pending) >= _FLUSH_CHARACTERS or now - flushed >= _FLUSH_SECONDS:
                     self._session.emit(AnswerStreamed(pending))
                     pending, flushed = "", now
+        except ModelError as error:
+            if not has_begun:
+                raise
+            # What people have begun to read is not begun again.
+            raise ModelError(error.message, hint=error.hint, raw=error.raw) from error
         finally:
             if pending:
                 self._session.emit(AnswerStreamed(pending))
@@ -350,4 +362,5 @@ class Chat:
             guards=(self.iteration, self.redundancy),
             servers=servers,
             inertia=inertia,
+            retry=ModelRetry(session, live, clock, sleep),
         )

@@ -158,6 +158,47 @@ class Attempt:
         request.permits = ()
 
 
+@dataclass(slots=True)
+class Bounds:
+    """What bounds the attempts at one call: their number, their time, and the retries left to the turn."""
+
+    session: Session
+    live: LiveSettings
+    clock: Clock
+    first_failure: float | None = None
+
+    @property
+    def settings(self) -> RetrySettings:
+        return self.live.settings.retry
+
+    @property
+    def left(self) -> int:
+        """How many retries the turn still has, over all its calls."""
+        return max(self.settings.per_turn - self.session.state.turn_retries, 0)
+
+    def failed(self) -> None:
+        """An attempt failed: the time runs from the first."""
+        if self.first_failure is None:
+            self.first_failure = self.clock.monotonic()
+
+    def pause(self, state: "RetryCallState", asked: float | None) -> float:
+        """The seconds before the next attempt, never fewer than are `asked` for.
+
+        They double each time, with up to as much again at random.
+        """
+        from tenacity import wait_exponential_jitter
+
+        first = self.settings.pause_seconds
+        backoff = wait_exponential_jitter(multiplier=first, max=_LONGEST_PAUSE, jitter=first)
+        return max(backoff(state), asked or 0.0)
+
+    def is_last(self, state: "RetryCallState") -> bool:
+        """Whether the attempts are used up, or the next one would come too late."""
+        since = self.clock.monotonic() - (self.first_failure or 0.0)
+        is_in_time = since + state.upcoming_sleep <= self.settings.max_seconds
+        return state.attempt_number >= self.settings.attempts or self.left <= 0 or not is_in_time
+
+
 @dataclass(eq=False)
 class Retry:
     """Makes a model's call again after a failure that may pass, where that is harmless.
@@ -182,7 +223,7 @@ class Retry:
         attempts = _Attempts(self, request)
         retrying = AsyncRetrying(
             sleep=self.sleep,
-            stop=attempts.is_last,
+            stop=attempts.bounds.is_last,
             wait=attempts.pause,
             retry=retry_if_exception(attempts.may_help),
             before_sleep=attempts.tell,
@@ -193,11 +234,6 @@ class Retry:
     @property
     def settings(self) -> RetrySettings:
         return self.live.settings.retry
-
-    @property
-    def left(self) -> int:
-        """How many retries the turn still has, over all its calls."""
-        return max(self.settings.per_turn - self.session.state.turn_retries, 0)
 
     def may_retry(self, tool: Tool) -> bool:
         """Whether repeating a call of the tool is harmless, or allowed by name."""
@@ -212,7 +248,7 @@ class _Attempts:
     def __init__(self, link: Retry, request: Request) -> None:
         self._link = link
         self._request = request
-        self._first_failure: float | None = None
+        self.bounds = Bounds(link.session, link.live, link.clock)
         self._last: ToolsightError | None = None
 
     async def make(self) -> ToolResult:
@@ -246,29 +282,14 @@ class _Attempts:
         if not isinstance(error, ToolsightError):
             return False
         link, tool = self._link, self._request.tool
-        if self._first_failure is None:
-            self._first_failure = link.clock.monotonic()
+        self.bounds.failed()
         if self._last is None or not failure_of(error).is_transient or not link.may_retry(tool):
             return False
         return link.restarts.may_be_there(tool) and link.breakers.is_healthy(tool)
 
     def pause(self, state: "RetryCallState") -> float:
-        """The seconds before the next one, never fewer than the server asks for.
-
-        They double each time, with up to as much again at random.
-        """
-        from tenacity import wait_exponential_jitter
-
-        first = self._link.settings.pause_seconds
-        backoff = wait_exponential_jitter(multiplier=first, max=_LONGEST_PAUSE, jitter=first)
-        asked = retry_after_of(self._last) if self._last is not None else None
-        return max(backoff(state), asked or 0.0)
-
-    def is_last(self, state: "RetryCallState") -> bool:
-        """Whether the attempts are used up, or the next one would come too late."""
-        settings, since = self._link.settings, self._link.clock.monotonic() - (self._first_failure or 0.0)
-        is_in_time = since + state.upcoming_sleep <= settings.max_seconds
-        return state.attempt_number >= settings.attempts or self._link.left <= 0 or not is_in_time
+        """The seconds before the next one, never fewer than the server asks for."""
+        return self.bounds.pause(state, retry_after_of(self._last) if self._last is not None else None)
 
     def tell(self, state: "RetryCallState") -> None:
         """Record that an attempt failed, and that the next one comes after the pause."""
@@ -285,7 +306,7 @@ class _Attempts:
                 failure=failure_of(error),
                 retry_after=retry_after_of(error),
                 milliseconds=request.milliseconds,
-                left=link.left - 1,
+                left=self.bounds.left - 1,
             )
         )
         link.breakers.tell(request.noted)

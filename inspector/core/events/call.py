@@ -9,7 +9,7 @@ from inspector.core.definition import ToolDefinition, Verdict
 from inspector.core.error import BreakerState, FailureKind, failure_words
 from inspector.core.events.base import Actor, Event, Group
 from inspector.core.message import arguments_text
-from inspector.core.number import count, duration, milliseconds, pause, percent
+from inspector.core.number import count, duration, milliseconds, money, pause, percent
 from inspector.schema.json_value import JsonObject
 
 # The window in which the iteration guard found too many equal calls, or "again": after a loop that was
@@ -211,6 +211,29 @@ class CallRetried(Event, kind="retry", groups={Group.CALLS, Group.GUARDS}, tone=
         failed = f"attempt {self.attempt} of {self.of}: {failure_words(self.failure, self.retry_after)}"
         left = count(self.left, "retry", "retries")
         return f"{self.tool}  {failed}; again in {pause(self.wait)}, {left} left"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRetried(Event, kind="model_retry", groups={Group.MODEL, Group.GUARDS}, tone="warning"):
+    """A model call failed, and the same request is sent again after `wait` seconds.
+
+    As of a tool call, see CallRetried. `dollars` is what the repeated call is estimated to cost, if known.
+    """
+
+    call: int
+    attempt: int
+    of: int
+    wait: float
+    failure: FailureKind
+    retry_after: float | None = None
+    left: int = 0
+    dollars: float | None = None
+
+    def summary(self) -> str:
+        failed = f"attempt {self.attempt} of {self.of}: {failure_words(self.failure, self.retry_after)}"
+        price = f", about {money(self.dollars)}" if self.dollars is not None else ""
+        left = count(self.left, "retry", "retries")
+        return f"model  {failed}; again in {pause(self.wait)}{price}, {left} left"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from inspector.core.events import (
     LoopDetected,
     ModelRequested,
     ModelResponded,
+    ModelRetried,
     NextPredicted,
     ToolSubstituted,
     VersionTold,
@@ -53,6 +54,16 @@ def breaker_status(event: BreakerChanged, at: float, before: BreakerStatus | Non
 @step.register
 def _call_retried(_event: CallRetried, state: SessionState) -> SessionState:
     return evolve(state, retries=state.retries + 1, turn_retries=state.turn_retries + 1)
+
+
+@step.register
+def _model_retried(event: ModelRetried, state: SessionState) -> SessionState:
+    return evolve(
+        state,
+        retries=state.retries + 1,
+        turn_retries=state.turn_retries + 1,
+        turn_dollars=state.turn_dollars + (event.dollars or 0.0),
+    )
 
 
 @step.register

@@ -76,7 +76,7 @@ def _model_switched(event: ModelSwitched, state: SessionState) -> SessionState:
 
 @step.register
 def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
-    return evolve(state, busy=True, turn_retries=0, inertia=with_message(state.inertia))
+    return evolve(state, busy=True, turn_retries=0, turn_dollars=0.0, inertia=with_message(state.inertia))
 
 
 @step.register

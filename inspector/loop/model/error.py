@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from inspector.core.error import ModelError
+from inspector.core.error import FailureKind, ModelError
 from inspector.loop.model.failure import Failure, read_failure
 from inspector.tokens.accounting import model_entry, shipped_models
 
@@ -16,7 +16,8 @@ class Kind:
     """A kind of failure: it has one of the codes, statuses or exception classes, or its words match.
 
     `message` and the hints are for `str.format`; the message is what a person is told, without the status.
-    With `quotes` the provider's words follow; with `waits`, how long to wait does, if that is known.
+    With `quotes` the provider's words follow; with `waits`, how long to wait does, if that is known. With a
+    `failure` the same request may succeed a little later.
     """
 
     message: str
@@ -27,6 +28,7 @@ class Kind:
     pattern: str = ""
     quotes: bool = True
     waits: bool = False
+    failure: FailureKind | None = None
     ollama_hint: str = ""
 
     def fits(self, failure: Failure) -> bool:
@@ -90,6 +92,7 @@ KINDS = (
         statuses=frozenset({429}),
         classes=_any("RateLimitError"),
         waits=True,
+        failure=FailureKind.RATE_LIMIT,
     ),
     Kind(
         "{who} rejected the key",
@@ -122,6 +125,7 @@ KINDS = (
         "Check the network; for a local model, check that its server is running at --api-base.",
         classes=_any("ConnectError", "ConnectTimeout", "ClientConnectorError"),
         quotes=False,
+        failure=FailureKind.TRANSPORT,
         ollama_hint="Start it with `ollama serve`; `toolsight doctor models` lists what answers here.",
     ),
     Kind(
@@ -129,6 +133,7 @@ KINDS = (
         "Try again, or send a smaller request.",
         classes=_any("ReadTimeout"),
         quotes=False,
+        failure=FailureKind.TIMEOUT,
     ),
     Kind(
         "{who} did not answer in time",
@@ -136,6 +141,7 @@ KINDS = (
         statuses=frozenset({408, 504}),
         classes=_any("Timeout"),
         quotes=False,
+        failure=FailureKind.TIMEOUT,
     ),
     Kind(
         "“{host}” is not a valid address for {provider}",
@@ -149,6 +155,7 @@ KINDS = (
         classes=_any("ReadError", "RemoteProtocolError"),
         pattern="closed the responses stream before",
         quotes=False,
+        failure=FailureKind.TRANSPORT,
     ),
     Kind(
         "{who} did not send a model's answer",
@@ -176,11 +183,17 @@ KINDS = (
         pattern=r"\boverloaded\b",
         quotes=False,
         waits=True,
+        failure=FailureKind.TRANSPORT,
     ),
     Kind(
         "{who} had an internal error",
         "Try again later, or use another model.",
         statuses=frozenset({500, 502, 520, 521, 522, 523, 524}),
+        failure=FailureKind.TRANSPORT,
+    ),
+    Kind(
+        "{who} had an internal error",
+        "Try again later, or use another model.",
         classes=_any("InternalServerError", "BadGatewayError"),
     ),
     Kind(
@@ -248,12 +261,19 @@ def model_error(error: BaseException, asked: Asked) -> ModelError:
     kind = next((kind for kind in KINDS if kind.fits(failure)), UNKNOWN_FAILURE)
     hint = (asked.provider == "ollama" and kind.ollama_hint) or kind.hint
     message = _message(kind, failure, asked)
-    return ModelError(message, hint=_filled(hint, failure, asked), raw=failure.raw)
+    return ModelError(
+        message,
+        hint=_filled(hint, failure, asked),
+        raw=failure.raw,
+        failure=kind.failure,
+        retry_after=failure.wait_seconds,
+    )
 
 
 def broke_off(asked: Asked) -> ModelError:
     """The error for a stream that ended before the answer was complete."""
-    return ModelError(f"{asked.who} stopped in the middle of its answer", hint="Try again.")
+    message = f"{asked.who} stopped in the middle of its answer"
+    return ModelError(message, hint="Try again.", failure=FailureKind.TRANSPORT)
 
 
 def not_processed(asked: Asked) -> ModelError:

@@ -21,6 +21,8 @@ _DEEPEST = 6
 _SENTENCES = ("raw", "message", "msg", "detail", "error", "errors", "metadata")
 _CODES = ("code", "type", "status", "reason")
 _TITLE = re.compile(r"<(title|h1)[^>]*>(.*?)</\1", re.IGNORECASE | re.DOTALL)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|[smhd])")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _WAIT = re.compile(r"(?:try again|retry)\w* (?:in|after) ((?:\d+(?:\.\d+)?(?:ms|[smhd]))+)", re.IGNORECASE)
 
 
@@ -158,6 +160,12 @@ class Failure:
     def is_refusal(self) -> bool:
         """Whether there was an answer, which was no."""
         return self.status >= _FIRST_REFUSAL
+
+    @property
+    def wait_seconds(self) -> float | None:
+        """How long to wait; None if unknown."""
+        parts = _DURATION.findall(self.wait)
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts) if parts else None
 
 
 def read_failure(error: BaseException) -> Failure:
