@@ -179,8 +179,7 @@ class DiscoveryLoop:
             # At each step: a server may have changed its tools, so that a restriction matches none any more.
             if refused := refusal(self._session.state.problems):
                 return TurnEnded("refused", refused)
-            news = self._binder.news.notes(self.messages)
-            self.messages = (*self.messages, *self._versions.notes(), *news)
+            self.messages = (*self.messages, *self._versions.notes(), *self._binder.news.notes(self.messages))
             if is_loop and self._live.settings.guard.think:
                 await self._think()
                 is_loop = False
@@ -266,7 +265,6 @@ class DiscoveryLoop:
             partial(self._stream, request), call=number, dollars=self._binder.dollars(budget.parts.input)
         )
         reply, written = self._understood(answer, request, number)
-        elapsed = (self._clock.monotonic() - started) * 1000
         self._session.emit(
             ModelResponded(
                 call=number,
@@ -274,7 +272,7 @@ class DiscoveryLoop:
                 tool_calls=reply.tool_calls,
                 usage=reply.usage,
                 finish_reason=reply.finish_reason,
-                milliseconds=elapsed,
+                milliseconds=(self._clock.monotonic() - started) * 1000,
                 thought=think,
                 written=written,
                 counted=self._binder.answer(reply),
@@ -291,8 +289,7 @@ class DiscoveryLoop:
         return (replace(reply, text="", tool_calls=calls), reply.text) if calls else (reply, "")
 
     async def _stream(self, request: ModelRequest) -> ModelReply:
-        pending, has_begun = "", False
-        flushed = self._clock.monotonic()
+        pending, has_begun, flushed = "", False, self._clock.monotonic()
         reply: ModelReply | None = None
         try:
             async for chunk in self._live.model.stream(request):

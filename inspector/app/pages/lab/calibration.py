@@ -67,7 +67,11 @@ def facts(found: Calibration, now: float | None) -> Content:
 
 def _held_out(found: Calibration) -> list[Content]:
     """What the best threshold does on requests that it was not fitted on."""
-    return [] if found.held_out is None else [Content.styled(f"(held out {found.held_out.f1:.3f})", MUTED)]
+    return (
+        []
+        if found.held_out is None
+        else [Content.styled(f"(F1 {found.best.f1:.3f}, held out {found.held_out.f1:.3f})", MUTED)]
+    )
 
 
 def _cautious(found: Calibration) -> Content:
