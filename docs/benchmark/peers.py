@@ -25,10 +25,11 @@ from inspector.access.reach import EvalSet
 from inspector.cli.bench import p_text
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
+from inspector.core.report import NOTHING
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.measure.bootstrap import SIGNIFICANT, Estimate, holm
-from inspector.measure.ranker_bench import NOTHING, DataSet, Measured, RankerBench, Row
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Row
 from inspector.measure.run import DEPTH, CaseRun, Run, summarise
 from inspector.measure.standing import difference
 

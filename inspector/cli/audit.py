@@ -13,10 +13,11 @@ from typing import Any
 import click
 
 from inspector.app.draw.line import shown_path
+from inspector.cli.assumption import assumed, assuming
 from inspector.cli.audit_run import run_audit
 from inspector.cli.audit_slide import slide
 from inspector.cli.catalog import budget_report
-from inspector.cli.cost import UNITS, assumed, assuming, cost_table, session_json, terms_text
+from inspector.cli.cost import UNITS, cost_table, session_json, terms_text
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_raw, say_table, show, write_file

@@ -10,10 +10,10 @@ from itertools import chain
 from pathlib import Path
 
 from inspector.cli import composition, location
+from inspector.cli.assumption import Assumed
 from inspector.cli.composition import chosen_model, counter_for
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import require_consent
-from inspector.cli.cost import Assumed
 from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.options import Options
 from inspector.cli.run import run

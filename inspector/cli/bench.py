@@ -25,18 +25,9 @@ from inspector.core.error import ConfigError
 from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
-from inspector.core.report import NUMBER, ONE, TWO, Column, Table
+from inspector.core.report import NOTHING, NUMBER, ONE, TWO, Column, Table
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.ranker_bench import (
-    NOTHING,
-    DataSet,
-    Measured,
-    RankerBench,
-    Row,
-    csv_text,
-    json_text,
-    markdown,
-)
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Row, csv_text, json_text, markdown
 from inspector.measure.run import KINDS, Kind
 from inspector.measure.standing import (
     Difference,

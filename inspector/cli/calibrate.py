@@ -15,7 +15,7 @@ from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, show
 from inspector.core.number import bar, percent
 from inspector.core.ports import SystemClock
-from inspector.core.report import selected
+from inspector.core.report import NOTHING, selected
 from inspector.core.settings import Settings
 from inspector.measure.calibrate import (
     HYBRID,
@@ -25,7 +25,7 @@ from inspector.measure.calibrate import (
     calibrate as calibrated,
     threshold_of,
 )
-from inspector.measure.ranker_bench import NOTHING, DataSet
+from inspector.measure.ranker_bench import DataSet
 from inspector.measure.run import Share, prepare
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.ranker_list import ISO

@@ -1,137 +1,39 @@
 """`toolsight cost`: what each way to deliver tools costs over a session."""
 
-# Long because it is one command: its options, what it prints, and its JSON.
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import click
 
+from inspector.cli.assumption import HEADERS, Assumed, assumed, assuming, assumption_rows
 from inspector.cli.composition import counter_for, features_for, open_store, require_sessions
 from inspector.cli.launch import run_headless
 from inspector.cli.options import (
     DEMO_MODEL,
     Options,
     as_json,
-    checked_values,
     options,
     require_nobody,
     shared,
 )
 from inspector.cli.table import show
-from inspector.config.setting import Knob, knobs_of, render_value
-from inspector.core.budget import Prices, cache_terms
-from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.budget import Prices
+from inspector.core.error import ConfigError
 from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
 from inspector.core.number import count, money, money_decimals, percent, signed_percent, tokens
-from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
-from inspector.core.report import Table, selected
+from inspector.core.prompt_cache import CacheTerms
+from inspector.core.report import NOTHING, Table, selected
 from inspector.core.settings import BudgetSettings
-from inspector.core.text import closest
-from inspector.schema.schema import ModelFeatures
 from inspector.session.setup import Planner, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session, verdict
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import LitellmPrices
-from inspector.tokens.break_even import MOST, BreakEven, ranges
+from inspector.tokens.break_even import MOST, BreakEven
 from inspector.tokens.cost import PRESETS, CachePreset, Delivery, DeliveryCost, SessionCost, session_cost
 from inspector.tokens.plan import Assumptions, Plan, plan_of
 
-F = TypeVar("F", bound=Callable[..., Any])
-HEADERS = ("assumption", "value", "break-even over", "meaning")
-_OWN = ("calls", "searches_per_call", "growth", "pause")
-_KNOBS = {knob.path: knob for knob in knobs_of(Assumptions)}
-_USUAL = Assumptions()
-
-
-@dataclass(frozen=True, slots=True)
-class Assumed:
-    """What a person chose: the assumptions, the names of those that were given, and the cache's lifetime."""
-
-    assumptions: Assumptions
-    given: tuple[str, ...]
-    ttl: Ttl = FIVE_MINUTES
-
-    def terms(self, prices: Prices | None, model: str, features: ModelFeatures) -> CacheTerms:
-        """The terms of the prompt cache. Raises ToolsightError if the model has no price for an hour."""
-        if self.ttl == HOUR and (prices is None or prices.hour_terms is None):
-            priced = model if prices is None else prices.model
-            raise ToolsightError(
-                f"'{priced}' has no price for a one-hour cache",
-                hint="Anthropic models have one, such as --model anthropic/claude-sonnet-4-5.",
-            )
-        return cache_terms(prices, features, self.ttl)
-
-
-def assuming(function: F) -> F:
-    """Add the options; the command takes them out of its keyword arguments with `assumed`."""
-    for option in reversed((*map(_option, _OWN), _ASSUME, _TTL)):
-        function = option(function)
-    return function
-
-
-def assumed(values: dict[str, Any]) -> Assumed:
-    """Take the options out of a command's keyword arguments. Raises ConfigError."""
-    own = {name: value for name in _OWN if (value := values.pop(name)) is not None}
-    given = {**values.pop("assume"), **own}
-    checked = {name: _KNOBS[name].check(value) for name, value in given.items()}
-    return Assumed(Assumptions(**checked), tuple(checked), values.pop("ttl"))
-
-
-def assumption_rows(plan: Plan, assumptions: Assumptions) -> list[tuple[str, str, str, str]]:
-    """Each assumption of a plan, the range that break-even points are looked for over, and its meaning."""
-    spread = ranges(plan, assumptions)
-    return [
-        (
-            field.name,
-            render_value(getattr(assumptions, field.name)),
-            " to ".join(f"{end:g}" for end in spread.get(field.name, ())),
-            str(field.metadata["about"]),
-        )
-        for field in fields(assumptions)
-        if field.name in plan.assumed
-    ]
-
-
-def _option(name: str) -> Callable[[F], F]:
-    knob, usual = _KNOBS[name], getattr(_USUAL, name)
-    kind = int if isinstance(usual, int) else float
-    said = f"{knob.about[:1].upper()}{knob.about[1:]} (default: {usual:g})."
-    return click.option(f"--{name.replace('_', '-')}", name, type=kind, metavar="N", help=said)
-
-
-def _parsed(
-    _context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]
-) -> Mapping[str, Any]:
-    return checked_values("--assume", pairs, _found)
-
-
-def _found(name: str) -> Knob:
-    if name not in _KNOBS:
-        near = closest(name, list(_KNOBS), limit=1) or list(_KNOBS)
-        raise ConfigError(f"there is no assumption '{name}'", hint=f"Did you mean {', '.join(near)}?")
-    return _KNOBS[name]
-
-
-_ASSUME = click.option(
-    "--assume",
-    multiple=True,
-    metavar="NAME=VALUE",
-    callback=_parsed,
-    help="Change any other assumption that `toolsight cost` lists. May be repeated.",
-)
-_TTL = click.option(
-    "--ttl",
-    type=click.Choice([FIVE_MINUTES, HOUR]),
-    default=FIVE_MINUTES,
-    show_default=True,
-    help="How long a cached prefix lasts; 1h needs a model that has a price for it.",
-)
-
-
-NOTHING = "–"
 ABOUT: Mapping[Delivery, str] = {
     Delivery.STATIC: "every tool, always",
     Delivery.REWRITE: "loaded tools, in catalog order",

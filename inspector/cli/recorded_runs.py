@@ -24,7 +24,7 @@ from inspector.core.error import ConfigError
 from inspector.core.number import count, money, money_decimals, percent, signed_percent
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
-from inspector.core.report import NUMBER, TEXT, Column, Table, selected
+from inspector.core.report import NOTHING, NUMBER, TEXT, Column, Table, selected
 from inspector.core.settings import BudgetSettings
 from inspector.mcp.tool_file import read_definitions
 from inspector.measure.bootstrap import Estimate
@@ -36,7 +36,6 @@ from inspector.scenario.recording import Recordings, read_runs
 from inspector.session.assembly import Ports
 from inspector.tokens.accounting import LitellmPrices
 
-NOTHING = "–"
 _NAMED = 12
 _Cell = Callable[[SetupSummary], str]
 _Columns = Mapping[str, _Cell]

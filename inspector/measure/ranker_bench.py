@@ -11,6 +11,7 @@ from inspector.access.reach import EvalSet
 from inspector.core.number import count, percent
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer
+from inspector.core.report import NOTHING
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.run import KINDS, Kind, Prepared, Run, Share, Summary, prepare, run_bench, summarise
@@ -33,7 +34,6 @@ ESTIMATES = (
     "returned",
 )
 LATENCIES = ("p50_ms", "p95_ms")
-NOTHING = "–"
 
 _HEADERS = (
     "data set",

@@ -16,10 +16,10 @@ from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole
 from inspector.clients.finding import answer_line, input_line, reported_dollars, reported_hit_rate
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, money_decimals, percent, signed, signed_percent, tokens
+from inspector.core.report import NOTHING
 from inspector.core.session import CallCost, SessionState
 from widgets import Column, Record, RecordList, plain, visible
 
-NOTHING = "–"
 _MILLION = 1_000_000
 
 

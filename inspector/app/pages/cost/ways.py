@@ -15,11 +15,11 @@ from inspector.app.draw.budget import fact, flow
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
-from inspector.app.pages.cost.calls import NOTHING
 from inspector.core.budget import Prices
 from inspector.core.events import Record as EventRecord
 from inspector.core.number import count, money, money_decimals, percent, tokens
 from inspector.core.prompt_cache import CacheTerms
+from inspector.core.report import NOTHING
 from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, own_delivery, price_session, verdict
 from inspector.tokens.cost import PRESETS, CachePreset, Delivery, DeliveryCost, RequestCost, SessionCost

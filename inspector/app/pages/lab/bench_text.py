@@ -10,8 +10,9 @@ from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.app.draw.line import MUTED, progress_bar
 from inspector.core.number import bar, count, duration, percent, plural
 from inspector.core.ranking import Answer
+from inspector.core.report import NOTHING
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.ranker_bench import NOTHING, Measured, markdown
+from inspector.measure.ranker_bench import Measured, markdown
 from inspector.measure.run import KINDS, CaseRun, Run, Share, Summary
 from inspector.measure.standing import Weak, difference, standings, weakest
 from inspector.search.ranker_list import INFO, RANKERS

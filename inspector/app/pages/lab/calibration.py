@@ -1,6 +1,6 @@
 """The calibration page: the thresholds from which on a search answers, as a curve and in rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,9 +16,9 @@ from inspector.app.list_page import ListPage
 from inspector.app.place import Destination, ThresholdPage
 from inspector.core.error import ToolsightError
 from inspector.core.number import bar, count, percent
+from inspector.core.report import NOTHING
 from inspector.measure.calibrate import HYBRID, SETTINGS, Calibration, Point, threshold_of
 from inspector.measure.evalset import LiveBench
-from inspector.measure.ranker_bench import NOTHING
 from inspector.measure.run import Share
 from widgets import Column, Record, RecordList
 
@@ -65,13 +65,10 @@ def facts(found: Calibration, now: float | None) -> Content:
     return Content("\n").join([title, Content("   ").join(marks), _advice(found)])
 
 
-def _held_out(found: Calibration) -> list[Content]:
-    """What the best threshold does on requests that it was not fitted on."""
-    return (
-        []
-        if found.held_out is None
-        else [Content.styled(f"(F1 {found.best.f1:.3f}, held out {found.held_out.f1:.3f})", MUTED)]
-    )
+def _held_out(found: Calibration) -> Iterator[Content]:
+    """The best F1, and what that threshold does on requests that it was not fitted on."""
+    if found.held_out is not None:
+        yield Content.styled(f"(F1 {found.best.f1:.3f}, held out {found.held_out.f1:.3f})", MUTED)
 
 
 def _cautious(found: Calibration) -> Content:
