@@ -25,6 +25,7 @@ _VARIABLES, _HEADERS = frozenset({"e", "env"}), frozenset({"H", "header", "heade
 _KEY = "k"
 _SHORTEST, _LONGEST, _SHORTEST_PART, _LONG_BASE64 = 8, 4096, 6, 32
 _SEPARATORS = re.compile(r"[-_.:,=+~]+")
+_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Za-z])")
 _FILE = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{0,4}")
 _BASE64 = re.compile(rf"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/]{{{_LONG_BASE64},}}={{0,2}}")
 # Words with a number behind them (`utf8`, `fetchPage2`, `ISO8859`) or before them, and a time within a date.
@@ -80,7 +81,8 @@ def looks_random(text: str) -> bool:
     if any(mark in text for mark in " @\\<>(){}$\"'`|") or _FILE.fullmatch(text):
         return False
     parts = _SEPARATORS.split(text)
-    if any(len(part) >= _SHORTEST_PART and not _WORD_AND_NUMBER.fullmatch(part) for part in parts):
+    mixed = (part for part in parts if len(part) >= _SHORTEST_PART and _MIXED.match(part))
+    if any(not _WORD_AND_NUMBER.fullmatch(part) for part in mixed):
         return True
     return _SAYS_SO.search(text) is not None and any(map(str.isdecimal, text))
 

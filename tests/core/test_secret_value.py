@@ -4,7 +4,7 @@ import shlex
 import string
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from inspector.config.configuration import target, without_secrets
 from inspector.core.argument_secret import looks_random, secrets_among, secrets_of_address
@@ -169,6 +169,8 @@ def test_any_command_is_read_and_what_is_found_lies_within_its_words(words: list
 
 
 @given(st.text(max_size=40))
+@example("::;?????")
+@example("0000000;")
 def test_what_looks_random_has_letters_and_digits_and_no_blank(text: str) -> None:
     if looks_random(text):
         assert any(map(str.isdecimal, text))
