@@ -92,7 +92,7 @@ def money(dollars: float, decimals: int | None = None) -> str:
 
 def money_decimals(amounts: Iterable[float]) -> int:
     """The decimals needed for two significant digits of the smallest amount; at least cents."""
-    least = min((abs(amount) for amount in amounts if amount), default=1.0)
+    least = min((abs(amount) for amount in amounts if amount and math.isfinite(amount)), default=1.0)
     exponent = int(f"{least:.1e}".partition("e")[2])
     return min(max(_CENTS, 1 - exponent), _MOST_DECIMALS)
 

@@ -79,6 +79,11 @@ def test_a_column_of_money_has_as_many_decimals_as_its_least_amount(dollars: lis
     assert {len(money(amount, decimals).partition(".")[2]) for amount in dollars} == {decimals}
 
 
+@given(st.floats())
+def test_any_amount_of_a_record_can_be_shown(dollars: float) -> None:
+    assert money(dollars).lstrip("-").startswith("$")
+
+
 @given(st.floats(0, 2))
 def test_a_share_that_is_cut_never_looks_like_more_than_it_is(share: float) -> None:
     assert float(percent_down(share).removesuffix(" %")) <= share * 100 + 1e-6
