@@ -19,7 +19,7 @@ from inspector.core.message import ModelReply, ModelRequest
 from inspector.core.tool import Tool
 from inspector.schema.schema import Deferral, ModelFeatures
 from inspector.tokens.counter import TiktokenCounter
-from inspector.tokens.delivery import has_proxy
+from inspector.tokens.synthetic import has_proxy
 from tests.support.fakes import ToldModel, calls, says, searches
 from tests.support.workbench import Rig, connected
 

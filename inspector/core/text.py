@@ -156,3 +156,8 @@ def shortened(line: str, limit: int) -> str:
         return ""
     boundary = line.rfind(" ", limit // 2, limit)
     return line[: boundary if boundary > 0 else limit - 1].rstrip(" ,;") + _ELLIPSIS
+
+
+def paragraphs(*texts: str) -> str:
+    """The texts that say something, a paragraph each."""
+    return "\n\n".join(filter(None, texts))

@@ -29,7 +29,6 @@ from inspector.tokens.delivery import (
     SentTools,
     ToolsArray,
     effective_delivery,
-    has_proxy,
     is_native,
     missing_definitions,
     offers_before_message,
@@ -37,6 +36,7 @@ from inspector.tokens.delivery import (
     system_text,
     with_offer,
 )
+from inspector.tokens.synthetic import has_proxy
 
 # What becomes of bound tools when the catalog changes: held, evicted with the cause, or bound as before.
 

@@ -6,8 +6,7 @@ Inside them are the links that a person's call passes too.
 """
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.core.definition import definition_hash
@@ -17,11 +16,12 @@ from inspector.core.message import ToolCall, ToolResult
 from inspector.core.ports import Approver, Clock
 from inspector.core.session import Binding
 from inspector.core.stream import Session
+from inspector.core.text import paragraphs
 from inspector.core.tool import Tool
 from inspector.loop.binder import Binder
 from inspector.loop.fallback import Fallbacks, Substitution
 from inspector.loop.iteration_guard import LoopWatch, Outcome
-from inspector.loop.rejection import Answer, Rejections, paragraphs
+from inspector.loop.rejection import Rejections
 from inspector.loop.search_tools import SearchTools
 from inspector.reliability.approval import Approvals
 from inspector.reliability.breaker import failure_of
@@ -37,8 +37,9 @@ from inspector.reliability.tool_call import (
     Servers,
     error_text,
 )
+from inspector.schema.json_value import JsonObject
 from inspector.search.retrieval import Live
-from inspector.tokens.manifest import CALL_TOOL
+from inspector.tokens.synthetic import SYNTHETIC, Answer
 
 
 @dataclass(slots=True)
@@ -299,26 +300,6 @@ def _note(tool: Tool, one: Substitution, why: str) -> str:
     return f"[{tool.id} is not available: {why}. {one.tool.id} answered instead{given}.]"
 
 
-# `call_tool` is the proxy through which found tools are called where the `tools` array never changes.
-
-
-def unwrapped(call: ToolCall) -> ToolCall:
-    """The call inside a `call_tool` call; models write its arguments as an object, as JSON, or flat."""
-    if call.name != CALL_TOOL or call.error:
-        return call
-    name, given = str(call.arguments.get("name", "")), call.arguments.get("arguments")
-    if isinstance(given, str):
-        try:
-            given = json.loads(given) if given.strip() else {}
-        except ValueError as error:
-            return replace(call, name=name, error=f"{CALL_TOOL}: arguments is not valid JSON: {error}")
-    if given is None:
-        given = {key: value for key, value in call.arguments.items() if key not in ("name", "arguments")}
-    if not isinstance(given, Mapping):
-        return replace(call, name=name, error=f"{CALL_TOOL}: arguments must be an object")
-    return replace(call, name=name, arguments=given)
-
-
 @dataclass(eq=False)
 class Dispatcher:
     """Turns a model's call into the text it reads. Never raises because of what a model or server does."""
@@ -329,28 +310,29 @@ class Dispatcher:
     rejections: Rejections
     call: ModelsCall
 
-    def search(self, calls: Sequence[ToolCall]) -> Mapping[int, Answer]:
-        """Run the searches among the calls of a reply; return what came of each, by its position.
+    def own(self, calls: Sequence[ToolCall]) -> Sequence[Answer | ToolCall]:
+        """What each call of a reply comes to: an answer of Toolsight's own tools, or a call to dispatch.
 
-        They run before the other calls, together, so that none takes the room of another: see `binding.room`.
+        They are answered before the other calls, all of a tool together, so that no search takes the room of
+        another: see `binding.room`.
         """
-        calls = [unwrapped(call) for call in calls]
-        searches = {
-            position: call
-            for position, call in enumerate(calls)
-            if call.name == self.meta_tool.name and not call.error and self.session.state.has_search
-        }
-        if not searches:
-            return {}
-        others = [self.binder.only(call.name) for call in calls if call.name != self.meta_tool.name]
-        done = self.meta_tool.execute(
-            [call.arguments for call in searches.values()], {tool.id for tool in others if tool is not None}
-        )
-        return dict(zip(searches, done, strict=True))
+        done: list[Answer | ToolCall] = list(calls)
+        for tool in sorted(SYNTHETIC.values(), key=lambda tool: not tool.forwards):
+            left = {n: call for n, call in enumerate(done) if isinstance(call, ToolCall)}
+            mine = {n: call for n, call in left.items() if call.name == tool.name and not call.error}
+            beside = [call.name for call in left.values() if call.name != tool.name]
+            answers = tool.answer(tuple(mine.values()), beside, self) if mine else ()
+            for position, answer in zip(mine, answers, strict=True):
+                done[position] = answer
+        return done
+
+    def search(self, searches: Sequence[JsonObject], beside: Sequence[str]) -> list[Answer]:
+        """Run the searches of one reply; `beside` names the other tools that it calls."""
+        others = map(self.binder.only, beside)
+        return self.meta_tool.execute(searches, {tool.id for tool in others if tool is not None})
 
     async def dispatch(self, call: ToolCall, offered: Collection[str]) -> Answer:
-        """Handle a call that is no search; `offered` holds the tools of the request that it answers."""
-        call = unwrapped(call)
+        """Make a call of a server's tool; `offered` holds the tools of the request that it answers."""
         if call.error:
             text = f"The arguments could not be read: {call.error}"
             return self.rejections.reject(call, "unreadable arguments", text)

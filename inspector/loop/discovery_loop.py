@@ -46,6 +46,7 @@ from inspector.reliability.breaking import Breakers
 from inspector.reliability.model_call import ModelRetry
 from inspector.reliability.tool_call import Servers
 from inspector.search.retrieval import Live
+from inspector.tokens.synthetic import Answer
 
 # A streamed answer is stored in pieces of about this many characters or seconds; each piece is a row.
 _FLUSH_CHARACTERS = 80
@@ -218,10 +219,9 @@ class DiscoveryLoop:
         try:
             # The model took its time: servers may have changed their tools meanwhile.
             self._servers.catch_up()
-            searched = self._dispatcher.search(calls)
-            for index, call in enumerate(calls):
+            for call, own in zip(calls, self._dispatcher.own(calls), strict=True):
                 self._servers.catch_up()
-                done = searched.get(index) or await self._dispatcher.dispatch(call, offered)
+                done = own if isinstance(own, Answer) else await self._dispatcher.dispatch(own, offered)
                 is_loop = is_loop or bool(done.guidance)
                 result = ToolMessage(call.id, call.name, done.said, done.failed, definitions=done.definitions)
                 self.messages = (*self.messages, result)

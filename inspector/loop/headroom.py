@@ -17,8 +17,7 @@ from inspector.core.settings import BudgetSettings
 from inspector.core.stream import LiveSettings, Session
 from inspector.loop.binder import Binder
 from inspector.loop.tool_context import Limits, evictions
-from inspector.tokens.delivery import has_proxy
-from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.synthetic import SYNTHETIC
 from inspector.tokens.window import Reduced, compressed, cut_down, truncated
 
 Reduction = Callable[[tuple[Message, ...], int], Reduced]
@@ -135,8 +134,9 @@ class Headroom:
 
     @property
     def _spared(self) -> frozenset[str]:
-        """The tools whose results stay whole: with a proxy, only search results hold tool parameters."""
-        return frozenset({SEARCH_TOOLS}) if has_proxy(self.binder.delivery) else frozenset()
+        """The tools whose results stay whole."""
+        delivery = self.binder.delivery
+        return frozenset(name for name, tool in SYNTHETIC.items() if tool.holds_schemas(delivery))
 
     def _size(self, message: Message) -> int:
         return self.binder.size(message)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.core.error import FailureKind
 from inspector.core.events import CallRejected
 from inspector.core.message import ToolCall
 from inspector.core.session import Binding
@@ -16,34 +15,10 @@ from inspector.core.tool import Tool
 from inspector.loop.binder import Binder
 from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.schema.json_value import JsonObject, compact
-from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.synthetic import SYNTHETIC, Answer
 
 # How many tools a rejection lists that are available, or have the name that was called.
 _AVAILABLE = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a model reads of a call: a text and, if the guard detected a loop, its guidance.
-
-    `failure` is why there was no result, `definitions` are those that the provider loads with it.
-    """
-
-    text: str
-    guidance: str = ""
-    failed: bool = False
-    failure: FailureKind | None = None
-    definitions: tuple[JsonObject, ...] = ()
-
-    @property
-    def said(self) -> str:
-        """The text with the guidance."""
-        return paragraphs(self.text, self.guidance)
-
-
-def paragraphs(*texts: str) -> str:
-    """The texts that say something, a paragraph each."""
-    return "\n\n".join(filter(None, texts))
 
 
 @dataclass(eq=False)
@@ -109,9 +84,9 @@ class Rejections:
         text = f"There is no tool '{call.name}'.{hint}{advice}"
         if several:
             text = f"Several tools are called '{call.name}': {', '.join(several)}.{advice}"
-        if call.name == SEARCH_TOOLS and self.session.state.decision:
-            text = f"There is no search: discovery is {self.session.state.decision}."
-        return self.reject(call, "unknown tool", text, near)
+        own = SYNTHETIC.get(call.name)
+        absence = own.absence(self.session.state) if own is not None else ""
+        return self.reject(call, "unknown tool", absence or text, near)
 
     @property
     def _is_gated(self) -> bool:

@@ -11,17 +11,18 @@ from inspector.core.ports import Clock
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding
 from inspector.core.stream import Session
+from inspector.core.text import paragraphs
 from inspector.loop.binder import Binder
 from inspector.loop.inertia import Inertia
 from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.loop.redundancy import RedundancyDetector
-from inspector.loop.rejection import Answer, paragraphs
 from inspector.loop.tool_context import TTL, Found, Load, Placement
 from inspector.schema.json_value import JsonObject
 from inspector.search.answer_text import unloaded_text
 from inspector.search.retrieval import Live
 from inspector.tokens.delivery import is_native, schema_text
 from inspector.tokens.manifest import SEARCH_TOOLS, text_with
+from inspector.tokens.synthetic import Answer
 
 if TYPE_CHECKING:
     from inspector.search.answer_text import SearchAnswer

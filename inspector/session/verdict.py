@@ -14,9 +14,10 @@ from inspector.session.setup import FirstCall, Planner, Setup, catalog_planner
 from inspector.session.view import SessionView
 from inspector.tokens.break_even import MOST, BreakEven, break_even_range
 from inspector.tokens.cost import Delivery, DeliveryCost, SessionCost, compare, session_cost
-from inspector.tokens.delivery import effective_delivery, has_proxy, is_native
+from inspector.tokens.delivery import effective_delivery, is_native
 from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions, Plan
+from inspector.tokens.synthetic import has_proxy
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from typing import Any, Final
 from inspector.core.message import Message, NoteMessage, ToolMessage, UserMessage
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, SentDelivery
-from inspector.core.tool import Catalog, Tool, definition, function_definition
+from inspector.core.tool import Catalog, Tool, definition
 from inspector.schema.schema import PLAIN, ModelFeatures, SchemaDialect
-from inspector.tokens.manifest import CALL_TOOL, EntryTexts, definition_lines, search_tools_definition
+from inspector.tokens.manifest import EntryTexts, definition_lines
+from inspector.tokens.synthetic import has_proxy, synthetic_entries
 
 
 class DefinitionLoader:
@@ -78,22 +79,6 @@ _WAITING = (
 )
 
 
-def _proxy(what: str, where: str) -> dict[str, Any]:
-    """The definition of `call_tool`: what it calls, and where names and parameters are."""
-    return function_definition(
-        CALL_TOOL,
-        f"Call a tool {what}. Its parameters are in {where}.",
-        {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "description": f"The tool's name from {where}."},
-                "arguments": {"type": "object", "description": "The tool's arguments."},
-            },
-            "required": ["name", "arguments"],
-        },
-    )
-
-
 def effective_delivery(binding: BindingSettings, features: ModelFeatures = PLAIN) -> SentDelivery:
     """The delivery in effect for a model.
 
@@ -105,8 +90,6 @@ def effective_delivery(binding: BindingSettings, features: ModelFeatures = PLAIN
     return "rewrite" if binding.policy == "gate" else features.deferral or "append"
 
 
-_CALL_FOUND = _proxy("that search_tools found", "the search result")
-_CALL_OFFERED = _proxy("whose definition is given", "the note before the user's message")
 _OFFER = "[Tools that fit the next message, one definition a line. Call them with call_tool.]"
 
 
@@ -128,11 +111,6 @@ def system_text(prompt: str, state: SessionState) -> str:
     """The system prompt, a note if tools are deferred, the servers' instructions, and a gate's summaries."""
     text = f"{prompt} {_WAITING}".strip() if state.manifest else prompt
     return "\n\n".join(filter(None, (text, state.instructions, state.pool)))
-
-
-def has_proxy(delivery: str) -> bool:
-    """Whether loaded tools are called through `call_tool`."""
-    return delivery in ("call_tool", "text")
 
 
 def is_native(delivery: str) -> bool:
@@ -175,13 +153,9 @@ def tools_array(
 ) -> tuple[dict[str, Any], ...]:
     """The `tools` array of the next model call. `missing` is what `missing_definitions` found, if native.
 
-    The meta-tool is left out if there is nothing to search (PRD section 5), the proxy if no tool is deferred.
+    Toolsight's own tools are first, those that are offered.
     """
-    meta: list[dict[str, Any]] = []
-    if state.has_search:
-        meta.append(search_tools_definition(state.manifest, state.offer, advisory=state.advisory))
-    if has_proxy(delivery) and catalog.deferred_ids:
-        meta.append(_CALL_FOUND if state.has_search else _CALL_OFFERED)
+    meta = synthetic_entries(catalog, state, delivery)
     return (*meta, *loader.definitions(_delivered(catalog, state, delivery, missing)))
 
 
@@ -201,7 +175,7 @@ class ToolsArray:
         self, catalog: Catalog, state: SessionState, delivery: str, missing: Sequence[str] = ()
     ) -> tuple[dict[str, Any], ...]:
         """Like the function `tools_array`."""
-        inputs = (state.bound_ids, state.manifest, state.offer, state.advisory, delivery, missing)
+        inputs = (state.bound_ids, synthetic_entries(catalog, state, delivery), delivery, missing)
         if self._catalog is not catalog or self._inputs != inputs:
             self._array = tools_array(catalog, state, delivery, self._loader, missing)
             self._catalog, self._inputs = catalog, inputs

@@ -232,6 +232,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 SEARCH_TOOLS = "search_tools"
+CALL_TOOL = "call_tool"
 _PURPOSE = (
     "Search for and load tool definitions from available MCP servers. "
     "Use this before calling a tool that isn't currently loaded."
@@ -300,7 +301,3 @@ def search_tools_definition(
     description = f"{purpose}\n\n<manifest>\n{manifest}\n</manifest>" if manifest else purpose
     parameters = (offer or SearchOffer()).parameters(advisory=advisory)
     return function_definition(SEARCH_TOOLS, description, parameters)
-
-
-CALL_TOOL = "call_tool"
-SYNTHETIC = frozenset({SEARCH_TOOLS, CALL_TOOL})

@@ -15,7 +15,8 @@ from inspector.core.settings import BudgetSettings
 from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
 from inspector.schema.schema import PLAIN, ModelFeatures, schema_for
-from inspector.tokens.manifest import SEARCH_TOOLS, SYNTHETIC, EntryTexts, wire_message, wire_system
+from inspector.tokens.manifest import EntryTexts, wire_message, wire_system
+from inspector.tokens.synthetic import SYNTHETIC
 
 # OpenAI's encodings split a text with a regular expression before they merge bytes, and never merge across a
 # split. There, a run of two or more punctuation marks is one match, up to the first letter. Every entry of
@@ -278,14 +279,12 @@ class BudgetMeter:
 
 def _part_of(message: Message) -> str:
     """The part of the budget that a message counts with: definitions are tools wherever they stand."""
-    if isinstance(message, NoteMessage) and message.offers:
-        return "tools"
-    return "searches" if _is_search(message) else "history"
-
-
-def _is_search(message: Message) -> bool:
-    """Whether a message belongs only to a search."""
+    if isinstance(message, NoteMessage):
+        return "tools" if message.offers else "history"
+    names: Sequence[str] = ()
     if isinstance(message, ToolMessage):
-        return message.name == SEARCH_TOOLS
-    calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
-    return bool(calls) and all(call.name == SEARCH_TOOLS for call in calls)
+        names = (message.name,)
+    elif isinstance(message, AssistantMessage):
+        names = [call.name for call in message.tool_calls]
+    parts = {SYNTHETIC[name].part if name in SYNTHETIC else "history" for name in names}
+    return parts.pop() if len(parts) == 1 else "history"

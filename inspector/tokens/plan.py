@@ -20,7 +20,8 @@ from inspector.core.number import count
 from inspector.core.settings import knob
 from inspector.core.turns import ModelCall, ToolCall, Turn, turns
 from inspector.schema.json_value import compact
-from inspector.tokens.delivery import has_proxy, is_native
+from inspector.tokens.delivery import is_native
+from inspector.tokens.synthetic import has_proxy
 
 
 def solved_steps(turn: Turn) -> list[ToolCall]:
