@@ -7,6 +7,8 @@ organisations:
     users: {ada: {roles: [sales], tools: ["mail:send"]}}
 experts:
   billing: ["shop:*", "crm:*"]
+always_include:
+  billing: ["shop:find_*"]
 """
 
 from collections.abc import Callable, Iterator
@@ -109,6 +111,7 @@ class _File(NullAsAbsent):
         dict[_Name, _Organisation], Field(min_length=1, description="List at least one organisation by name.")
     ]
     experts: dict[_Name, _Patterns] = Field(default_factory=dict)
+    always_include: dict[_Name, _Patterns] = Field(default_factory=dict)
 
 
 def load_policy(path: Path) -> AccessPolicy:
@@ -127,8 +130,15 @@ def load_policy(path: Path) -> AccessPolicy:
                 _refuse_second(user, users[user.name], place)
             users[user.name] = user
         grants += _grants(name, organisation)
-    experts = {name: tuple(patterns) for name, patterns in model.experts.items()}
-    return AccessPolicy(users, tuple(grants), experts)
+    experts, pinned = (
+        {name: tuple(patterns) for name, patterns in table.items()}
+        for table in (model.experts, model.always_include)
+    )
+    for name in (name for name in pinned if name not in experts):
+        loc: Location = ("always_include", name)
+        hint = meant(name, tuple(experts)) or "Add it to the experts, or remove it here."
+        raise ConfigError(f"{place(loc)}: {_shown(loc)}: there is no expert {name}", hint=hint)
+    return AccessPolicy(users, tuple(grants), experts, pinned)
 
 
 def _members(name: str, organisation: _Organisation, place: Place) -> Iterator[User]:

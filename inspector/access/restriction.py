@@ -42,6 +42,7 @@ def restricted_settings(settings: Settings, sight: Sight) -> Settings:
     if sight.is_whole:
         return settings
     discovery, guard, access = settings.discovery, settings.guard, settings.access
+    pinned = settings.binding.always_include if sight.always_include is None else sight.always_include
     return replace(
         settings,
         discovery=replace(
@@ -50,7 +51,7 @@ def restricted_settings(settings: Settings, sight: Sight) -> Settings:
             expert_tools=_patterns(discovery.expert_tools, sight),
             system_servers=tuple(name for name in discovery.system_servers if reaches(sight, name)),
         ),
-        binding=replace(settings.binding, always_include=_patterns(settings.binding.always_include, sight)),
+        binding=replace(settings.binding, always_include=_patterns(pinned, sight)),
         guard=replace(
             guard,
             exempt=_patterns(guard.exempt, sight),
@@ -233,7 +234,8 @@ class AccessControl:
         if not self.is_administrator:
             return () if self.expert else self.sight.patterns
         every = [pattern for grant in self.policy.grants for pattern in grant.patterns]
-        return tuple(dict.fromkeys([*every, *(one for own in self.policy.experts.values() for one in own)]))
+        of_experts = (*self.policy.experts.values(), *self.policy.always_include.values())
+        return tuple(dict.fromkeys([*every, *(one for own in of_experts for one in own)]))
 
     def configuration(self, whole: Configuration) -> Configuration:
         """What is left of a configuration."""

@@ -25,6 +25,7 @@ from inspector.core.text import closest
 from inspector.core.tool import Tool, contradiction, definition
 from inspector.mcp.frame import Flaw, Frame
 from inspector.reliability.approval import why_ask
+from inspector.session.setup import exemptions
 from inspector.session.workbench import Workbench
 
 _STDERR_LINES, _CHANGED_LINES = 5, 12
@@ -214,6 +215,7 @@ def _tool_json(bench: Workbench, tool: Tool) -> dict[str, Any]:
         "tags": bench.retrieval.rules.tags.of(tool),
         "contradiction": contradiction(tool),
         "asked": why_ask(tool, bench.state),
+        "exemptions": exemptions(bench.setup, tool.id),
     }
 
 

@@ -270,6 +270,11 @@ class Profile:
 
 
 _QUIET: Mapping[str, Any] = {"guard.enabled": False, "redundancy.enabled": False}
+CORE_TOOLS = ("*memory*", "*knowledge*", "*:plan_*", "*:*_plan", "*:todo_*", "*thinking*")
+"""Tools for memory, knowledge and planning, by their ids, which the bounded profile keeps and lets repeat.
+
+Semantic tool discovery names these kinds (sections 6.2 and 7.4) but no tools; a catalog need not have any.
+"""
 _ALWAYS_ANSWERS: Mapping[str, Any] = {"discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
 
 PROFILES: Mapping[str, Profile] = {
@@ -305,8 +310,8 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "kaman",
             "Bounded context",
-            "Few tools are bound at a time; expired and unused ones go first. Searches use three tiers, and "
-            "a loop evicts its tool.",
+            "Few tools are bound at a time; expired and unused ones go first, those for memory, knowledge or "
+            "planning never. Searches use three tiers, and a loop evicts its tool.",
             {
                 "discovery.auto": "always",
                 "discovery.ranker": "three-tier",
@@ -318,6 +323,8 @@ PROFILES: Mapping[str, Profile] = {
                 "binding.delivery": "rewrite",
                 "binding.capacity": 8,
                 "binding.ttl_seconds": 600.0,
+                "binding.always_include": CORE_TOOLS,
+                "guard.exempt": CORE_TOOLS,
                 "guard.progress": False,
                 "guard.all_calls": False,
                 "guard.window_calls": 10,

@@ -25,6 +25,11 @@ def matches(tool_id: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(tool_id, pattern) for pattern in patterns)
 
 
+def matching(tool_id: str, patterns: Iterable[str]) -> str:
+    """The first pattern that matches the id; "" if none does."""
+    return next((pattern for pattern in patterns if fnmatchcase(tool_id, pattern)), "")
+
+
 def values_for(tool_id: str, table: Mapping[str, Value]) -> tuple[Value, ...]:
     """The values of every pattern that matches the id, in table order."""
     return tuple(value for pattern, value in table.items() if fnmatchcase(tool_id, pattern))
@@ -108,7 +113,8 @@ class Sight:
     """Which tools somebody may see; by default, everything, as where there is no policy.
 
     A tool must match one of the grants' patterns and, unless `allowlist` is None, one of the allowlist's.
-    `user` is "" if nobody is told from anybody else. `servers` are the only ones that there are for it; None
+    `always_include` holds patterns of tools that are pinned for the expert; None keeps the setting. `user` is
+    "" if nobody is told from anybody else. `servers` are the only ones that there are for it; None
     if that is told from the patterns alone.
     """
 
@@ -117,6 +123,7 @@ class Sight:
     grants: tuple[Grant, ...] = (Grant(Scope.USER, "", "", ("*",)),)
     allowlist: tuple[str, ...] | None = None
     servers: frozenset[str] | None = None
+    always_include: tuple[str, ...] | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -153,11 +160,12 @@ NOTHING = Sight(grants=())
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """Users by name, what is granted to whom, and the allowlist of each expert, by its name."""
+    """Users by name, what is granted to whom, and by expert its allowlist and the tools pinned for it."""
 
     users: Mapping[str, User] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
     experts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    always_include: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def sight(self, user: str, expert: str = "") -> Sight:
         """What a user may see, through an expert if one is named. Raises ConfigError for unknown names."""
@@ -167,7 +175,8 @@ class AccessPolicy:
         if expert and expert not in self.experts:
             raise _unknown("expert", expert, self.experts)
         grants = tuple(grant for grant in self.grants if grant.covers(found))
-        return Sight(user, expert, grants, self.experts[expert] if expert else None)
+        allowlist = self.experts[expert] if expert else None
+        return Sight(user, expert, grants, allowlist, always_include=self.always_include.get(expert))
 
 
 def viewer(user: str, expert: str) -> str:

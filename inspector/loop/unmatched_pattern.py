@@ -12,6 +12,7 @@ from typing import Literal
 
 from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
+from inspector.config.setting import CORE_TOOLS
 from inspector.core.access import EVERYTHING, Sight, Toolset, matches_any
 from inspector.core.error import ConfigError, SettingProblem, Severity
 from inspector.core.ranking import IndexState
@@ -130,7 +131,8 @@ def _entries(checked: Checked) -> Iterator[_Entry]:
         ("discovery.expert_tools", settings.discovery.expert_tools),
     )
     for path, patterns in listed:
-        yield from (_Entry(path, pattern) for pattern in patterns)
+        # A profile's own patterns are for catalogs that have such tools.
+        yield from (_Entry(path, pattern) for pattern in patterns if pattern not in CORE_TOOLS)
     if toolset is not None:
         yield from _toolset_entries(toolset)
 

@@ -7,6 +7,7 @@ from glob import escape
 from typing import Any
 
 from inspector.config.configuration import Configuration
+from inspector.core.access import matching
 from inspector.core.budget import Budget
 from inspector.core.events import Record
 from inspector.core.fold import fold
@@ -170,6 +171,18 @@ def pinned_patterns(setup: Setup) -> tuple[str, ...]:
     chosen = setup.configuration.toolset(setup.toolset)
     own = chosen.always_include if chosen is not None else None
     return setup.settings.binding.always_include if own is None else own
+
+
+def exemptions(setup: Setup, tool_id: str) -> dict[str, str]:
+    """Why a tool is always bound, and why it may repeat calls: by setting, the pattern that matches it."""
+    chosen = setup.configuration.toolset(setup.toolset)
+    own = chosen is not None and chosen.always_include is not None
+    pinned = f"tool_sets.{setup.toolset}.always_include" if own else "binding.always_include"
+    found = {
+        pinned: matching(tool_id, pinned_patterns(setup)),
+        "guard.exempt": matching(tool_id, setup.settings.guard.exempt),
+    }
+    return {path: pattern for path, pattern in found.items() if pattern}
 
 
 def with_pins(setup: Setup, pins: frozenset[str]) -> Setup:

@@ -22,6 +22,7 @@ organisations:
     users:
       eve: {tools: ["*"]}
 experts: {billing: ["crm:*"]}
+always_include: {billing: ["crm:find_*"]}
 """
 
 
@@ -45,6 +46,8 @@ def test_a_policy_has_its_users_grants_and_experts(tmp_path: Path) -> None:
         (Scope.USER, "eve"),
     ]
     assert policy.experts == {"billing": ("crm:*",)}
+    assert policy.sight("ada", "billing").always_include == ("crm:find_*",)
+    assert policy.sight("ada").always_include is None
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,7 @@ def test_a_policy_has_its_users_grants_and_experts(tmp_path: Path) -> None:
         ("organisation: {}", "organisation is not a known key", "Did you mean `organisations`?"),
         (WHOLE.replace("roles: [sales]", "roles: [sale]"), "ada.roles[0]: acme has no role", "`sales`"),
         (WHOLE.replace("eve:", "ada:"), "globex.users.ada is already a user of acme", "unique"),
+        (WHOLE.replace("experts: {billing", "experts: {bills"), "no expert billing", "`bills`"),
         (WHOLE.replace("crm:find_*", "crm:[ab]"), "brackets are not allowed", "* matches"),
         (WHOLE.replace('"mail:send"', "3"), "tools[0] must be a string", "double quotes"),
         (WHOLE.replace('["calc:*"]', '"calc:*"'), "tools must be a list", "list of patterns"),

@@ -201,6 +201,10 @@ def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
     assert "its server claims    makes changes" in text
     assert f"you are asked because {CHANGES}" in text
     assert "evicted              loop guard" in text
+    exempt = {"binding.always_include": "shop:*", "guard.exempt": "*:refund_*"}
+    text = content.facts_text(TOOL, None, CHANGES, exemptions=exempt).plain
+    assert "always bound         binding.always_include: shop:*" in text
+    assert "may repeat calls     guard.exempt: *:refund_*" in text
     claims = Annotations(read_only=True, open_world=False)
     assert content.claims(claims) == ("only reads", "does not reach external systems")
 

@@ -15,7 +15,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.session import Binding
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
-from inspector.session.setup import Setup, SetupChange, Steps, change_effect, first_call, steps
+from inspector.session.setup import Setup, SetupChange, Steps, change_effect, exemptions, first_call, steps
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 from tests.support.fakes import CharacterCounter
 from tests.support.workbench import connected
@@ -138,3 +138,17 @@ def test_what_is_set_has_the_effect_that_was_shown(servers: set[str], pins: set[
         made = first_call(replace(start, settings=with_values(start.settings, todo.knobs)), meter())
         assert made.budget.parts.tools == found.then.budget.parts.tools
         assert made.catalog.deferred_ids == found.then.catalog.deferred_ids
+
+
+def test_why_a_tool_is_always_bound_or_may_repeat_is_said_by_setting_and_pattern() -> None:
+    values = {"binding.always_include": ("shop:*",), "guard.exempt": ("calc:*", "*:tool_0")}
+    assert exemptions(setup(values), "shop:tool_0") == {
+        "binding.always_include": "shop:*",
+        "guard.exempt": "*:tool_0",
+    }
+    assert exemptions(setup(values), "mail:tool_1") == {}
+    own = replace(
+        setup(values, own=Toolset("own", "", {"shop": ServerRule()}, always_include=("*:tool_1",))),
+        toolset="own",
+    )
+    assert exemptions(own, "shop:tool_1") == {"tool_sets.own.always_include": "*:tool_1"}

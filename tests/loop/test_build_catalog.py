@@ -195,3 +195,24 @@ def test_a_larger_catalog_is_never_bound_where_a_smaller_one_is_searched(
         settings = DiscoverySettings(auto=rule)
         if decide(settings, n, size, window).is_on:
             assert decide(settings, n + 1, size + 50, window).is_on
+
+
+@pytest.mark.parametrize(
+    ("tool_id", "keeps"),
+    [
+        ("memory:read_graph", True),
+        ("crm:memory_search", True),
+        ("docs:search_knowledge_base", True),
+        ("agent:update_plan", True),
+        ("agent:todo_write", True),
+        ("sequential-thinking:sequentialthinking", True),
+        ("travel:find_plane", False),
+        ("notes:search", False),
+        ("shop:explain_order", False),
+    ],
+)
+def test_the_bounded_profile_keeps_tools_for_memory_knowledge_and_planning(tool_id: str, keeps: bool) -> None:
+    settings = profile_settings("kaman")
+    assert matches(tool_id, settings.guard.exempt) is keeps
+    assert matches(tool_id, settings.binding.always_include) is keeps
+    assert not matches(tool_id, profile_settings("toolsight").binding.always_include)

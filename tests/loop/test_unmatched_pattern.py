@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
-from inspector.config.setting import with_values
+from inspector.config.setting import CORE_TOOLS, with_values
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import SettingProblem, Severity
 from inspector.core.server import ServerPhase, ServerSpec
@@ -145,3 +145,8 @@ def test_a_pattern_that_matches_a_tool_is_about_its_server(
     pattern = "".join(data.draw(st.sampled_from([c, "?", "*", f"[{c}]", f"*{c}"])) for c in tool_id)
     assert fnmatchcase(tool_id, pattern)
     assert _Entry("x", pattern).is_about(server)
+
+
+def test_a_profile_keeps_kinds_of_tools_that_a_catalog_need_not_have() -> None:
+    assert found(checked({"binding.always_include": CORE_TOOLS, "guard.exempt": CORE_TOOLS})) == []
+    assert len(found(checked({"guard.exempt": (*CORE_TOOLS, "*memroy*")}))) == 1

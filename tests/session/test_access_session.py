@@ -1,5 +1,6 @@
 """A session in which a policy says what may be seen."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +273,17 @@ async def test_a_server_that_was_installed_is_not_told_as_unconnected(tmp_path: 
         await rig.bench.install(rig.bench.marketplace.plan("currency"))
         await rig.bench.retrieval.settled()
         assert unconnected(rig) == ["bank:wire"]
+
+
+async def test_what_an_expert_always_has_replaces_the_setting_for_that_expert_alone() -> None:
+    seen = replace(
+        policy({"orders": ("shop:*",)}, ada=("shop:*", "calc:*")),
+        always_include={"orders": ("shop:list_orders", "weather:*")},
+    )
+    values = as_user("ada", **{"discovery.auto": "always", "binding.always_include": ("shop:refund_order",)})
+    async with connected(policy=lambda: seen, values=values) as rig:
+        assert rig.bench.settings.binding.always_include == ("shop:refund_order",)
+        await rig.bench.see_as("ada", "orders")
+        await rig.bench.wait_connected()
+        assert rig.bench.settings.binding.always_include == ("shop:list_orders",)
+        assert rig.bench.state.pinned == ("shop:list_orders",)

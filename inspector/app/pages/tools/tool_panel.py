@@ -24,6 +24,7 @@ from inspector.core.number import bar, count, money, percent, shown_moment, toke
 from inspector.core.session import Binding, ToolState
 from inspector.core.tool import Annotations, Tool, contradiction, definition
 from inspector.reliability.approval import why_ask
+from inspector.session.setup import exemptions
 from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, middle, plain, visible
 
 # Enough of a hash to tell definitions apart by eye.
@@ -59,12 +60,17 @@ def claims(annotations: Annotations) -> tuple[str, ...]:
 
 
 def facts_text(
-    tool: Tool, state: ToolState | None, why: str, width: int = 0, tags: Mapping[str, str] | None = None
+    tool: Tool,
+    state: ToolState | None,
+    why: str,
+    width: int = 0,
+    tags: Mapping[str, str] | None = None,
+    exemptions: Mapping[str, str] | None = None,
 ) -> Content:
     """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so.
 
     `why` tells why the user is asked before a call, "" if nobody is: see `why_ask`. `tags` are those of the
-    tool, with where they come from.
+    tool, with where they come from, and `exemptions` the patterns that match it, by setting.
     """
     claimed = ", ".join(claims(tool.annotations)) or "nothing about its effects"
     claimed += "   ⚠ contradicted" if contradiction(tool) else ""
@@ -78,6 +84,9 @@ def facts_text(
     ]
     if tags:
         lines.append(("tags", ", ".join(f"#{tag} ({origin})" for tag, origin in tags.items())))
+    for path, pattern in (exemptions or {}).items():
+        effect = "may repeat calls" if path == "guard.exempt" else "always bound"
+        lines.append((effect, f"{path}: {pattern}"))
     if state is not None and state.binding is Binding.HELD:
         lines.append(("held", f"{state.server} is away; {state.held_as} again once it reconnects"))
     elif state is not None and state.reason:
@@ -304,7 +313,8 @@ class ToolPanel(InContext, Vertical):
     def _draw_about(self, tool: Tool) -> None:
         why = why_ask(tool, self.session.state)
         state, tags = self.session.state, self.session.retrieval.rules.tags.of(tool)
-        facts = facts_text(tool, self._state, why, self._width, tags)
+        exempt = exemptions(self.session.setup, tool.id)
+        facts = facts_text(tool, self._state, why, self._width, tags, exempt)
         versions, change = state.versions(self._tool_id), state.changes.get(self._tool_id)
         changed = changed_text(self._state, versions, change)
         self.write(facts, "#tool-facts")
