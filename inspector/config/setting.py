@@ -86,6 +86,12 @@ class Knob:
         raise ConfigError(f"{self.path} must be {wanted}, not {_shown(value)}", hint=hint)
 
 
+REMOVED: Mapping[str, str] = {
+    "gate.loader_capacity": "Leave it out: the cache of definitions changes nothing that is sent or shown.",
+}
+"""Settings of earlier versions, and what to do instead."""
+
+
 @cache
 def knobs() -> tuple[Knob, ...]:
     """Every setting, in tree order."""
@@ -112,6 +118,8 @@ def find_knob(path: str) -> Knob:
     by_path = {knob.path: knob for knob in knobs()}
     if path in by_path:
         return by_path[path]
+    if path in REMOVED:
+        raise ConfigError(f"{path} was removed", hint=REMOVED[path])
     near = closest(path, list(by_path), limit=1)
     hint = f"Did you mean `{near[0]}`?" if near else "`toolsight config settings` lists every setting."
     raise ConfigError(f"there is no setting '{path}'", hint=hint)

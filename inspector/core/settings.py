@@ -370,7 +370,6 @@ class GateSettings:
     )
     summaries: bool = knob(True, "keep a one-line summary of every tool in the prompt")
     summary_tokens: int = knob(60, "maximum tokens per summary", low=5, high=500)
-    loader_capacity: int = knob(256, "definitions kept in the loader's cache", low=1)
 
 
 @dataclass(frozen=True, slots=True)

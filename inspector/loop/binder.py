@@ -139,6 +139,8 @@ class AwayTools:
 
 
 _NO_TEXTS: Mapping[str, str] = {}
+# Definitions in the loader's cache (Tool Attention, appendix A.3).
+_KEPT_DEFINITIONS = 256
 
 
 # Long because everything that decides what a request holds meets here.
@@ -153,7 +155,7 @@ class Binder:
         self._session = session
         self._live = live
         self._accounting = accounting
-        self._loader = DefinitionLoader(self.catalog, live.settings.gate.loader_capacity)
+        self._loader = DefinitionLoader(self.catalog, _KEPT_DEFINITIONS)
         self._array = ToolsArray(self._loader)
         self._clock = clock
         self._sent = SentTools(lambda entry: accounting.meter.text(entry))
@@ -186,8 +188,7 @@ class Binder:
             held=held,
         )
         self.catalog = built.catalog
-        capacity = live.settings.gate.loader_capacity
-        self._loader.use(built.catalog, capacity, self._accounting.meter.features.dialect)
+        self._loader.use(built.catalog, _KEPT_DEFINITIONS, self._accounting.meter.features.dialect)
         self.static_tokens = built.event.static_tokens
         hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
         told_once = has_proxy(self.delivery) and not offers_before_message(live.settings.binding)

@@ -63,6 +63,10 @@ def test_settings_of_a_client_that_mean_something_else_are_left_alone(tmp_path: 
         ({"settings": []}, ": settings must be an object, not a list"),
         ({"settings": {"binding": {"capacty": 8}}}, "Did you mean `binding.capacity`?"),
         ({"settings": {"binding.capacty": 8}}, ": settings.binding.capacty is not a setting"),
+        (
+            {"settings": {"gate.loader_capacity": 9}},
+            ": settings.gate.loader_capacity was removed | Leave it out",
+        ),
         ({"settings": {"bindng": {"capacity": 8}}}, "Did you mean `binding.capacity`?"),
         ({"settings": {"binding": 8}}, ": settings.binding must be an object | Put its settings in braces"),
         ({"settings": {"binding": {}, "capacity": 8}}, "Did you mean `binding.capacity`?"),
