@@ -154,12 +154,13 @@ def make_workbench(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     record: bool = True,
     listing: bool = False,
+    learns: bool = True,
 ) -> Workbench:
-    """A workbench with the real adapters, except those that are given.
+    """A workbench with the real adapters, except those that are given; servers' questions go to the terminal.
 
-    Without an `elicitor` servers' questions are asked on the terminal.
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
-    embedding model is loaded, and no encoding for texts that were counted before.
+    embedding model is loaded, and no encoding for texts that were counted before. Unless it `learns`, earlier
+    sessions decide nothing in it.
     """
     from inspector.store.memory import MemoryStore
 
@@ -180,7 +181,7 @@ def make_workbench(
         prices=LitellmPrices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=LocalModelServers(),
-        history=SqliteCallHistory(database_path(options)),
+        history=SqliteCallHistory(database_path(options)) if learns else None,
         seeds_from=load_seeds,
         registry=cache(partial(open_registry, options)),
         policy_from=load_policy,

@@ -1,9 +1,16 @@
 """The sessions that scenarios play in: on the demo servers with fresh data, or on those that were named."""
 
+import atexit
+import shutil
+import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cache
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +78,7 @@ async def open_lab(
         is_demo = own is None or is_the_demo(own)
         if own is None or is_demo:
             state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
-            own = with_chosen(demo_configuration(Path(state)), options, own=fixtures_path())
+            own = with_chosen(_forked(demo_configuration(Path(state))), options, own=fixtures_path())
         require_consent(own, memory, approve=options.approve)
         configuration = replace(ground, configuration=own).configured(chosen) if ground is not None else own
         if ground is not None and ground.trusted is not None:
@@ -80,7 +87,8 @@ async def open_lab(
         approver = (
             AllowedBefore(ground.allowed) if ground is not None and not yes else TerminalApprover(yes=yes)
         )
-        connector, clock = ChangingConnector(make_connector(options)), LabClock(SystemClock())
+        most = 1.0 if options.model.startswith("demo/script") else inf
+        connector, clock = ChangingConnector(make_connector(options)), LabClock(SystemClock(), most=most)
         bench = make_workbench(
             configuration,
             options,
@@ -91,6 +99,8 @@ async def open_lab(
             # Its clock runs ahead: what it learns of servers is not for other sessions.
             breakers=MemoryBreakers(),
             sleep=clock.sleep,
+            # A script comes out the same, whatever was played before it.
+            learns=ground is not None,
         )
         await stack.enter_async_context(bench)
         if tell is not None:
@@ -101,6 +111,37 @@ async def open_lab(
             require_tools(bench.state)
         played = scenario.model_copy(update={"profile": chosen, "settings": bench.policy.session_values})
         yield OpenLab(bench, ScenarioRun(bench, played, clock, connector))
+
+
+def _forked(demo: Configuration) -> Configuration:
+    """The demo with its servers forked: a lab starts all of them for each scenario."""
+    servers = (replace(spec, args=forked_server(*spec.args)) for spec in demo.servers)
+    return replace(demo, servers=tuple(servers))
+
+
+def forked_server(script: str) -> tuple[str, ...]:
+    """The arguments with which Python stands for a server that one process forks for all."""
+    return "-S", "-E", str(_forking_script()), _forking(), script
+
+
+def _forking_script() -> Path:
+    return fixtures_path() / "servers" / "_forked.py"
+
+
+@cache
+def _forking() -> str:
+    """The address of the process that forks; it ends with this one."""
+    folder = tempfile.mkdtemp(prefix="toolsight-forks-")
+    address = f"{folder}/socket"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        number = listener.fileno()
+        command = [sys.executable, str(_forking_script()), str(number)]
+        forking = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(number,))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(forking.communicate)
+    return address
 
 
 def _named_configuration(options: Options) -> Configuration | None:

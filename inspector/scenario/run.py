@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 from inspector.access.restriction import NOT_A_SETTING
 from inspector.config.setting import value_of
@@ -31,21 +32,27 @@ _MOMENT = 0.05
 
 
 class LabClock:
-    """Wraps a clock and adds the seconds waited."""
+    """Wraps a clock and adds the seconds waited.
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._waited = 0.0
+    Between two waits the work itself counts `most` seconds at most: with a script, a busy machine reaches no
+    time limit that the script does not.
+    """
+
+    def __init__(self, clock: Clock, *, most: float = inf) -> None:
+        self._clock, self._most = clock, most
+        self._epoch = clock.now() - clock.monotonic()
+        self._waited = self._since = clock.monotonic()
 
     def now(self) -> float:
-        return self._clock.now() + self._waited
+        return self._epoch + self.monotonic()
 
     def monotonic(self) -> float:
-        return self._clock.monotonic() + self._waited
+        return self._waited + min(self._clock.monotonic() - self._since, self._most)
 
     def wait(self, seconds: float) -> None:
         """Advance by `seconds`; negative values are ignored."""
-        self._waited += max(seconds, 0.0)
+        self._waited = self.monotonic() + max(seconds, 0.0)
+        self._since = self._clock.monotonic()
 
     async def sleep(self, seconds: float) -> None:
         """Advance by `seconds`, and let others work for a moment: servers may be real."""

@@ -18,6 +18,7 @@ from inspector.demo.model import ScriptModel
 from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.scenario.scenario import CatalogChange
 from inspector.session.workbench import Workbench
+from tests.support.fakes import ManualClock
 from tests.support.lab import lab_bench
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import shop_and_weather
@@ -254,3 +255,23 @@ async def test_totals_are_those_of_the_stream(tmp_path: Path) -> None:
 
 
 names = st.sets(st.sampled_from(["a", "b", "c", "d"]))
+
+
+def test_a_busy_machine_reaches_no_time_limit_that_the_script_does_not() -> None:
+    machine = ManualClock()
+    clock = LabClock(machine, most=1.0)
+    started = clock.monotonic(), clock.now()
+    for _ in range(10):
+        machine.advance(50.0)
+        clock.wait(2.0)
+    assert (clock.monotonic() - started[0], clock.now() - started[1]) == pytest.approx((30.0, 30.0))
+
+
+def test_work_takes_the_time_that_it_takes_without_a_script() -> None:
+    machine = ManualClock()
+    clock = LabClock(machine)
+    started = clock.monotonic()
+    machine.advance(50.0)
+    clock.wait(2.0)
+    machine.advance(0.5)
+    assert clock.monotonic() - started == pytest.approx(52.5)

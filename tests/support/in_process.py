@@ -57,7 +57,7 @@ def channel(
     registry: ProcessRegistry,
 ) -> Channel:
     """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
-    script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY
+    script = Path(spec.args[-1]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
         return StdioChannel(spec, environment, stderr, reader, registry)
     return MemoryChannel(started(script, spec.env))
