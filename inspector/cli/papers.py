@@ -29,6 +29,7 @@ from inspector.core.error import ConfigError
 from inspector.core.fold import fold
 from inspector.core.ports import Clock, SystemClock, TokenCounter
 from inspector.core.report import Column, Table, selected
+from inspector.mcp.tool_file import read_definitions
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
@@ -218,8 +219,8 @@ def read_poisons(path: Path) -> tuple[Poison, ...]:
 
 
 def _catalogs(folder: Path) -> list[Path]:
-    """The folder itself if it is a catalog, else the catalogs in it. Raises ConfigError if there are none."""
-    if (folder / TOOLS).is_file():
+    """The path itself if it is a catalog, else the catalogs in it. Raises ConfigError if there are none."""
+    if (folder / TOOLS).is_file() or folder.is_file():
         return [folder]
     catalogs = sorted(path.parent for path in folder.glob(f"*/{TOOLS}"))
     if not catalogs:
@@ -232,6 +233,8 @@ def _catalogs(folder: Path) -> list[Path]:
 def _named(folder: Path) -> NamedCatalog:
     """A catalog with the requests in its folder, else ours for it, else none. Raises ConfigError."""
     name = folder.resolve().name
+    if folder.is_file():
+        return NamedCatalog(folder.resolve().parent.name, read_definitions([folder]))
     if (folder / QUERIES).is_file():
         found = sample(read_evalset(folder), REQUESTS)
         return NamedCatalog(name, found.tools, cases=found.cases)
@@ -260,8 +263,8 @@ _Path = click.Path(path_type=Path)
     "folders",
     multiple=True,
     type=_Path,
-    help="Also measure this catalog: a folder with tools.jsonl and labelled requests in queries.jsonl, or a "
-    "folder of such folders. May be repeated.",
+    help="Also measure this catalog: a folder with tools.jsonl and labelled requests in queries.jsonl, a "
+    "folder of such folders, or a file of tools/list responses. May be repeated.",
 )
 @click.option("--output", type=_Path, help="Write the report to this file.")
 @click.option(

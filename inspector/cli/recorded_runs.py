@@ -30,7 +30,15 @@ from inspector.mcp.tool_file import read_definitions
 from inspector.measure.bootstrap import Estimate
 from inspector.scenario.comparison import STATIC
 from inspector.scenario.recorded_agent import KnownRuns, Reason, known_runs
-from inspector.scenario.recorded_batch import Batch, SetupSummary, play_batch, setups
+from inspector.scenario.recorded_batch import (
+    CUTS,
+    FEW,
+    QUARTERS,
+    Batch,
+    SetupSummary,
+    play_batch,
+    setups,
+)
 from inspector.scenario.recorded_run import LOOP, SECONDS_A_CALL, Allowed
 from inspector.scenario.recording import Recordings, read_runs
 from inspector.session.assembly import Ports
@@ -69,7 +77,17 @@ _SEARCHING: _Columns = {
     "returned": lambda one: _share(one.returned),
     "reached": lambda one: _share(one.reached),
     "used": lambda one: _share(one.used),
-    "recall at 1, 3, 5, 8, 10": lambda one: _recall(one),
+    f"recall at {', '.join(map(str, CUTS))}": lambda one: _recall(one),
+}
+_SESSIONS: _Columns = {
+    "setup": lambda one: one.setup.name,
+    "searches per run": lambda one: _interval(one.searches_a_run, ".1f"),
+    f"of them at most {FEW}": lambda one: _share(one.few),
+    f"bound after {', '.join(map(str, QUARTERS))} %": lambda one: "  ".join(
+        f"{value.mean:.1f}" for value in one.bound.values()
+    ),
+    "refused": lambda one: f"{one.refused:,}",
+    "of them recovered": lambda one: _share(one.recovered),
 }
 _CALLS: _Columns = {
     "setup": lambda one: one.setup.name,
@@ -105,6 +123,8 @@ _WIDE = (
     "reached",
     "used",
     "recall",
+    "searches per",
+    "bound after",
     "solved runs that",
     "with",
     "vs",
@@ -120,6 +140,8 @@ _LEGEND = (
     "evicted, by a guard: calls to a tool evicted to make room, or by the guard; loops: how often the guard "
     "stepped in, a false alarm in solved runs; nothing new: searches flagged as redundant; bound ahead: "
     "before any search, because likely next (inertia.preload).",
+    "searches per run: without those by name. bound: tools bound after that share of a run's model calls. "
+    "refused: calls of tools that were not bound; recovered: called again in the same run, and bound.",
     "Tokens are per model call. Dollars are the cost of all runs per solved run, then per solved run that "
     "reached all its tools by searching.",
 )
@@ -130,6 +152,7 @@ def _report(told: Told) -> Iterator[str | Table]:
     for title, columns in (
         ("Searching", _SEARCHING),
         ("Calls", _CALLS),
+        ("Sessions", _SESSIONS),
         ("Tokens per model call, dollars per solved task", _MONEY),
     ):
         kinds = {name: TEXT if name.startswith(_WIDE) else NUMBER for name in columns}
@@ -149,7 +172,9 @@ def _heading(told: Told) -> Iterator[str]:
     played = batch.summaries[0].runs if batch.summaries else 0
     formats = ", ".join(f"{name} {number:,}" for name, number in told.found.formats.items())
     recorded = count(len(told.found.runs), "recorded run")
-    yield f"{told.source}: {recorded} ({formats}); not shipped with Toolsight."
+    agents = {run.model for run in told.known.runs if run.model}
+    by = f" of {', '.join(sorted(agents))}" if agents else ""
+    yield f"{told.source}: {recorded} ({formats}){by}; not shipped with Toolsight."
     tasks = batch.summaries[0].tasks if batch.summaries else 0
     yield f"Replayed {count(played, 'run')} of {count(tasks, 'task')} with {count(told.tools, 'tool')}."
     left = sum(told.known.without.values())
@@ -161,6 +186,12 @@ def _heading(told: Told) -> Iterator[str]:
             f"definition ({', '.join(names[:_NAMED])}{more}), and {count(told.known.dropped, 'run')} with "
             "no other calls."
         )
+    unknown = told.known.unknown
+    named = f": {', '.join(list(unknown)[:_NAMED])}" if unknown else ""
+    yield (
+        f"Wrong or made-up names: {sum(unknown.values()):,} of {told.known.calls:,} calls were answered as "
+        f"calls of unknown tools{named}."
+    )
     yield (
         f"Tokens: {batch.tokenizer}; prices of {told.model}; {SECONDS_A_CALL:g} s between model calls. "
         "Brackets are 95 % intervals over tasks."
@@ -212,13 +243,15 @@ _SETUP = f"""setup{{name profile values}} runs tasks solved model_calls calls se
     rejected loops loops_solved redundant tool_tokens{_ESTIMATE} search_tokens{_ESTIMATE}
     input_tokens{_ESTIMATE} cost{_ESTIMATE} uncached{_ESTIMATE} cost_reached{_ESTIMATE}
     uncached_reached{_ESTIMATE} cost_ratio{_ESTIMATE} uncached_ratio{_ESTIMATE} call_ratio{_ESTIMATE}
-    ahead ahead_unused{_ESTIMATE}"""
+    ahead ahead_unused{_ESTIMATE} searches_a_run{_ESTIMATE} few{_ESTIMATE} bound{_ESTIMATE} refused
+    recovered{_ESTIMATE}"""
 _RUN = """id task solved model_calls calls searches answers needs{tool rank returned reached} discovered
     used evicted{tool cause} rejected loops redundant spent{tool_tokens searches input output cost uncached}
-    tokenizer{name exact} ahead ahead_used"""
+    tokenizer{name exact} ahead ahead_used bound refused{name recovered}"""
 _KEYS = f"""source recorded formats:found.formats other_files:found.others calls:known.calls
-    left_out:known.without dropped_runs:known.dropped tools model tokenizer:batch.tokenizer
-    bills:batch.bills{_ESTIMATE} setups:batch.summaries{{{_SETUP}}} runs:batch.played{{{_RUN}}}"""
+    left_out:known.without unknown:known.unknown dropped_runs:known.dropped tools model
+    tokenizer:batch.tokenizer bills:batch.bills{_ESTIMATE}
+    setups:batch.summaries{{{_SETUP}}} runs:batch.played{{{_RUN}}}"""
 
 
 def recorded_ports(database: Path | None) -> Ports:

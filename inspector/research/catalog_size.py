@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from statistics import median, quantiles
 
 from inspector.core.budget import CHARACTERS_PER_TOKEN
 from inspector.core.number import percent, percent_down
@@ -131,6 +132,7 @@ def reaching(
 
 
 SIZES = (10, 25, 50, 100, 200)
+DRAWN, DRAWS = (100, 200), 200
 ALWAYS = (0, 3, 11)
 SMALL_SERVER = 10
 # Table 1 of the paper: tokens of static binding, of discovery, and the cut as printed.
@@ -153,6 +155,9 @@ CALIBRATED = (
     "construction, and a cut from it says what our request costs beside the paper's, not what it saves on a "
     "real catalog."
 )
+DRAWN_HEADERS = columns(
+    "catalog | at least | tools | static | first call | cut | after a search | cut | with its text, cut"
+)
 _SEED = 0
 
 
@@ -168,7 +173,9 @@ def catalog_size(source: Source, steps: Steps) -> Section:
         for part in sizes:
             steps(title)
             bars += _bars(part, meter, catalog.name)
-    if not others:
+    if others:
+        tables.append(drawn_table(others, meter, steps))
+    else:
         tables.append(skipped_table())
     for server_size in (SERVER_SIZE, SMALL_SERVER):
         table, more = _calibration(server_size, meter, steps)
@@ -212,14 +219,62 @@ def skipped_table() -> Table:
     )
 
 
+def drawn_table(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Table:
+    """Random sets of whole servers, `DRAWS` of each size: medians, and between what 95 % of them lie."""
+    rows = []
+    for catalog in catalogs:
+        steps(f"random sets of {catalog.name}")
+        rows += [_drawn_row(catalog, size, meter) for size in DRAWN if 2 * size <= len(catalog.tools)]
+    title = f"Random sets of whole servers, {DRAWS} of each size: medians [95 % of the sets]"
+    return Table(title, DRAWN_HEADERS, tuple(rows), frozenset(range(1, len(DRAWN_HEADERS))))
+
+
+def _drawn_row(catalog: NamedCatalog, size: int, meter: BudgetMeter) -> tuple[str, ...]:
+    calls = [first_call(tools, catalog.summaries, meter) for tools in random_sets(catalog.tools, size)]
+    return (
+        catalog.name,
+        f"{size}",
+        f"{median(call.tools for call in calls):g}",
+        f"{median(call.static for call in calls):,.0f}",
+        f"{median(call.first for call in calls):,.0f}",
+        _spread([call.cut for call in calls]),
+        f"{median(call.found for call in calls):,.0f}",
+        _spread([reduction(call.static, call.found) for call in calls]),
+        _spread([reduction(call.static, call.found + call.text) for call in calls]),
+    )
+
+
+def random_sets(tools: Sequence[Tool], size: int) -> Iterator[Sequence[Tool]]:
+    """`DRAWS` sets, always the same: servers in a random order until there are at least `size` tools."""
+    by_server = _by_server(tools)
+    for number in range(DRAWS):
+        servers = list(by_server)
+        Random(number).shuffle(servers)
+        chosen: list[Tool] = []
+        while len(chosen) < size and servers:
+            chosen += by_server[servers.pop()]
+        yield chosen
+
+
+def _by_server(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
+    by_server: dict[str, list[Tool]] = {}
+    for tool in tools:
+        by_server.setdefault(tool.server, []).append(tool)
+    return by_server
+
+
+def _spread(cuts: Sequence[float]) -> str:
+    # Fortieths: the first and the last bound 2.5 % of the sets each.
+    bounds = quantiles(cuts, n=40, method="inclusive")
+    return f"{median(cuts) * 100:.1f} % [{bounds[0] * 100:.1f}, {bounds[-1] * 100:.1f}]"
+
+
 def part_of(catalog: NamedCatalog, count: int) -> NamedCatalog:
     """The first `count` tools, taking whole servers in a fixed random order; the last server may be cut.
 
     A larger part of a catalog contains its smaller parts.
     """
-    by_server: dict[str, list[Tool]] = {}
-    for tool in catalog.tools:
-        by_server.setdefault(tool.server, []).append(tool)
+    by_server = _by_server(catalog.tools)
     servers = list(by_server)
     Random(_SEED).shuffle(servers)
     tools = [tool for server in servers for tool in by_server[server]][:count]

@@ -6,6 +6,7 @@ query, with one exception that is labelled: if such a search does not bring the 
 by name, because the recording goes on with it. That is the upper bound of what a real agent could do.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,13 +36,20 @@ class KnownRuns:
 
     `without` counts the calls of each tool without a definition, by the recording's name; `calls` counts all
     calls before. `dropped` are the runs that had no other calls. A run that lost a call has no reported
-    tokens.
+    tokens. `unknown` counts those calls without a definition that were answered with an error which says
+    that there is no such tool: the agent made the name up, or mistook it.
     """
 
     runs: tuple[RecordedRun, ...]
     without: Mapping[str, int]
     calls: int
     dropped: int
+    unknown: Mapping[str, int] = field(default_factory=dict)
+
+
+# How recorders answer a call of a tool that they do not have.
+_NO_TOOL = re.compile(r"unknown tool|tool \S+ not found|is not defined in the configuration", re.IGNORECASE)
+_BEGINNING = 300
 
 
 class ToolNames:
@@ -70,21 +78,25 @@ class ToolNames:
 def known_runs(runs: Sequence[RecordedRun], tools: Iterable[Tool]) -> KnownRuns:
     """The runs with each call renamed to its tool's server and name; other calls are left out."""
     names = ToolNames(tools)
-    without: Counter[str] = Counter()
+    without, unknown = Counter[str](), Counter[str]()
     kept, calls = [], 0
     for run in runs:
         calls += sum(1 for _ in run.calls)
         before = without.total()
-        renamed = replace(run, messages=tuple(_message(one, names, without) for one in run.messages))
+        renamed = replace(run, messages=tuple(_message(one, names, without, unknown) for one in run.messages))
         if without.total() > before:
             # The provider counted calls that are left out here: its bill is for another run.
             renamed = replace(renamed, input_tokens=None, output_tokens=None)
         if any(True for _ in renamed.calls):
             kept.append(renamed)
-    return KnownRuns(tuple(kept), dict(without.most_common()), calls, len(runs) - len(kept))
+    return KnownRuns(
+        tuple(kept), dict(without.most_common()), calls, len(runs) - len(kept), dict((+unknown).most_common())
+    )
 
 
-def _message(message: RecordedMessage, names: ToolNames, without: Counter[str]) -> RecordedMessage:
+def _message(
+    message: RecordedMessage, names: ToolNames, without: Counter[str], unknown: Counter[str]
+) -> RecordedMessage:
     """The message; a step that only made calls that are left out becomes part of the next one."""
     steps = []
     for step in message.steps:
@@ -92,7 +104,9 @@ def _message(message: RecordedMessage, names: ToolNames, without: Counter[str]) 
         for call in step.calls:
             tool = names.find(call)
             if tool is None:
-                without["/".join(filter(None, (call.server, call.tool)))] += 1
+                name = "/".join(filter(None, (call.server, call.tool)))
+                without[name] += 1
+                unknown[name] += bool(_NO_TOOL.search((call.result or "")[:_BEGINNING]))
             else:
                 calls.append(replace(call, server=tool.server, tool=tool.name))
         steps.append(replace(step, calls=tuple(calls)))

@@ -11,13 +11,18 @@ from typing import Any
 from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import RecordedRun
-from inspector.measure.bootstrap import Estimate, ratio_estimate, share_estimate
+from inspector.measure.bootstrap import Estimate, estimate, ratio_estimate, share_estimate
+from inspector.scenario.comparison import STATIC
 from inspector.scenario.recorded_agent import KnownRuns, OtherRuns, Reason
 from inspector.scenario.recorded_run import Kept, Need, PlayedRun, RunSetup, play
 from inspector.session.assembly import Ports
 
-CUTS = (1, 3, 5, 8, 10)
+CUTS = (1, 2, 3, 5, 8, 10, 15, 20)
 """Ranks at which recall is reported."""
+FEW = 3
+"""As many searches does a session need at most, says semantic tool discovery (section 11.2)."""
+QUARTERS = (25, 50, 75, 100)
+"""After these shares of a run's model calls, in percent, its bound tools are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,9 @@ class SetupSummary:
     `cost_ratio` and `uncached_ratio` compare the costs of all runs with the first setup's. `whole` is the
     share of solved runs that reached everything by searching. `call_ratio` compares the model calls. `ahead`
     counts the tools bound ahead, `ahead_unused` is the share that no call used without a search for them.
+    `searches_a_run` leaves out those by name, `few` is the share of runs with at most `FEW`; `bound` is the
+    mean number of bound tools after each of `QUARTERS`; `recovered` is the share of `refused` calls whose
+    tool was called again in the same run, and was bound.
     Whatever has no cases is None.
     """
 
@@ -66,24 +74,32 @@ class SetupSummary:
     call_ratio: Estimate | None
     ahead: int
     ahead_unused: Estimate | None
+    searches_a_run: Estimate
+    few: Estimate
+    bound: Mapping[int, Estimate]
+    refused: int
+    recovered: Estimate | None
 
 
 def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[PlayedRun]) -> SetupSummary:
     """Sum up a setup; `first` are the same runs in the first setup, with which costs are compared."""
     solved = [run for run in runs if run.solved]
     searched = any(run.searches[reason] for run in runs for reason in Reason)
-    needs = [(run.task, need) for run in runs for need in run.needs] if searched else []
+    needs = [(run.task, need) for run in runs for need in run.needs]
+    found = needs if searched else []
+    tasks = [run.task for run in runs]
+    often = [sum(run.searches.values()) - run.searches[Reason.NAMED] for run in runs]
     return SetupSummary(
         setup=setup,
         runs=len(runs),
-        tasks=len({run.task for run in runs}),
+        tasks=len(set(tasks)),
         solved=len(solved),
         model_calls=sum(run.model_calls for run in runs),
         calls=sum(run.calls for run in runs),
         searches={reason: sum(run.searches[reason] for run in runs) for reason in Reason},
         answers={answer: sum(run.answers[answer] for run in runs) for answer in Answer},
-        recall={cut: _needs_share(needs, partial(_ranked, cut)) for cut in CUTS},
-        returned=_needs_share(needs, lambda need: need.returned),
+        recall={cut: _needs_share(found, partial(_ranked, cut)) for cut in CUTS},
+        returned=_needs_share(found, lambda need: need.returned),
         reached=_needs_share(needs, lambda need: need.reached),
         used=_per(runs, lambda run: run.used, lambda run: run.discovered),
         whole=_share([(run.task, run.whole) for run in solved]),
@@ -104,6 +120,11 @@ def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[Played
         call_ratio=_ratio(runs, first, lambda run: run.model_calls),
         ahead=sum(run.ahead for run in runs),
         ahead_unused=_per(runs, lambda run: run.ahead - run.ahead_used, lambda run: run.ahead),
+        searches_a_run=estimate(often, tasks),
+        few=share_estimate([number <= FEW for number in often], tasks),
+        bound={quarter: estimate([_bound(run, quarter) for run in runs], tasks) for quarter in QUARTERS},
+        refused=sum(len(run.refused) for run in runs),
+        recovered=_share([(run.task, one.recovered) for run in runs for one in run.refused]),
     )
 
 
@@ -117,6 +138,11 @@ def bill(recorded: Sequence[RecordedRun], played: Sequence[PlayedRun]) -> Estima
         for run, ours in zip(recorded, played, strict=True)
         if run.input_tokens
     )
+
+
+def _bound(run: PlayedRun, percent: int) -> float:
+    """How many tools were bound in the model call at this part of the run."""
+    return run.bound[max(1, round(len(run.bound) * percent / 100)) - 1] if run.bound else 0.0
 
 
 def _ranked(cut: int, need: Need) -> bool:
@@ -169,9 +195,15 @@ class Batch:
 def setups(
     profiles: Sequence[str], values: Mapping[str, Any], varied: Mapping[str, Sequence[Any]]
 ) -> tuple[RunSetup, ...]:
-    """Every profile with every combination of the varied values; `values` apply to all of them."""
+    """Every profile with every combination of the varied values; `values` apply to all of them.
+
+    Static binding is played once: what is varied are settings of discovery.
+    """
     made = []
     for profile in profiles:
+        if profile == STATIC:
+            made.append(RunSetup(profile, profile, values))
+            continue
         for chosen in product(*varied.values()):
             own = dict(zip(varied, chosen, strict=True))
             shown = (f"{path.rpartition('.')[2]} {value}" for path, value in own.items())

@@ -7,12 +7,19 @@ from typing import Any
 
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Tokenizer
-from inspector.core.events import Decision, Record, SearchPerformed
+from inspector.core.events import (
+    CallFinished,
+    CallRejected,
+    Decision,
+    ModelRequested,
+    Record,
+    SearchPerformed,
+)
 from inspector.core.message import AssistantMessage
 from inspector.core.ports import ApprovalRequest, TokenCounter
 from inspector.core.ranking import Answer, Outcome, SearchReport
 from inspector.core.session import SessionState
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, wire_name
 from inspector.core.turns import turns
 from inspector.mcp.recorded_link import RecordedRun, RecordedServers
 from inspector.scenario.recorded_agent import AgentLog, Lack, Reason, RecordedAgent, session_of
@@ -30,13 +37,21 @@ class Need:
     """A tool that the run called, once for each run.
 
     `rank` is its best rank in the searches before its first call, 0 if none matched it; `returned` whether
-    one of them returned it; `reached` whether it could be called without being looked up by name.
+    one of them returned it; `reached` whether its first call went through without a look-up by name.
     """
 
     tool: str
     rank: int
     returned: bool
     reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call of a tool that was not bound; `recovered` if the run called the tool again, and it was bound."""
+
+    name: str
+    recovered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +79,7 @@ class PlayedRun:
     searches not by name returned, `used` those of them that the run called. `rejected` are calls that could
     not be made. `loops` counts the times that the iteration guard stepped in, `redundant` the searches that
     were noted as bringing nothing new. `ahead` counts the tools that were bound ahead, `ahead_used` those of
-    them that no search had to find.
+    them that no search had to find. `bound` counts the tools that were bound in each model call.
     """
 
     id: str
@@ -85,6 +100,8 @@ class PlayedRun:
     tokenizer: Tokenizer
     ahead: int = 0
     ahead_used: int = 0
+    bound: tuple[int, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -98,6 +115,7 @@ def outcome(
     """Sum up the records of a played run."""
     reports = [record.event.report for record in records if isinstance(record.event, SearchPerformed)]
     discovered = _discovered(log, reports)
+    barred, refused = _refused(records)
     return PlayedRun(
         id=run.id,
         task=run.task,
@@ -106,7 +124,7 @@ def outcome(
         calls=state.calls,
         searches={reason: log.searches.count(reason) for reason in Reason},
         answers={answer: sum(report.answer is answer for report in reports) for answer in Answer},
-        needs=tuple(_needs(log, reports)),
+        needs=tuple(_needs(log, reports, barred)),
         discovered=len(discovered),
         used=len(discovered & log.needed.keys()),
         evicted=tuple(lack for lack in log.lacked if lack.cause),
@@ -117,7 +135,25 @@ def outcome(
         tokenizer=accounting.meter.tokenizer,
         ahead=len(state.inertia.ahead),
         ahead_used=len(state.inertia.used),
+        bound=tuple(
+            len(record.event.bound) for record in records if isinstance(record.event, ModelRequested)
+        ),
+        refused=refused,
     )
+
+
+def _refused(records: Sequence[Record]) -> tuple[frozenset[str], tuple[Refused, ...]]:
+    """The names whose first call was refused, and all refused calls."""
+    calls: list[tuple[str, bool]] = []
+    for record in records:
+        if isinstance(record.event, CallRejected):
+            calls.append((record.event.name, False))
+        elif isinstance(record.event, CallFinished):
+            calls.append((wire_name(*record.event.tool.split(":", 1)), True))
+    first = dict(reversed(calls))
+    last = {name: at for at, (name, passed) in enumerate(calls) if passed}
+    refused = (Refused(name, at < last.get(name, 0)) for at, (name, passed) in enumerate(calls) if not passed)
+    return frozenset(name for name, passed in first.items() if not passed), tuple(refused)
 
 
 def _discovered(log: AgentLog, reports: Sequence[SearchReport]) -> frozenset[str]:
@@ -134,8 +170,8 @@ def _telling(log: AgentLog) -> frozenset[Reason]:
     return frozenset({Reason.OWN} if Reason.OWN in log.searches else {Reason.FIRST, Reason.AGAIN})
 
 
-def _needs(log: AgentLog, reports: Sequence[SearchReport]) -> Iterator[Need]:
-    """How each tool was found."""
+def _needs(log: AgentLog, reports: Sequence[SearchReport], barred: frozenset[str]) -> Iterator[Need]:
+    """How each tool was found; the first calls of `barred` ones were refused."""
     counted = _telling(log)
     by_reason = list(zip(log.searches, reports, strict=True)) if reports else []
     for tool, before in log.needed.items():
@@ -154,7 +190,7 @@ def _needs(log: AgentLog, reports: Sequence[SearchReport]) -> Iterator[Need]:
         )
         returned = any(hit.outcome.is_result for hit in hits)
         rank = min((hit.rank for hit in hits), default=0)
-        yield Need(tool, rank, returned, reached=not named)
+        yield Need(tool, rank, returned, not named and wire_name(*tool.split(":", 1)) not in barred)
 
 
 def _spent(log: AgentLog, records: Sequence[Record], accounting: Accounting) -> Spent:

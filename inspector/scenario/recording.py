@@ -114,17 +114,26 @@ def _messages(data: list[object], place: str, server: str) -> tuple[RecordedMess
     return conversation.messages()
 
 
-# LiveMCPBench's recordings: a list of tasks with chat messages, and a judge's reward if it was judged.
+# LiveMCPBench's recordings: a list of tasks with chat messages, and a judge's reward or a person's label if
+# there is one.
 #
 # Its agents have two tools: `route` searches for tools, and `execute-tool` calls one by server and name.
 
-_SEARCH, _CALL = "route", "execute-tool"
+_SEARCH, _CALL, _SOLVED = "route", "execute-tool", "success"
 
 
 class _Task(Foreign):
     task_id: str = Field(description="Every task needs an id.")
     messages: list[Any]
     reward: float | None = None
+    task_success: str | None = None
+
+    @property
+    def solved(self) -> bool | None:
+        """What a person said, else a judge; None if neither did."""
+        if self.task_success is not None:
+            return self.task_success == _SOLVED
+        return None if self.reward is None else self.reward > 0
 
 
 def _read_livemcpbench(path: Path, data: object, run_id: str) -> list[RecordedRun] | None:
@@ -136,9 +145,8 @@ def _read_livemcpbench(path: Path, data: object, run_id: str) -> list[RecordedRu
         place = f"{path}: [{number}]"
         task = validated(_Task, value, place)
         messages = read_chat(task.messages, place, _special)
-        solved = None if task.reward is None else task.reward > 0
         if messages:
-            runs.append(RecordedRun(f"{run_id}#{number}", task.task_id, messages, solved))
+            runs.append(RecordedRun(f"{run_id}#{number}", task.task_id, messages, task.solved))
     return runs
 
 

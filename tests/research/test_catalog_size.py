@@ -1,18 +1,24 @@
 """Tokens by catalog size, and reductions as factors."""
 
+from collections import Counter
+
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from inspector.core.settings import BindingSettings, ManifestSettings
-from inspector.core.tool import definition
+from inspector.core.tool import Tool, definition
 from inspector.research.caching import token_reduction
 from inspector.research.catalog_size import (
     ALWAYS,
+    DRAWS,
     PUBLISHED,
     SIZES,
     catalog_size,
     cheapest,
+    drawn_table,
     first_call,
     meter_of,
+    random_sets,
     reaching,
 )
 from inspector.research.source import NamedCatalog, Steps, Stopped
@@ -82,7 +88,7 @@ def test_the_largest_manifest_that_reaches_a_cut_is_found() -> None:
 def test_the_section_has_the_papers_numbers_and_a_bar_for_each_size_and_set() -> None:
     catalog = NamedCatalog("theirs", generated(120, METER).tools)
     section = catalog_size(MemorySource(counter=TiktokenCounter("demo/planner"), others=[catalog]), Steps())
-    real, fitted = section.tables[:2], section.tables[2:]
+    real, fitted = section.tables[:2], section.tables[3:]
     assert [table.heading for table in real] == ["The demo's catalog", "theirs"]
     assert all(
         table.heading.startswith("Calibration: ") and "by construction" in table.why for table in fitted
@@ -96,6 +102,29 @@ def test_the_section_has_the_papers_numbers_and_a_bar_for_each_size_and_set() ->
     assert len(generated_bars) == 6
     assert all(met for _, _, met in generated_bars)
     assert sum(bar[0].startswith("theirs, 100") for bar in section.bars) == len(ALWAYS)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(1, 40))
+@settings(max_examples=20, deadline=None)
+def test_a_random_set_has_whole_servers_and_no_more_of_them_than_it_needs(
+    sizes: list[int], size: int
+) -> None:
+    tools = [Tool(f"s{server}", f"t{at}") for server, count in enumerate(sizes) for at in range(count)]
+    drawn = list(random_sets(tools, size))
+    assert len(drawn) == DRAWS
+    for chosen in drawn:
+        have = Counter(tool.server for tool in chosen)
+        assert all(count == sizes[int(server[1:])] for server, count in have.items())
+        assert len(chosen) >= min(size, len(tools))
+        assert len(chosen) - have[chosen[-1].server] < size
+    assert drawn == list(random_sets(tools, size))
+
+
+def test_a_catalog_is_drawn_from_only_where_it_is_twice_as_large() -> None:
+    catalogs = [NamedCatalog(f"{size}", generated(size, METER, server_size=10).tools) for size in (120, 210)]
+    table = drawn_table(catalogs, METER, Steps())
+    assert [(row[0], row[1], row[2]) for row in table.rows] == [("210", "100", "100")]
+    assert float(table.rows[0][5].split(" ")[0]) > float(table.rows[0][7].split(" ")[0]) > 80
 
 
 def test_asked_to_stop_it_stops() -> None:

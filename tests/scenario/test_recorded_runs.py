@@ -260,6 +260,54 @@ def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
     assert batch.bills["static"].mean == pytest.approx(3000 / batch.played["static"][0].spent.input)
 
 
+def test_static_binding_is_played_once_whatever_varies() -> None:
+    chosen = setups(["static", "toolsight"], {}, {"binding.delivery": ["append", "call_tool"]})
+    assert [setup.name for setup in chosen] == [
+        "static",
+        "toolsight delivery append",
+        "toolsight delivery call_tool",
+    ]
+
+
+def test_a_refused_call_is_recovered_only_if_its_tool_is_called_again_and_is_bound() -> None:
+    steps = [step(text, call(tool)) for text, tool in (("Now.", LEND), ("Again.", LEND), ("Soil.", SOIL))]
+    run = replace(
+        run_of(*steps),
+        messages=(RecordedMessage("soil", tuple(steps[:1])), RecordedMessage("lend", tuple(steps[1:]))),
+    )
+    gated = played(run, "attention", gate__ranker="bm25", gate__threshold=0.1, gate__query="user")
+    assert [(one.name, one.recovered) for one in gated.refused] == [
+        ("library__lend_book", True),
+        ("garden__soil_report", False),
+    ]
+    assert [need.reached for need in gated.needs] == [False, False]
+    assert len(gated.bound) >= len(steps)
+    assert not played(run).refused
+
+
+def test_a_summary_counts_searches_and_bound_tools_of_a_run() -> None:
+    values = {"discovery.auto": "always", "discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
+    batch = play_batch(
+        known_runs([LENDING], LIBRARY),
+        LIBRARY,
+        setups(["static", "toolsight"], values, {}),
+        ports(),
+        model="priced",
+    )
+    static, found = batch.summaries
+    assert (static.searches_a_run.mean, found.searches_a_run.mean, found.few.mean) == (0, 1, 1)
+    assert {value.mean for value in static.bound.values()} == {len(LIBRARY)}
+    assert found.bound[25].mean == 0 < found.bound[100].mean
+
+
+def test_only_a_call_that_was_answered_as_unknown_has_a_wrong_name() -> None:
+    made_up, other = call("library:steal_book", "Unknown tool: steal_book"), call("library:burn_book")
+    told = call(LEND, "Unknown tool: of a garden")
+    known = known_runs([run_of(step("Go.", made_up, other, told))], LIBRARY)
+    assert known.unknown == {"library/steal_book": 1}
+    assert set(known.without) == {"library/steal_book", "library/burn_book"}
+
+
 def test_a_batch_that_is_stopped_tells_of_the_runs_so_far() -> None:
     known, answers = known_runs([LENDING] * 3, LIBRARY), iter([False, True])
     chosen = setups(["static"], {}, {})
@@ -321,6 +369,14 @@ def test_the_agents_own_searches_are_no_calls(tmp_path: Path) -> None:
     assert [step.searches for step in run.steps] == [("lend a book",), (), ()]
     assert list(run.calls) == [RecordedCall("lend_book", {"title": "Emma"}, "lent", False, "library")]
     assert run.solved
+
+
+@pytest.mark.parametrize(("label", "solved"), [("failure", False), ("success", True)])
+def test_a_persons_label_counts_before_a_judges_reward(tmp_path: Path, label: str, solved: bool) -> None:
+    path = recordings.livemcpbench(tmp_path) / "judged.json"
+    tasks = json.loads(path.read_text())
+    write(path, [task | {"task_success": label, "reward": int(not solved)} for task in tasks])
+    assert only(tmp_path).solved is solved
 
 
 def test_a_task_with_right_calls_has_one_call_a_step_and_no_results(tmp_path: Path) -> None:
