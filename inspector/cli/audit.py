@@ -198,7 +198,7 @@ _BASIS = (
     "terms{write read ttl_seconds minimum marked}"
 )
 _BUDGET = (
-    "window parts{system history tools meta output_reserve manifest pool searches} static_tools "
+    "window parts{system instructions history tools meta output_reserve manifest pool searches} static_tools "
     "tokenizer{name exact} warn_at saved saved_fraction"
 )
 _CONFIGURATION = (
@@ -213,7 +213,7 @@ _SERVER = (
     "name measured:reading.is_measured snapshot_at:reading.at reason:reading.reason hint:reading.hint "
     f"left_out:reading.left_out definitions:tools{{{_TOOL}}}"
 )
-_COUNTED = "tokens estimate estimate_error:error window_share:share"
+_COUNTED = "tokens estimate estimate_error:error window_share:share instruction_tokens:instructions"
 
 
 def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:

@@ -329,6 +329,7 @@ def budget_report(budget: Budget) -> Iterator[str | Table]:
     parts = budget.parts
     rows = (
         ("system", parts.system),
+        ("instructions", parts.instructions),
         ("history", parts.history),
         ("searches", parts.searches),
         ("loaded tools", parts.tools),

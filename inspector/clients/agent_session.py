@@ -205,7 +205,7 @@ class AgentSession:
         """What can be counted of the request that the answer replies to."""
         tools = self._tools
         parts = TokenParts(
-            system=tools.instruction_tokens,
+            instructions=tools.instruction_tokens,
             history=self._history,
             tools=tools.bound_tokens,
             manifest=tools.manifest_tokens,

@@ -1,5 +1,7 @@
 """The settings by their dotted paths, with documentation and checks; and profiles: named values of them."""
 
+# Long because profiles are values of these settings, which one table names.
+
 import json
 from collections.abc import Mapping
 from contextlib import suppress

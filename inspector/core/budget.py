@@ -72,8 +72,8 @@ class TokenParts:
     """Tokens of one request by part.
 
     `meta` counts the definitions that Toolsight adds (search_tools, call_tool), without the `manifest`
-    inside; `pool` the tool summaries that a gate keeps in the system prompt; `searches` the model's searches
-    and their results; `history` the rest of the conversation.
+    inside. `system` is the system prompt without the servers' `instructions` and a gate's tool summaries, the
+    `pool`. `searches` counts the model's searches and their results; `history` the rest of the conversation.
     """
 
     system: int = 0
@@ -84,11 +84,17 @@ class TokenParts:
     manifest: int = 0
     pool: int = 0
     searches: int = 0
+    instructions: int = 0
 
     @property
     def input(self) -> int:
         """Tokens sent."""
-        return self.system + self.history + self.tools + self.meta + self.manifest + self.pool + self.searches
+        return self.prompt + self.history + self.discovery_tokens
+
+    @property
+    def prompt(self) -> int:
+        """Tokens of the system prompt with the servers' instructions, without tool summaries."""
+        return self.system + self.instructions
 
     @property
     def used(self) -> int:
@@ -180,12 +186,12 @@ class Budget:
     @property
     def rho(self) -> float:
         """Effective context utilization of this request: the share left for the task itself."""
-        return utilization(self.parts.history, self.parts.discovery_tokens, self.parts.system)
+        return utilization(self.parts.history, self.parts.discovery_tokens, self.parts.prompt)
 
     @property
     def static_rho(self) -> float:
         """The same with every permitted tool bound and no search."""
-        return utilization(self.parts.history, self.static_tools, self.parts.system)
+        return utilization(self.parts.history, self.static_tools, self.parts.prompt)
 
 
 def utilization(task: float, tax: float, system: float) -> float:

@@ -353,7 +353,13 @@ class Binder:
         """The budget of a request."""
         state = self._session.state
         meter = self._accounting.meter
-        return meter.measure(request, self.static_tokens, pool=state.pool, manifest=state.manifest)
+        return meter.measure(
+            request,
+            self.static_tokens,
+            pool=state.pool,
+            manifest=state.manifest,
+            instructions=state.instructions,
+        )
 
     def _facts(self) -> Facts:
         state = self._session.state

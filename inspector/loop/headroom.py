@@ -151,6 +151,7 @@ def _shares(budget: Budget) -> str:
     parts = budget.parts
     shares = {
         "system prompt": parts.system,
+        "server instructions": parts.instructions,
         "tool summaries": parts.pool,
         "tools": parts.tools,
         "search_tools": parts.meta,

@@ -236,7 +236,7 @@ def estimate(session: SessionView) -> Estimate | None:
     if not costs:
         return None
     found = sum(cost.parts.input for cost in costs)
-    bound = sum(cost.parts.system + cost.parts.history + cost.static_tools for cost in costs)
+    bound = sum(cost.parts.prompt + cost.parts.history + cost.static_tools for cost in costs)
     prices = session.accounting.prices()
     dollars = prices.input * (found + bound) if prices is not None else None
     return Estimate(2 * len(costs), found + bound, dollars, prices)

@@ -137,7 +137,13 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
         tools=tools_array(catalog, state, effective_delivery(settings.binding, meter.features), loader),
         max_output=settings.budget.output_reserve,
     )
-    budget = meter.measure(request, event.static_tokens, pool=event.pool, manifest=event.manifest)
+    budget = meter.measure(
+        request,
+        event.static_tokens,
+        pool=event.pool,
+        manifest=event.manifest,
+        instructions=event.instructions,
+    )
     return FirstCall(budget, catalog, pinned_patterns(setup), event.decision)
 
 
@@ -278,7 +284,7 @@ def _overhead(setup: Setup, meter: BudgetMeter, listed: FirstCall) -> Overhead:
     in_full = _first_call(unlimited, meter, policy="bounded", delivery="append").budget.parts.manifest
     is_shortened = in_full > parts.manifest
     return Overhead(
-        system=parts.system,
+        system=parts.prompt,
         meta=parts.meta,
         manifest=parts.manifest,
         call_tool=proxied.budget.parts.meta - parts.meta,

@@ -194,13 +194,19 @@ class BudgetMeter:
         return self._entry(compact(wire_message(message)))
 
     def measure(
-        self, request: ModelRequest, static_tools: int, *, pool: str = "", manifest: str = ""
+        self,
+        request: ModelRequest,
+        static_tools: int,
+        *,
+        pool: str = "",
+        manifest: str = "",
+        instructions: str = "",
     ) -> Budget:
         """The budget of a request; `static_tools` is the tokens of binding every permitted tool.
 
-        `pool` holds the tool summaries in its system prompt, `manifest` the one in its `search_tools`. The
-        parts add up to the tokens of the compact body (`domain.wire`); the brackets and keys around the
-        entries count with the system prompt.
+        `pool` holds the tool summaries and `instructions` those of servers in its system prompt, `manifest`
+        the one in its `search_tools`. The parts add up to the tokens of the compact body (`domain.wire`);
+        the brackets and keys around the entries count with the system prompt.
         """
         counted = self._counted_request(request)
         tools = counted.tools
@@ -213,11 +219,12 @@ class BudgetMeter:
         }
         for message, tokens in zip(request.messages, counted.messages, strict=True):
             parts[_part_of(message)] += tokens
-        in_pool = self._inside(counted.said[0], pool) if counted.system else 0
+        system = counted.said[0] if counted.system else ""
+        in_system = {"pool": self._inside(system, pool), "instructions": self._inside(system, instructions)}
         in_manifest = self._inside(tools.texts[0], manifest) if tools.texts else 0
-        parts["system"] -= in_pool
+        parts["system"] -= sum(in_system.values())
         parts["meta"] -= in_manifest
-        sized = TokenParts(**parts, pool=in_pool, manifest=in_manifest, output_reserve=request.max_output)
+        sized = TokenParts(**parts, **in_system, manifest=in_manifest, output_reserve=request.max_output)
         return Budget(self.window, sized, static_tools, self.tokenizer, self._limits.warn_at)
 
     def blocks(self, request: ModelRequest) -> list[Block]:
@@ -270,7 +277,7 @@ class BudgetMeter:
 
     def _inside(self, text: str, part: str) -> int:
         """Tokens of a text that begin within `part`."""
-        part_span = span(text, inner(part)) if part else (0, 0)
+        part_span = span(text, inner(part)) if part and text else (0, 0)
         return self._attributed(text, (part_span,))[0] if part_span[1] else 0
 
     def _attribute(self, text: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, ...]:

@@ -356,4 +356,4 @@ def _overhead(made: Sequence[ModelCall], tools: int, assumed: Assumptions) -> tu
         meta, manifest = assumed.meta_tokens, assumed.manifest_tokens * tools
         names += ["meta_tokens", "manifest_tokens"]
     pool = pool or assumed.summary_tokens * tools
-    return Overhead(parts[-1].system, meta, manifest, assumed.call_tool_tokens, pool), names
+    return Overhead(parts[-1].prompt, meta, manifest, assumed.call_tool_tokens, pool), names

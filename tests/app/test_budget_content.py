@@ -70,8 +70,11 @@ def test_parts_are_dots_until_they_are_counted_and_dashes_where_they_cannot_be()
 
 
 def test_every_part_of_a_request_is_in_the_bar_and_nothing_twice() -> None:
-    for parts in (budget.segments(PARTS), budget.few_segments(PARTS)):
-        assert sum(part.value for part in parts) == PARTS.used
+    told = replace(PARTS, instructions=70, system=30)
+    for parts in (PARTS, told):
+        for drawn in (budget.segments(parts), budget.few_segments(parts)):
+            assert sum(part.value for part in drawn) == PARTS.used
+    assert {part.label: part.value for part in budget.segments(told)}["instructions"] == 70
     assert "summary pool" not in {part.label for part in budget.segments(PARTS)}
 
 

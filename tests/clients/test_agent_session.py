@@ -138,7 +138,7 @@ def test_a_server_that_waits_for_a_login_is_told_apart_from_one_that_failed() ->
 def test_a_servers_instructions_are_part_of_what_the_model_reads() -> None:
     found = events(ServerAnnounced("shop", "Ask for the week."), Asked("hi"), Answered("a1", text="hello"))
     assert fold(records(found)).servers["shop"].info.instructions == "Ask for the week."
-    assert of_type(ModelRequested, found)[0].tokens.system > 0
+    assert of_type(ModelRequested, found)[0].tokens.instructions > 0
 
 
 def test_a_model_call_keeps_what_the_provider_reported_beside_what_was_counted() -> None:

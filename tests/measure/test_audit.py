@@ -26,6 +26,7 @@ from inspector.measure.audit.audit import (
     audit,
     changes,
     deferring,
+    note,
     tool_tokens,
     totals,
     without_descriptions,
@@ -262,10 +263,10 @@ class Asked:
 
 async def test_servers_are_asked_for_their_tools_and_remembered() -> None:
     own = tools("a", 2)
-    info = ServerInfo(summary="Serves.", era=Era.MODERN)
+    info = ServerInfo(summary="Serves.", era=Era.MODERN, instructions="Ask first.")
     asked = Asked(a=MemoryServer(own, info=info))
     spec = ServerSpec("a", "a")
-    assert await asked.ask(spec) == {"a": Reading(own, "Serves.")}
+    assert await asked.ask(spec) == {"a": Reading(own, "Serves.", instructions="Ask first.")}
     assert asked.memory.snapshot(spec.fingerprint()) == Snapshot(own, 7.0, "Serves.")
     assert asked.memory.era(spec.fingerprint()) is Era.MODERN
     assert asked.servers["a"].links == []
@@ -372,3 +373,20 @@ def test_configurations_that_came_or_went_are_told_and_do_not_exceed() -> None:
 
 
 tokens = st.dictionaries(st.sampled_from("abcd"), st.none() | st.integers(0, 1000))
+
+
+def test_instructions_are_counted_beside_the_tools_and_unknown_in_a_snapshot() -> None:
+    own = tools("a", 2)
+    told, silent, snapshot = (
+        Reading(own, instructions="x" * 40),
+        Reading(own, instructions=""),
+        Reading(own, at=0.0),
+    )
+    servers = [
+        audit(subject(readings={"a": one}), character_meter(), PRICED).servers[0]
+        for one in (told, silent, snapshot)
+    ]
+    assert [server.instructions for server in servers] == [40, 0, None]
+    assert len({server.tokens for server in servers}) == 1
+    assert note(servers[0]) == "40 tokens of instructions"
+    assert note(servers[1]) == ""

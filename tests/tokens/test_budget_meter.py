@@ -94,16 +94,17 @@ def test_name_description_and_schema_are_told_apart() -> None:
     assert cost.estimate == round(cost.chars / 4)
 
 
-def test_the_manifest_and_the_pool_are_parts_of_their_own() -> None:
-    meter, manifest, pool = character_meter(), 'notes "and" more', "- a: b\n- c: d"
-    request = ModelRequest(f"Be brief.\n\n{pool}", (), (search_tools_definition(manifest),), 10)
+def test_manifest_pool_and_instructions_are_parts_of_their_own() -> None:
+    meter, manifest, pool, told = character_meter(), 'notes "and" more', "- a: b\n- c: d", 'Say "so".\nEnd.'
+    request = ModelRequest(f"Be brief.\n\n{told}\n\n{pool}", (), (search_tools_definition(manifest),), 10)
     whole = meter.measure(request, 0).parts
-    split = meter.measure(request, 0, pool=pool, manifest=manifest).parts
+    split = meter.measure(request, 0, pool=pool, manifest=manifest, instructions=told).parts
     assert split.manifest == len(json.dumps(manifest)) - 2
     assert split.pool == len(json.dumps(pool)) - 2
+    assert split.instructions == len(json.dumps(told)) - 2
     assert split.input == whole.input
     assert split.meta == whole.meta - split.manifest
-    assert split.system == whole.system - split.pool
+    assert split.system == whole.system - split.pool - split.instructions
 
 
 @given(

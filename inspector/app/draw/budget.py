@@ -12,6 +12,7 @@ from widgets import Segment
 
 COLORS = {
     "system": "$secondary",
+    "instructions": "$secondary 80%",
     "pool": "$secondary 60%",
     "search_tools": "$accent",
     "manifest": "$accent 60%",
@@ -29,6 +30,7 @@ def segments(parts: TokenParts) -> tuple[Segment, ...]:
     """Return the parts of a request in the order they are sent, without empty ones."""
     every = (
         Segment("system", parts.system, COLORS["system"]),
+        Segment("instructions", parts.instructions, COLORS["instructions"]),
         Segment("summary pool", parts.pool, COLORS["pool"]),
         Segment("search_tools", parts.meta, COLORS["search_tools"]),
         Segment("manifest", parts.manifest, COLORS["manifest"]),
@@ -41,10 +43,10 @@ def segments(parts: TokenParts) -> tuple[Segment, ...]:
 
 
 def few_segments(parts: TokenParts) -> tuple[Segment, ...]:
-    """Return five parts for narrow layouts: summaries join the manifest, searches the history."""
+    """Return five parts for narrow layouts: instructions join the system prompt, summaries the manifest."""
     advertised = parts.meta + parts.manifest + parts.pool
     return (
-        Segment("system", parts.system, COLORS["system"]),
+        Segment("system", parts.prompt, COLORS["system"]),
         Segment("meta+manifest", advertised, COLORS["search_tools"]),
         Segment("tools", parts.tools, COLORS["tools"]),
         Segment("history", parts.history + parts.searches, COLORS["history"]),

@@ -44,11 +44,12 @@ def server_table(one: ConfigurationAudit) -> Table:
 
 
 def note(server: ServerAudit) -> str:
-    """Why a server was not measured, or its snapshot's date and how many tools the client leaves out."""
+    """Why a server was not measured, or its snapshot's date, its instructions and the tools left out."""
     reading = server.reading
     if not reading.is_measured:
         return f"not measured: {reading.reason}"
-    parts = [f"{reading.left_out} more left out by the client"] if reading.left_out else []
+    parts = [f"{count(server.instructions, 'token')} of instructions"] if server.instructions else []
+    parts += [f"{reading.left_out} more left out by the client"] if reading.left_out else []
     if reading.at is not None:
         parts.insert(0, f"snapshot of {datetime.fromtimestamp(reading.at, UTC):%Y-%m-%d}")
     return ", ".join(parts)
@@ -186,7 +187,8 @@ def server_costs(subject: Subject, meter: BudgetMeter) -> tuple[ServerAudit, ...
     for name, reading in subject.readings.items():
         costs = tuple(ToolAudit(tool.id, meter.cost(tool)) for tool in tools if tool.server == name)
         tokens = sum(tool.cost.tokens for tool in costs)
-        audits.append(ServerAudit(name, reading, costs, tokens, share(tokens, meter)))
+        told = None if reading.instructions is None else meter.text(reading.instructions)
+        audits.append(ServerAudit(name, reading, costs, tokens, share(tokens, meter), told))
     return tuple(audits)
 
 

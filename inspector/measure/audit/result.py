@@ -42,7 +42,8 @@ class Reading:
     """One server's tools, or the reason why they could not be measured.
 
     `at` is the time (seconds since 1970, UTC) of a snapshot used instead of the server; None if the server
-    itself was asked. `left_out` counts tools that the client excludes.
+    itself was asked. `left_out` counts tools that the client excludes. `instructions` are what the server
+    tells a model about its use; None if that is not known, as of a snapshot.
     """
 
     tools: tuple[Tool, ...] | None = None
@@ -51,6 +52,7 @@ class Reading:
     reason: str = ""
     hint: str = ""
     left_out: int = 0
+    instructions: str | None = None
 
     @property
     def is_measured(self) -> bool:
@@ -131,7 +133,7 @@ async def _ask(spec: ServerSpec, connector: Connector, memory: ServerMemory, clo
     if info.era is not era:
         memory.remember_era(fingerprint, info.era)
     remember_tools(memory, spec, Snapshot(listing.tools, clock.now(), info.summary))
-    return Reading(listing.tools, info.summary)
+    return Reading(listing.tools, info.summary, instructions=info.instructions)
 
 
 def _failed(error: ToolsightError) -> Reading:
@@ -212,13 +214,17 @@ class ToolAudit:
 
 @dataclass(frozen=True, slots=True)
 class ServerAudit:
-    """One server. If it was not measured, `tokens` is 0 and the reading says why."""
+    """One server. If it was not measured, `tokens` is 0 and the reading says why.
+
+    `instructions` are the tokens of its instructions, which many clients send beside the tools.
+    """
 
     name: str
     reading: Reading
     tools: tuple[ToolAudit, ...] = ()
     tokens: int = 0
     share: float = 0.0
+    instructions: int | None = None
 
     @property
     def estimate(self) -> int:
