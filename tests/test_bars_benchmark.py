@@ -1,12 +1,15 @@
-"""The bars of the report, the long tasks of the levers, and where speed is written again."""
+"""The bars of the report, and what the other scripts of docs/benchmark make of tools and times."""
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from docs.benchmark import bars, retrieval
-from docs.benchmark.levers import LONGEST, SHORTEST, joined
+from docs.benchmark.levers import LONGEST, SHORTEST, joined, plainer
+from docs.benchmark.loop import Shares
 from docs.benchmark.speed import SIZES, Speed
+from docs.benchmark.wrong_names import EVICTED, KINDS, Wrong, wrong_calls
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
@@ -73,3 +76,30 @@ def test_each_request_is_in_one_long_task_at_most() -> None:
     assert len(wanted) == len(set(wanted)) > 90
     assert {len(task.relevant) for task in tasks} == set(range(SHORTEST, LONGEST + 1))
     assert all(task.query.count(", then find") == len(task.relevant) - 1 for task in tasks)
+
+
+def test_a_plainer_tool_keeps_its_first_sentence_and_loses_limits_and_examples() -> None:
+    tool = Tool("s", "pages", "Use this to list pages. It sorts them. At most 50 come back, e.g. drafts.", {})
+    assert plainer(tool).description == "Use this to list pages. It sorts them."
+    plain = Tool("s", "pages", "Lists pages. It sorts them.", {})
+    assert plainer(plain) is plain
+
+
+def test_time_within_another_layer_counts_there_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([0.0, 1.0, 4.0, 9.0])
+    monkeypatch.setattr(time, "process_time", lambda: next(times))
+    shares = Shares()
+    inner = shares.timed("inner", lambda: None)
+    inner()
+    with shares.within("outer"):
+        inner()
+    assert shares.spent == {"outer": 1.0 + 5.0, "inner": 3.0}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name and kind.state != EVICTED])
+def test_a_wrong_call_names_no_tool_of_the_catalog_unless_the_name_is_meant_to_be_right(kind: Wrong) -> None:
+    tools = [Tool(server, name, "", {}) for server in ("a", "b") for name in ("listPages", "get_page", "x")]
+    taken = {tool.wire_name for tool in tools}
+    for tool_id, name in wrong_calls(kind, tools):
+        assert tool_id in {tool.id for tool in tools}
+        assert (name in taken) == (kind.what == "the right name")

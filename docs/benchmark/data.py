@@ -63,9 +63,9 @@ def semantics() -> Semantics:
     return Semantics(embedder(), _vectors(), make_static_embedder())
 
 
-def untimed_semantics() -> Semantics:
-    """A source of vectors that remembers queries of earlier runs too."""
-    return Semantics(StoredEmbedder(embedder(), _vectors()), _vectors(), make_static_embedder())
+def untimed_semantics(model: Embedder | None = None) -> Semantics:
+    """A source of vectors, of the packaged model or another, that remembers queries of earlier runs too."""
+    return Semantics(StoredEmbedder(model or embedder(), _vectors()), _vectors(), make_static_embedder())
 
 
 @cache
@@ -133,7 +133,7 @@ def everyday(name: str) -> EvalSet:
     return EvalSet(f"everyday_{name}", tools, cases)
 
 
-def prepared(evalset: EvalSet, *, lined: bool = False) -> Prepared:
+def prepared(evalset: EvalSet, *, lined: bool = False, model: Embedder | None = None) -> Prepared:
     """Its index, with every vector; a `lined` one has those of the tools' summary lines too.
 
     What is asked of it is embedded once for all runs.
@@ -145,7 +145,7 @@ def prepared(evalset: EvalSet, *, lined: bool = False) -> Prepared:
 
     return prepare(
         evalset,
-        untimed_semantics(),
+        untimed_semantics(model),
         clock=SystemClock(),
         progress=progress,
         cancelled=lambda: False,

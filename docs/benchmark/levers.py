@@ -1,31 +1,38 @@
 """What each part of the default ranker's fusion adds: the section "Levers" of docs/papers/retrieval.md.
 
 `python -m docs.benchmark.levers` prints it. Each lever is turned off while the others stay on. Queries are
-embedded once for all variants and runs, so nothing here says how fast anything is.
+embedded once for all variants and runs, so nothing here says how fast anything is. With `descriptions` it
+prints what sentences on limits, use and examples add: docs/papers/README.md has that table.
 """
 
 import math
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+import sys
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import cycle
 
 from docs.benchmark import say
-from docs.benchmark.data import DATA, OWN, POOL, PUBLISHED, among_others, own, prepared, published
+from docs.benchmark.data import DATA, OWN, POOL, PUBLISHED, among_others, everyday, own, prepared, published
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import percent
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.bootstrap import Estimate, estimate
+from inspector.core.text import sentences
+from inspector.core.tool import Tool
+from inspector.measure.bootstrap import Estimate, clusters, estimate
+from inspector.measure.evalset import read_evalset
 from inspector.measure.run import DEPTH, Run, run_bench, summarise
 from inspector.measure.standing import difference
 from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.fusion import FusionRanker, FusionWeights
 from inspector.search.hybrid import HybridRanker
-from inspector.search.metric import recall_at
+from inspector.search.metric import ndcg_at, recall_at
 from inspector.search.query import ParsedQuery, parse
 from inspector.search.query_fusion import QueryFusion, QueryWeights
+from inspector.search.ranker import Ranker
 from inspector.search.search import SearchRules
 
 
@@ -53,16 +60,17 @@ class Variant:
 NO_STEPS = Variant(query=QueryWeights(step=0.0))
 
 
-def run(variant: Variant, rankers: CatalogRankers, evalset: EvalSet) -> Run:
-    """A variant on every request."""
+def run(ranker: Ranker, rankers: CatalogRankers, evalset: EvalSet, *, depth: int = DEPTH) -> Run:
+    """A ranker over the index of `rankers` on every request."""
     return run_bench(
-        variant.over(rankers),
+        ranker,
         evalset,
         rankers.index,
-        rules=SearchRules(),
+        rules=SearchRules.of(rankers.settings),
         clock=SystemClock(),
         progress=lambda _done, _total: None,
         cancelled=lambda: False,
+        depth=depth,
     )
 
 
@@ -127,7 +135,7 @@ def recalled(evalset: EvalSet) -> Recalled:
     found = [
         tuple(
             recall_at(DEPTH, one.ranked, case.relevant)
-            for one, case in zip(run(variant, rankers, tasks).cases, tasks.cases, strict=True)
+            for one, case in zip(run(variant.over(rankers), rankers, tasks).cases, tasks.cases, strict=True)
         )
         for variant in (Variant(), NO_STEPS)
     ]
@@ -194,12 +202,12 @@ class Levers:
 def levers_on(evalset: EvalSet) -> Levers:
     """Every variant on one data set."""
     rankers = CatalogRankers(prepared(evalset).index, DiscoverySettings())
-    full = run(Variant(), rankers, evalset)
+    full = run(Variant().over(rankers), rankers, evalset)
     ndcg = summarise(full, evalset).ndcg_10
     assert ndcg is not None
     added = {}
     for lever, variant in WITHOUT.items():
-        found = difference(run(variant, rankers, evalset), full, evalset)
+        found = difference(run(variant.over(rankers), rankers, evalset), full, evalset)
         assert found is not None
         added[lever] = found.mean
     say(f"{evalset.name}: levers measured")
@@ -277,8 +285,78 @@ def _row(found: Levers) -> str:
     return f"| {found.dataset} | {shares} | {found.ndcg:.4f} | {cells} |"
 
 
+# What sentences on limits, on when to use a tool, and with examples add to its ranking.
+#
+# Which ones those are is a rule over words, for measuring only. The first says what a tool does and stays.
+_ADVICE = re.compile(
+    r"\b(use (this|it|when|for|only|if)|useful (for|when|to)|when (you|the user|asked)|if you|only|at most"
+    r"|at least|up to|maximum|limit(s|ed)?|cannot|can't|does not|doesn't|not supported|must|required?|instead"
+    r"|prefer|before|for example|examples?|such as|e\.g)\b",
+    re.IGNORECASE,
+)
+_FOLDS = 5
+# Recall@5 and nDCG@10, by the id of the request.
+_Scores = dict[str, tuple[float, float]]
+
+
+def plainer(tool: Tool) -> Tool:
+    """The tool without such sentences, the same object if it has none."""
+    first, *others = sentences(tool.description) or [""]
+    kept = [sentence for sentence in others if not _ADVICE.search(sentence)]
+    return tool if len(kept) == len(others) else replace(tool, description=" ".join([first, *kept]))
+
+
+def _advice_row(evalset: EvalSet) -> str:
+    """What they add: where a fifth of these tools had lost theirs, then where all had."""
+    changed = [tool.id for tool in evalset.tools if plainer(tool) is not tool]
+    own = [case for case in evalset.cases if _needs(case, changed)]
+    if not own:
+        return ""
+    others = [case for case in evalset.cases if case.is_possible and case not in own]
+    full, none = _scores(evalset, ()), _scores(evalset, changed)
+    fifth = dict(full)
+    random.Random(_SEED).shuffle(changed)
+    for part in (changed[fold::_FOLDS] for fold in range(_FOLDS)):
+        fifth |= _scores(replace(evalset, cases=tuple(case for case in own if _needs(case, part))), part)
+    cells = (_advice_adds(own, full, fifth), _advice_adds(own, full, none), _advice_adds(others, full, none))
+    return f"| {evalset.name} | {len(changed)} | {len(own)} | {' | '.join(cells)} |"
+
+
+def _needs(case: EvalCase, tools: Collection[str]) -> bool:
+    return any(not group.isdisjoint(tools) for group in case.relevant)
+
+
+def _scores(evalset: EvalSet, plain: Collection[str]) -> _Scores:
+    """Of each possible request, if the `plain` tools have no such sentences."""
+    tools = tuple(plainer(tool) if tool.id in plain else tool for tool in evalset.tools)
+    changed = replace(evalset, tools=tools)
+    rankers = CatalogRankers(prepared(changed).index, DiscoverySettings())
+    found = run(rankers.hybrid, rankers, changed)
+    pairs = zip(changed.cases, found.cases, strict=True)
+    return {
+        case.id: (recall_at(5, one.ranked, case.relevant), ndcg_at(DEPTH, one.ranked, case.relevant))
+        for case, one in pairs
+        if case.is_possible
+    }
+
+
+def _advice_adds(cases: Sequence[EvalCase], before: _Scores, after: _Scores) -> str:
+    values = [[before[case.id][at] - after[case.id][at] for case in cases] for at in (0, 1)]
+    return "; ".join(added_text(estimate(row, clusters(cases))) for row in values) if cases else "–"
+
+
+def advice_section() -> str:
+    """Markdown: a row a set, with recall@5 and then nDCG@10 in each cell."""
+    sets = [own("demo_search"), own("demo")]
+    if DATA.is_dir():
+        vendors = (everyday(name) for name in ("vendors_reported", "vendors_fitted"))
+        sets = [*(read_evalset(DATA / name) for name in PUBLISHED), *sets, *map(own, OWN[2:]), *vendors]
+    head = "data set | tools | requests | others keep theirs | all lose theirs | requests for other tools"
+    return "\n".join([f"| {head} |\n|---|{'--:|' * 5}", *filter(None, map(_advice_row, sets))])
+
+
 def main() -> None:
-    say(levers_section())
+    say(advice_section() if "descriptions" in sys.argv[1:] else levers_section())
 
 
 if __name__ == "__main__":

@@ -4,20 +4,44 @@ Whole chats over memory servers, with a model that says what it is told and a re
 is searching, binding, gating, guarding, counting and folding. The time inside rankers is measured on the
 way and taken out of the sum; the rest is divided by the model calls. The profiles are measured in turns,
 ROUNDS times; the quickest counts, since other work on the machine can only add to it.
+
+`python -m docs.benchmark.loop layers` prints the shares of a turn by layer instead: the processor
+time of each without what it calls of others. There the model embeds the queries, SQLite keeps the events and
+tiktoken counts; tools have random vectors, and servers and the chat model cost nothing.
 """
 
 import asyncio
 import sys
+import tempfile
+import threading
 import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from docs.benchmark import say
+from docs.benchmark.speed import RandomEmbedder
 from inspector.config.setting import PROFILES
 from inspector.core.message import ModelReply
+from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
+from inspector.loop.gate import Gate, Preconditions
+from inspector.loop.inertia import Inertia
+from inspector.loop.iteration_guard import LoopWatch
+from inspector.loop.redundancy import RedundancyDetector
+from inspector.search.bm25 import Bm25Ranker
 from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.dense import TwoStageRanker
+from inspector.search.hybrid import HybridRanker
+from inspector.search.index import ToolIndex
 from inspector.search.ranker import Ranker, Ranking
+from inspector.search.search import ToolSearch
+from inspector.store.store import SqliteStore
+from inspector.tokens.counter import TiktokenCounter
+from inspector.tokens.measure import BudgetMeter
 from tests.support.fakes import ToldModel, calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
@@ -55,7 +79,7 @@ class Timed:
             Timed.spent += time.perf_counter() - started
 
 
-def servers() -> dict[str, MemoryServer]:
+def servers(count: int = SERVERS) -> dict[str, MemoryServer]:
     reads = Annotations(read_only=True)
     return {
         f"s{number}": MemoryServer(
@@ -71,18 +95,18 @@ def servers() -> dict[str, MemoryServer]:
                 for noun in _NOUNS
             ]
         )
-        for number in range(SERVERS)
+        for number in range(count)
     }
 
 
-def conversation() -> list[ModelReply]:
+def conversation(count: int = SERVERS) -> list[ModelReply]:
     """For each turn a search, a call of what it found, and an answer."""
     steps: list[ModelReply] = []
     for turn in range(TURNS):
-        verb, noun = _VERBS[turn % len(_VERBS)], _NOUNS[turn % len(_NOUNS)]
+        verb, noun, server = _VERBS[turn % len(_VERBS)], _NOUNS[turn % len(_NOUNS)], turn % count
         steps += [
-            searches(query=f"{verb} an {noun} of {turn}"),
-            calls((f"s{turn}__{verb}_{noun}_{turn}", {"owner": f"o{turn}"})),
+            searches(query=f"{verb} an {noun} of {server}"),
+            calls((f"s{server}__{verb}_{noun}_{server}", {"owner": f"o{turn}"})),
             says("done"),
         ]
     return steps
@@ -120,7 +144,102 @@ async def measure() -> dict[str, float]:
     return {profile: min(values) for profile, values in found.items()}
 
 
+# The methods that are a layer; what they call of another layer counts there.
+LAYERS: dict[str, tuple[tuple[type, str], ...]] = {
+    "embedding the query": ((RandomEmbedder, "embed"),),
+    "comparing vectors": ((ToolIndex, "similarities_of"), (ToolIndex, "static_similarities_of")),
+    "words (BM25)": ((Bm25Ranker, "asked"), (Bm25Ranker, "ranking"), (Bm25Ranker, "parts")),
+    "fusion, explanations": ((HybridRanker, "rank"), (TwoStageRanker, "rank"), (ToolSearch, "_hits")),
+    "filters, result text": ((ToolSearch, "run"),),
+    "permissions, preconditions": ((Preconditions, "unmet"), (Preconditions, "closed")),
+    "gate": ((Gate, "apply"),),
+    "guards": ((LoopWatch, "note"), (RedundancyDetector, "after_search")),
+    "next tools": ((Inertia, "before_call"), (Inertia, "with_search")),
+    "events": ((Session, "emit"),),
+    "counting tokens": tuple(
+        (BudgetMeter, name) for name in ("measure", "tool", "cost", "static", "message")
+    ),
+}
+_LAYERED = ("toolsight", "stack")
+_SHARED_BY = (100, 1_000, 10_000)
+
+
+class Shares:
+    """The processor time of each layer in the thread of the loop; the rest of a turn is `the loop itself`."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = defaultdict(float)
+        self._open: list[str] = []
+        self._since = 0.0
+
+    @contextmanager
+    def within(self, layer: str) -> Iterator[None]:
+        self._note()
+        self._open.append(layer)
+        yield
+        self._note()
+        self._open.pop()
+
+    def _note(self) -> None:
+        now = time.process_time()
+        if self._open:
+            self.spent[self._open[-1]] += now - self._since
+        self._since = now
+
+    def timed(self, layer: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            if not self._open or threading.current_thread() is not threading.main_thread():
+                return function(*given, **named)
+            with self.within(layer):
+                return function(*given, **named)
+
+        return call
+
+
+async def shares(profile: str, count: int) -> Shares:
+    """Of the turns of a conversation but for its first, over so many tools."""
+    found, model = Shares(), RandomEmbedder()
+    number = count // (len(_VERBS) * len(_NOUNS))
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(ToldModel, "window", 10**9))
+        for layer, methods in LAYERS.items():
+            for kind, name in methods:
+                stack.enter_context(patch.object(kind, name, found.timed(layer, getattr(kind, name))))
+        store = SqliteStore(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "events.db")
+        async with connected(
+            *conversation(number),
+            servers=servers(number),
+            embedder=model,
+            profile=profile,
+            store=stack.enter_context(store),
+            counter_for=lambda _model: TiktokenCounter("gpt-5"),
+        ) as rig:
+            model.is_real = True
+            await _talk(rig, 1)
+            with found.within("the loop itself"):
+                await _talk(rig, TURNS - 1)
+    return found
+
+
+def layers() -> None:
+    """Markdown: the share of each layer, by profile and number of tools."""
+    runs = {
+        (profile, count): asyncio.run(shares(profile, count)).spent
+        for profile in _LAYERED
+        for count in _SHARED_BY
+    }
+    say(f"| layer | {' | '.join(f'{profile}, {count:,}' for profile, count in runs)} |")
+    say(f"|---|{'--:|' * len(runs)}")
+    totals = {key: sum(spent.values()) for key, spent in runs.items()}
+    for layer in (*LAYERS, "the loop itself"):
+        cells = (f"{spent[layer] / totals[key]:.1%}" for key, spent in runs.items())
+        say(f"| {layer} | {' | '.join(cells)} |")
+
+
 def main() -> None:
+    if "layers" in sys.argv[1:]:
+        layers()
+        return
     found = asyncio.run(measure())
     say(f"the loop without rankers, {SERVERS * TOOLS_EACH:,} tools, ms a model call (quickest of {ROUNDS}):")
     for profile, value in found.items():
