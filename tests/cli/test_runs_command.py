@@ -39,7 +39,7 @@ def test_a_report_names_its_source_and_what_it_left_out(toolsight: Toolsight, fo
     done = toolsight("bench", "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE)
     assert done.exit_code == 0, done.stderr
     assert (
-        "3 recorded runs (LiveMCPBench 1, MCPMark 1, Toolathlon 1); not shipped with Toolsight."
+        "3 recorded runs (LiveMCPBench 1, MCPMark 1, Toolathlon 1) of some-model; not shipped with Toolsight."
         in done.stdout
     )
     assert "Left out: 1 of 7 calls, to 1 tool without a definition (local-nap)" in done.stdout
