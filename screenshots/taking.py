@@ -63,7 +63,7 @@ async def running(
                 lab, reproduction = ShippedLab(options), Reproduction(lambda: source)
                 agents = MachineLibrary(options)
                 flows = RecordedFlows(options)
-                kept = registry_library(bench)
+                kept = registry_library(bench, options)
                 return Opened(
                     *(bench, memory, approver, lab, reproduction), agents=agents, flows=flows, registry=kept
                 )

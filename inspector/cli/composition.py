@@ -46,6 +46,7 @@ from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor
 from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from inspector.mcp.tool_file import WithStoredListings
+from inspector.registry.health import HealthOf, health_of
 from inspector.registry.library import WithRegistry
 from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
 from inspector.reliability.breaking import BreakerStore, SqliteBreakers
@@ -88,6 +89,12 @@ def open_memory(options: Options) -> SqliteServerMemory:
 
 def open_breakers(options: Options) -> SqliteBreakers:
     return SqliteBreakers(database_path(options))
+
+
+def open_health(options: Options) -> HealthOf:
+    """Reads the health of registered tools, from the sessions of the database."""
+    history, breakers = SqliteCallHistory(database_path(options)), open_breakers(options)
+    return health_of(history.outcomes, lambda: breakers.every().values())
 
 
 def open_vectors(options: Options) -> SqliteVectors:

@@ -161,14 +161,15 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
         agents=MachineLibrary(options),
         flows=RecordedFlows(options),
         elicitor=elicitor,
-        registry=registry_library(bench),
+        registry=registry_library(bench, options),
         home="session" if scenario or is_the_demo(configuration) else "servers",
         first=ScenarioPage(scenario) if scenario else None,
     )
 
 
-def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
+def registry_library(bench: "Workbench", options: Options) -> "RegistryLibrary | None":
     """The registry of the session, searched with the session's own model."""
+    from inspector.cli.composition import open_health
     from inspector.cli.registry_search import open_federation
     from inspector.registry.library import RegistryLibrary
 
@@ -185,6 +186,7 @@ def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
         lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
         lambda: bench.sight,
         federation,
+        open_health(options),
     )
 
 

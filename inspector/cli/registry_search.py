@@ -22,6 +22,7 @@ from typing import Any
 
 import click
 
+from inspector.cli.composition import open_health
 from inspector.cli.configuration import open_registry
 from inspector.cli.options import Options, as_json
 from inspector.cli.registry import chosen, registry_options, require_embedder, sight_of
@@ -31,6 +32,7 @@ from inspector.core.definition import definition_changes
 from inspector.core.number import count, shown_moment
 from inspector.core.settings import Settings
 from inspector.core.text import closest, first_sentence, shortened
+from inspector.registry.health import Health
 from inspector.search.ports import Federated, RegisteredTool, ToolRegistry
 from inspector.search.registry_tier import nearest_in, search_registry
 
@@ -69,6 +71,7 @@ _TOOL = (
     "tool{server name description input_schema annotations{read_only destructive idempotent open_world} "
     "output_schema title tags} origin version hash at is_there"
 )
+_HEALTH = "state calls failed last_call breaker"
 _HIT = (
     Column("tool", "found.tool.id", NAME),
     Column("cosine", "similarity", TWO),
@@ -90,8 +93,15 @@ _LISTED = (
 )
 
 
-def _tool_json(found: RegisteredTool) -> dict[str, Any]:
-    return {"id": found.tool.id, **selected(found, _TOOL)}
+def _tool_json(found: RegisteredTool, health: Health | None) -> dict[str, Any]:
+    """A tool, with its health if that may be known."""
+    known = None if health is None else selected(health.of(found.tool.id), _HEALTH)
+    return {"id": found.tool.id, **selected(found, _TOOL), "health": known}
+
+
+def _health_column(health: Health | None) -> Column:
+    """The column of a tool's health, in words."""
+    return Column("health", lambda one: "" if health is None else health.of(one.tool.id).words)
 
 
 def _about(found: RegisteredTool) -> str:
@@ -108,6 +118,7 @@ def _ranked(columns: Sequence[Column], found: Sequence[object]) -> Table:
 def _search_federation(options: Options, query: str, *, limit: int, floor: float) -> None:
     """Print what a search of one's own registry and of other people's finds, and what each peer answered."""
     federation, sight = open_federation(_settings(options)), sight_of(options)
+    health = open_health(options)(sight)
     kept, embedder = open_registry(options), require_embedder(options)
     done = federation.search(
         lambda model, vector: nearest_in(kept, model, vector, limit, sight, floor=floor),
@@ -117,7 +128,8 @@ def _search_federation(options: Options, query: str, *, limit: int, floor: float
         floor=floor,
     )
     found = [
-        selected(one, "registry:peer similarity:neighbour.similarity") | _tool_json(one.neighbour.found)
+        selected(one, "registry:peer similarity:neighbour.similarity")
+        | _tool_json(one.neighbour.found, None if one.peer else health)
         for one in done.found
     ]
     show({"found": found, "peers": selected(done.answers, "peer found refused why")}, _federated(done))
@@ -163,9 +175,10 @@ def show_tool(tool_id: str, limit: int, after: str, **values: Any) -> None:
     """
     options = chosen(**values)
     kept, sight = open_registry(options), sight_of(options)
+    health = open_health(options)(sight)
     versions = kept.versions(tool_id, sight) if tool_id else ()
     if versions:
-        show(list(map(_tool_json, versions)), _versions(versions))
+        show([_tool_json(one, health) for one in versions], _versions(versions, health))
         return
     total = kept.count(sight, part=tool_id)
     if tool_id and not total:
@@ -175,7 +188,8 @@ def show_tool(tool_id: str, limit: int, after: str, **values: Any) -> None:
     if len(found) == limit and total > limit:
         more = f"next page: toolsight registry show {tool_id} --after {found[-1].tool.id}"
         lines.append(more.replace("  ", " "))
-    show(list(map(_tool_json, found)), [Table.of(_LISTED, found), *lines])
+    columns = (*_LISTED[:-1], _health_column(health), _LISTED[-1])
+    show([_tool_json(one, health) for one in found], [Table.of(columns, found), *lines])
 
 
 def _nearest(kept: ToolRegistry, sight: Sight, tool_id: str) -> str:
@@ -185,10 +199,12 @@ def _nearest(kept: ToolRegistry, sight: Sight, tool_id: str) -> str:
     return f"Closest: {', '.join(near)}." if near else "`toolsight registry show` lists them."
 
 
-def _versions(versions: Sequence[RegisteredTool]) -> Iterator[str]:
+def _versions(versions: Sequence[RegisteredTool], health: Health | None) -> Iterator[str]:
     newest = versions[0]
     gone = "" if newest.is_there else "   gone: its origin no longer has it"
     yield f"{newest.tool.id}   {newest.origin}{gone}"
+    if health is not None:
+        yield f"health: {health.of(newest.tool.id).words}"
     yield newest.tool.description
     for newer, older in zip(versions, [*versions[1:], None], strict=True):
         yield f"\nversion {newer.version}   {shown_moment(newer.at)}   {newer.origin}   {newer.hash[:12]}"
@@ -223,7 +239,8 @@ def search(query: str, limit: int, floor: float, *, federated: bool, **values: A
         return
     found = search_registry(kept, embedder, query, limit=limit, floor=floor, sight=sight)
     total, embedded = kept.count(sight), kept.embedded(embedder.name, sight)
-    data = [{"similarity": one.similarity, **_tool_json(one.found)} for one in found]
+    health = open_health(options)(sight)
+    data = [{"similarity": one.similarity, **_tool_json(one.found, health)} for one in found]
     show(data, [_ranked(_HIT, found), f"{count(len(found), 'tool')} out of {embedded:,}"])
     if embedded < total and not is_json():
         how = ": `toolsight registry --embed`" if sight.is_whole else ""

@@ -145,6 +145,15 @@ class EventStore(Protocol):
         """Say that this program writes the session no more."""
 
 
+@dataclass(frozen=True, slots=True)
+class ToolOutcomes:
+    """A tool's calls that ended, how many of them failed, and when the last ended in seconds since 1970."""
+
+    calls: int = 0
+    failed: int = 0
+    last: float = 0.0
+
+
 class CallHistory(Protocol):
     """What tools were called for in the recorded sessions, Toolsight's own and imported ones."""
 

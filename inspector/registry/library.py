@@ -17,6 +17,7 @@ from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
+from inspector.registry.health import Health, HealthOf
 from inspector.search.ports import Embedder, Federated, Neighbour, RegisteredTool, ToolRegistry
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ class RegistryLibrary:
         embedder: Callable[[], Embedder | None] = lambda: None,
         sight: Callable[[], Sight] = lambda: EVERYTHING,
         federation: "Callable[[], Federation | None]" = lambda: None,
+        health: HealthOf = lambda _sight: None,
     ) -> None:
         """`opened` gives the same registry each time; `sight` says what may be seen now.
 
@@ -145,6 +147,7 @@ class RegistryLibrary:
         self._embedder = embedder
         self._sight = sight
         self._federation = federation
+        self._health = health
 
     def has_tools(self) -> bool:
         """Whether there is any tool to see."""
@@ -163,6 +166,10 @@ class RegistryLibrary:
         registry, sight = self.opened(), self._sight()
         tools = tuple(registry.tools(sight, part=part, after=after, limit=limit))
         return Rows(tools, registry.count(sight, part=part))
+
+    def health(self) -> Health | None:
+        """What is known of the tools' health; None for who may not see everything."""
+        return self._health(self._sight())
 
     def versions(self, tool_id: str) -> tuple[RegisteredTool, ...]:
         """Every version of a tool, the newest first."""

@@ -1,7 +1,7 @@
 """Recorded sessions: their successful calls, read beside those being written, and how long they are kept."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,17 @@ from typing import Any
 from inspector.core.error import StoreError
 from inspector.core.events import Decision as Decision, Failed, SessionsForgotten
 from inspector.core.events.base import Actor
-from inspector.core.ports import DAY, OWN_PERSONA, Clock, EventStore, PastCall, SessionAge, TaskCalls, Viewer
+from inspector.core.ports import (
+    DAY,
+    OWN_PERSONA,
+    Clock,
+    EventStore,
+    PastCall,
+    SessionAge,
+    TaskCalls,
+    ToolOutcomes,
+    Viewer,
+)
 from inspector.core.ranking import Outcome
 from inspector.core.stream import LiveSettings, Session
 from inspector.store.codec import as_column, decode_value
@@ -46,6 +56,12 @@ SELECT kind, at, CASE kind {_PERSONA}
     ELSE 'null' END
 FROM event WHERE session = ? AND kind IN ('session', 'settings', 'user', 'call') AND json_valid(payload)
 ORDER BY seq
+"""
+# By session, as that is what events are indexed by.
+_OUTCOMES = """
+SELECT event.tool, count(*), sum(NOT coalesce(json_extract(payload, '$.ok'), 0)), max(at)
+FROM session JOIN event ON event.session = session.id
+WHERE kind = 'result' AND event.tool IS NOT NULL AND json_valid(payload) GROUP BY event.tool
 """
 
 
@@ -184,6 +200,11 @@ class SqliteCallHistory:
                 case "call", [str(tool), by]:
                     trail.called(by or "model", tool, at)
         yield from trail.said()
+
+    def outcomes(self) -> Mapping[str, ToolOutcomes]:
+        """How the calls of every tool ended, by its id, whoever made them. Raises StoreError."""
+        rows = self._database.rows(_OUTCOMES)
+        return {tool: ToolOutcomes(*numbers) for tool, *numbers in rows if isinstance(tool, str)}
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""

@@ -10,12 +10,17 @@ from inspector.app.pages.tools import registered as content
 from inspector.app.pages.tools.registry import PAGE, RegistryScreen
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.definition import definition_hash
+from inspector.core.error import BreakerState
+from inspector.core.ports import ToolOutcomes
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
 from inspector.core.tool import Tool
+from inspector.registry.health import Health, ToolHealth
 from inspector.registry.library import Overview, RegistryLibrary
 from inspector.search.ports import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.session.synchronise import Synchronised
 from tests.support.app import app_rig, goes, said, seen, toasts, until
-from tests.support.canned import REFUNDS, canned_federation, canned_library, library_of
+from tests.support.canned import FIRST, REFUNDS, canned_federation, canned_library, library_of
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.workbench import Rig
@@ -193,3 +198,36 @@ def test_hostile_text_is_shown_harmless(text: str) -> None:
         content.found_title(1, text),
     ]
     assert not any(character in "".join(drawn) for character in "\x1b\x00\x9b\u202e\x07\r")
+
+
+async def test_a_tools_health_is_in_its_row_and_in_full_beside_it() -> None:
+    known = canned_library()
+    found = Health(
+        {"billing:refund_invoice": ToolOutcomes(4, 3, FIRST), "shop:track_parcel": ToolOutcomes(2, 0, FIRST)},
+        {"warehouse": BreakerState.OPEN},
+    )
+    library = RegistryLibrary(known.opened, known._embedder, health=lambda _sight: found)
+    async with page(library) as (pilot, _):
+        await until(pilot, lambda: "⚠ failing 3/4" in seen(pilot))
+        cells = {
+            record.key: str(record.cells[2])
+            for record in pilot.app.screen.query_one("#registry-tools", RecordList).records
+        }
+        assert cells["shop:track_parcel"] == "● works"
+        assert cells["warehouse:count_stock"] == "✕ blocked"
+        assert cells["shop:list_orders"] == "○ not called"
+        await until(pilot, lambda: "3 of 4 recorded calls failed, last" in said(pilot, "#detail"))
+        await pilot.press("end")
+        await until(pilot, lambda: "circuit breaker open" in said(pilot, "#detail"))
+
+
+async def test_who_sees_only_some_tools_is_told_nothing_of_their_health() -> None:
+    async with page(canned_library(), policy=lambda: _granted("shop:*")) as (pilot, _):
+        await until(pilot, lambda: "shop:track_parcel" in listed(pilot))
+        assert "not called" not in seen(pilot)
+
+
+def test_the_server_of_a_tool_here_says_how_it_is() -> None:
+    failed = ServerState("shop", ServerPhase.FAILED, reason="exited with code 1")
+    told = content.health_line(ToolHealth(), failed).plain
+    assert told == "○ not called   server failed (exited with code 1)"

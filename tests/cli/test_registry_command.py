@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.core.events import CallFinished, Record
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.support.memory_vectors import MemoryEmbedder
 
@@ -195,3 +197,24 @@ def test_a_federated_search_names_the_registry_of_each_result(
     assert [one["found"] for one in told["peers"]] == [1, 0]
     nobody = toolsight(*asked)
     assert (nobody.exit_code, "federation.peers" in nobody.stderr) == (2, True)
+
+
+def test_the_health_of_a_tool_comes_from_recorded_calls_and_is_not_told_to_a_user(
+    toolsight: Toolsight, db: str, as_ada: tuple[str, ...]
+) -> None:
+    with SqliteStore(Path(db)) as store:
+        for number, ok in enumerate((True, False), start=1):
+            store.append(Record("s", number, 9.0, CallFinished(str(number), "garden:soil_report", ok, "")))
+    (row,) = json.loads(toolsight("registry", "show", "soil", "--json", "--db", db).stdout)
+    assert row["health"] == {
+        "state": "failing",
+        "calls": 2,
+        "failed": 1,
+        "last_call": 9.0,
+        "breaker": "closed",
+    }
+    assert "failing, 1 of 2 failed" in toolsight("registry", "show", "--db", db).stdout
+    assert "health: failing" in toolsight("registry", "show", "garden:soil_report", "--db", db).stdout
+    (seen,) = json.loads(toolsight("registry", "show", "--json", *as_ada).stdout)
+    assert seen["health"] is None
+    assert "failing" not in toolsight("registry", "show", *as_ada).stdout

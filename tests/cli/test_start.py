@@ -119,7 +119,7 @@ async def test_a_user_sees_permitted_tools_of_the_registry_and_no_peers(
     async with connected(
         registry=registry, policy=lambda: POLICY, values=values, embedder=MemoryEmbedder()
     ) as rig:
-        library = registry_library(rig.bench)
+        library = registry_library(rig.bench, Options(database=tmp_path / "sessions.db"))
         assert library is not None
         assert [one.tool.id for one in library.rows("", "", 9).tools] == [
             "billing:send_reminder",

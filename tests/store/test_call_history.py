@@ -20,7 +20,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.events.base import Actor
-from inspector.core.ports import CallHistory, EventStore, PastCall, TaskCalls, Viewer
+from inspector.core.ports import CallHistory, EventStore, PastCall, TaskCalls, ToolOutcomes, Viewer
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.store.call_history import SqliteCallHistory
 from inspector.store.memory import MemoryStore
@@ -217,3 +217,23 @@ def test_a_session_that_a_user_sees_shows_the_habits_of_that_user(recorded: Reco
         recorded.session(first, UserSaid(MESSAGE), *called("shop:list"), name=f"s{at}", at=100.0 * at)
     personas = [call.persona for call in recorded.history.successful_calls(viewer=Viewer("ada"))]
     assert personas == ["sales", "ada", "ada"]
+
+
+def test_the_outcomes_of_a_tool_are_counted_over_all_sessions_and_damaged_ones_passed_over(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "toolsight.db"
+    with SqliteStore(path) as store:
+        history = SqliteCallHistory(path)
+        recorded = Recorded(store, history)
+        recorded.session(
+            *called("shop:list"), *called("shop:list", ok=False, by="user"), *called("mail:send")
+        )
+        recorded.session(*called("shop:list"), *called("shop:get"), name="other", at=200.0)
+        with sqlite3.connect(path) as direct:
+            direct.execute("UPDATE event SET payload = '{' WHERE session = 'other' AND seq = 4")
+        assert history.outcomes() == {
+            "shop:list": ToolOutcomes(3, 1, 202.0),
+            "mail:send": ToolOutcomes(1, 0, 106.0),
+        }
+        history.close()

@@ -6,7 +6,11 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED, change_lines
 from inspector.core.definition import definition_changes
+from inspector.core.error import BreakerState
 from inspector.core.number import bar, count, percent, shown_moment
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
+from inspector.registry.health import Health, HealthState, ToolHealth
 from inspector.registry.library import Overview
 from inspector.search.ports import Located, PeerAnswer, RegisteredTool
 from inspector.session.synchronise import Synchronised
@@ -15,8 +19,9 @@ from widgets import Column, Record, plain, visible
 TOOLS = (
     Column("tool", "tool", weight=4, shorten="name", min_width=14),
     Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=44),
+    Column("health", "health", width=17, hide_below=56),
     Column("version", "version", align="right", width=7),
-    Column("since", "since", width=10, hide_below=60),
+    Column("since", "since", width=10, hide_below=76),
 )
 FOUND = (
     Column("tool", "tool", weight=4, shorten="name", min_width=14),
@@ -42,6 +47,7 @@ NO_MATCH = "No id contains this text. Clear the filter to see every tool."
 NOT_FOUND = "Nothing is embedded yet. Press m to embed the tools so this search can find them."
 NOT_HERE = "This session has no registry. Run `toolsight registry` to see one."
 _OWN = "(own)"
+_NOTHING = Content()
 OF_A_PEER = "In a peer's registry: you can read it here, but not load, edit or call it."
 NOT_CONNECTED = "Its server is not connected: you can find it here, but not load, edit or call it."
 _BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
@@ -69,16 +75,49 @@ def facts(overview: Overview, *, whole: bool = True) -> Content:
     )
 
 
-def rows(tools: Sequence[RegisteredTool]) -> tuple[Record, ...]:
-    """Return a row for each tool."""
+def rows(tools: Sequence[RegisteredTool], health: Health | None) -> tuple[Record, ...]:
+    """Return a row for each tool; without `health` nothing may be known of it."""
     return tuple(
         Record(
             one.tool.id,
-            (one.tool.id, one.origin, f"{one.version:,}", shown_moment(one.at, "%Y-%m-%d")),
+            (
+                one.tool.id,
+                one.origin,
+                "" if health is None else health_cell(health.of(one.tool.id)),
+                f"{one.version:,}",
+                shown_moment(one.at, "%Y-%m-%d"),
+            ),
             copy=one.tool.id,
         )
         for one in tools
     )
+
+
+_HEALTH = {
+    HealthState.WORKS: ("●", "$text-success"),
+    HealthState.FAILING: ("⚠", "$text-warning"),
+    HealthState.BLOCKED: ("✕", "$text-error"),
+    HealthState.UNCALLED: ("○", MUTED),
+}
+
+
+def health_cell(health: ToolHealth) -> Content:
+    """Return a tool's health as a sign, a word and how many calls failed."""
+    sign, style = _HEALTH[health.state]
+    failed = f" {health.failed:,}/{health.calls:,}" if health.state is HealthState.FAILING else ""
+    return Content.styled(f"{sign} {health.state}{failed}", style)
+
+
+def health_line(health: ToolHealth, server: ServerState | None) -> Content:
+    """Return all that is known of a tool's health: its calls, its circuit breaker, its server if here."""
+    known = [f"{health.failed:,} of {count(health.calls, 'recorded call')} failed"] if health.calls else []
+    known += [f"last {shown_moment(health.last_call)}"] if health.last_call is not None else []
+    known += [f"circuit breaker {health.breaker}"] if health.breaker is not BreakerState.CLOSED else []
+    if server is not None:
+        why = f" ({server.reason})" if server.phase is ServerPhase.FAILED and server.reason else ""
+        known.append(f"server {server.phase}{why}")
+    told = plain(f"   {', '.join(known)}" if known else "", limit=_LONGEST, newlines=False)
+    return Content.assemble(health_cell(health), told.stylize(MUTED))
 
 
 def found_rows(found: Sequence[Located], *, with_peers: bool) -> tuple[Record, ...]:
@@ -140,8 +179,8 @@ def found_title(found: int, query: str) -> str:
     return f"{count(found, 'nearest tool')} to “{visible(query, limit=60, newlines=False)}”; esc lists all"
 
 
-def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
-    """Return a tool: what it does, where it came from, and what each version changed."""
+def detail(versions: Sequence[RegisteredTool], *, connected: bool, health: Content = _NOTHING) -> Content:
+    """Return a tool: what it does, its health, where it came from, and what each version changed."""
     if not versions:
         return Content()
     newest = versions[0]
@@ -150,6 +189,7 @@ def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
         state = ("✕ removed from its origin", "$text-warning")
     lines = [
         Content.assemble(plain(newest.tool.id, limit=_LONGEST, newlines=False).stylize("bold"), "   ", state),
+        *([health] if health else []),
         plain(newest.tool.description.strip() or "(no description)", limit=_SAID),
     ]
     for newer, older in zip(versions, [*versions[1:], None], strict=True):

@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.widgets import Input, Label, Static
 
 from inspector.app.base_screen import ToolKeys
@@ -15,6 +16,7 @@ from inspector.app.context import Job
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools import registered as content
 from inspector.app.stream import View
+from inspector.registry.health import Health
 from inspector.registry.library import FILL, Overview, RegistryLibrary, Rows
 from inspector.search.ports import Federated, Located, PeerAnswer, RegisteredTool
 from inspector.session.synchronise import synchronise
@@ -48,6 +50,7 @@ class RegistryScreen(ListPage, ToolKeys):
         "cosine: how close the request is to a tool's name and description, at most 1. Only embedded tools",
         "are found: m embeds the rest; the top line shows the progress and stops it.",
         "o includes peers' registries (federation.peers), which are read-only.",
+        "health: the calls in all sessions; ⚠ if at least half of them failed, ✕ if a breaker refuses calls.",
         "On the right: what each version of the tool changed, newest first.",
         "enter, w, e and l work for tools whose server is connected.",
         "`toolsight registry` imports and exports; `toolsight --registry` opens the app on these tools;",
@@ -60,6 +63,8 @@ class RegistryScreen(ListPage, ToolKeys):
         self._total = 0
         self._part = ""
         self._is_reading = False
+        self._health: Health | None = None
+        self._versions: tuple[RegisteredTool, ...] = ()
         self._found: tuple[Located, ...] | None = None
         """What a search found; None while the registry is listed."""
         self._query = ""
@@ -86,7 +91,7 @@ class RegistryScreen(ListPage, ToolKeys):
 
     def draw(self) -> None:
         """Read the registry for whoever sees it; what was read before may not be seen any more."""
-        self._tools, self._found = (), None
+        self._tools, self._found, self._health = (), None, None
         for job in ("find", "versions"):
             self.drop_job(job)
         self.list.records = ()
@@ -132,6 +137,7 @@ class RegistryScreen(ListPage, ToolKeys):
             self.write(content.facts(overview, whole=self.session.sight.is_whole))
 
         self.run_job("overview", lambda _: library.overview(), show, failed=self.say_failure)
+        self.run_job("health", lambda _: library.health(), self._show_health, failed=self.say_failure)
         self._read("")
 
     def _read(self, after: str) -> None:
@@ -146,6 +152,12 @@ class RegistryScreen(ListPage, ToolKeys):
             partial(self._show_rows, is_first=not after),
             failed=self.say_failure,
         )
+
+    def _show_health(self, health: Health | None) -> None:
+        self._health = health
+        if self._found is None:
+            self._draw_rows()
+        self._show_versions(self._versions)
 
     def say_failure(self, error: Exception) -> None:
         """Say why nothing is read."""
@@ -164,7 +176,7 @@ class RegistryScreen(ListPage, ToolKeys):
         title = content.title(len(self._tools), self._total, self._part)
         self.query_one("#registry-left").border_title = title
         self.list.columns = content.TOOLS
-        self.list.records = content.rows(self._tools)
+        self.list.records = content.rows(self._tools, self._health)
 
     def moved(self) -> None:
         """Show the versions of the tool under the cursor; at the end of the list, read more of it."""
@@ -184,8 +196,13 @@ class RegistryScreen(ListPage, ToolKeys):
             self._read(tool_id)
 
     def _show_versions(self, versions: Sequence[RegisteredTool]) -> None:
-        connected = bool(versions) and self._is_connected(versions[0].tool.id)
-        self.write(content.detail(versions, connected=connected), "#detail")
+        self._versions = tuple(versions)
+        connected, health = bool(versions) and self._is_connected(versions[0].tool.id), Content()
+        if versions and self._health is not None:
+            tool = versions[0].tool
+            server = self.session.state.servers.get(tool.server)
+            health = content.health_line(self._health.of(tool.id), server)
+        self.write(content.detail(versions, connected=connected, health=health), "#detail")
 
     def opened(self, key: str) -> None:
         """Open the tool's page; read its versions if its server is not connected."""
