@@ -47,7 +47,10 @@ _OVERLAPS = (
 @click.option("--name", "tool_names", multiple=True, help="Look up a tool by name. May be repeated.")
 @click.option("--tag", "tags", multiple=True, help="Search only tools with this tag. May be repeated.")
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=0, help="Maximum number of results (0: the default)."
+    "--limit",
+    type=click.IntRange(min=1, clamp=True),
+    default=None,
+    help="Maximum number of results; less than 1 counts as 1. Default: as set.",
 )
 @click.option(
     "--min-similarity", type=click.FloatRange(0, 1), default=0.0, help="Minimum probability, or cosine."
@@ -79,7 +82,7 @@ def search(
     server_name: str,
     tool_names: tuple[str, ...],
     tags: tuple[str, ...],
-    limit: int,
+    limit: int | None,
     min_similarity: float,
     server_query: str,
     ranker: str,
@@ -106,7 +109,7 @@ def search(
     for client in clients:
         # One that has no search to follow is an error before anything is started.
         client_ranker(client)
-    request = SearchRequest(query, server_name, tool_names, tags, limit, min_similarity, server_query)
+    request = SearchRequest(query, server_name, tool_names, tags, limit or 0, min_similarity, server_query)
     alone = clients[0] if len(clients) == 1 else None
     views: tuple[tuple[bool, Callable[[Workbench], bool | None]], ...] = (
         (overlaps, _show_overlaps),
