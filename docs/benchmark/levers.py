@@ -22,7 +22,6 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.text import sentences
 from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate, clusters, estimate
-from inspector.measure.evalset import read_evalset
 from inspector.measure.run import DEPTH, Run, run_bench, summarise
 from inspector.measure.standing import difference
 from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker
@@ -345,18 +344,23 @@ def _advice_adds(cases: Sequence[EvalCase], before: _Scores, after: _Scores) -> 
     return "; ".join(added_text(estimate(row, clusters(cases))) for row in values) if cases else "–"
 
 
-def advice_section() -> str:
+def print_advice() -> None:
     """Markdown: a row a set, with recall@5 and then nDCG@10 in each cell."""
     sets = [own("demo_search"), own("demo")]
     if DATA.is_dir():
         vendors = (everyday(name) for name in ("vendors_reported", "vendors_fitted"))
-        sets = [*(read_evalset(DATA / name) for name in PUBLISHED), *sets, *map(own, OWN[2:]), *vendors]
+        sets = [*map(published, PUBLISHED), *sets, *map(own, OWN[2:]), *vendors]
     head = "data set | tools | requests | others keep theirs | all lose theirs | requests for other tools"
-    return "\n".join([f"| {head} |\n|---|{'--:|' * 5}", *filter(None, map(_advice_row, sets))])
+    say(f"| {head} |\n|---|{'--:|' * 5}")
+    for row in filter(None, map(_advice_row, sets)):
+        say(row)
 
 
 def main() -> None:
-    say(advice_section() if "descriptions" in sys.argv[1:] else levers_section())
+    if "descriptions" in sys.argv[1:]:
+        print_advice()
+    else:
+        say(levers_section())
 
 
 if __name__ == "__main__":
