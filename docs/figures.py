@@ -4,7 +4,8 @@
 prints every line that is no longer true, and fails. Timings are left out, since they belong to a machine:
 `make bench` prints them.
 
-A sentence is found by its words; a table stands between `<!-- numbers: NAME -->` and `<!-- end -->`.
+A sentence is found by its words; a table stands between `<!-- numbers: NAME -->` and `<!-- end -->`. What is
+measured on recorded runs stays as it is without `--data FOLDER` (`make numbers DATA=FOLDER`).
 """
 
 import argparse
@@ -21,11 +22,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from docs import evidence
 from docs.benchmark import say
 
 ROOT = Path(__file__).resolve().parents[1]
 _TABLE = re.compile(r"(<!-- numbers: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_VALUE = r"\$?[-–.\d][\d,.]*"
+_VALUE = r"\$?[-+–.\d][\d,.]*"
+DATA = "DATA"
 
 
 def _printed(*words: str) -> str:
@@ -93,6 +96,22 @@ def compare() -> Mapping[str, str]:
     return {"table": "".join(lines)}
 
 
+def _data() -> Path:
+    return Path(os.environ[DATA])
+
+
+@cache
+def saved() -> Mapping[str, str]:
+    """What discovery saves over captured catalogs and recorded runs."""
+    return evidence.figures(_data(), _printed)
+
+
+@cache
+def recorded() -> Mapping[str, str]:
+    """The recorded runs under static binding and discovery, as a table."""
+    return evidence.table(_data(), _printed)
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """Words of a page with figures in braces, and what measures those."""
@@ -123,6 +142,7 @@ SENTENCES = (
         "the demo's first model call binds {tools1} tokens of tools instead of {static}, "
         "and its tenth model call binds {tools10};",
     ),
+    *(Sentence("README.md", saved, words) for words in evidence.SENTENCES),
     Sentence("README.md", cost, "static binding once there are {append_usual} tools of similar size"),
     Sentence(
         "docs/cost.md",
@@ -164,21 +184,30 @@ SENTENCES = (
         "| tokens of the first model call, compared to binding every tool | {tools1} and {static} |",
     ),
 )
-TABLES = {("docs/papers/README.md", "compare"): compare}
+TABLES = {
+    ("docs/papers/README.md", "compare"): compare,
+    ("docs/papers/recorded-runs.md", "recorded"): recorded,
+}
 QUICK = (demo, cost)
+WITH_DATA = (saved, recorded)
+
+
+def is_measured(what: Callable[[], Mapping[str, str]], *, quick: bool) -> bool:
+    """Whether these figures are measured: some take too long for `quick`, and some need data."""
+    return what in QUICK or (not quick and (what not in WITH_DATA or DATA in os.environ))
 
 
 def pages(*, quick: bool) -> Iterator[tuple[Path, str, str]]:
     """Every page that has figures: its path, its text, and its text with what is measured now.
 
-    With `quick` the others stay as they are. Raises ValueError where a page lacks a sentence or a table.
+    What is not measured stays as it is. Raises ValueError where a page lacks a sentence or a table.
     """
-    tables = {place: of for place, of in TABLES.items() if not quick or of in QUICK}
+    tables = {place: of for place, of in TABLES.items() if is_measured(of, quick=quick)}
     for page in dict.fromkeys((*(sentence.page for sentence in SENTENCES), *(page for page, _ in TABLES))):
         path = ROOT / page
         before = text = path.read_text(encoding="utf-8")
         for sentence in SENTENCES:
-            if sentence.page == page and (not quick or sentence.measured in QUICK):
+            if sentence.page == page and is_measured(sentence.measured, quick=quick):
                 text = sentence.written(text)
         for (_, name), measured in ((place, of) for place, of in tables.items() if place[0] == page):
             text = _with_table(page, text, name, measured()["table"])
@@ -201,7 +230,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="only what takes a few seconds")
     parser.add_argument("--check", action="store_true", help="write nothing, and fail if a figure differs")
+    parser.add_argument("--data", type=Path, help="recorded runs: docs/papers/recorded-runs.md")
     options = parser.parse_args()
+    if options.data and evidence.is_complete(options.data):
+        os.environ[DATA] = str(options.data.resolve())
+    elif not options.quick:
+        os.environ.pop(DATA, None)
+        say("skipped, since --data does not name its folder: what is measured on recorded runs")
     started, changed = time.monotonic(), 0
     for path, before, after in pages(quick=options.quick):
         for old, new in differences(before, after):

@@ -1,10 +1,14 @@
 """The bars of the report, and what the other scripts of docs/benchmark make of tools and times."""
 
+import json
+import re
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from docs import evidence, figures
 from docs.benchmark import bars, retrieval
 from docs.benchmark.levers import LONGEST, SHORTEST, joined, plainer
 from docs.benchmark.loop import Shares
@@ -103,3 +107,42 @@ def test_a_wrong_call_names_no_tool_of_the_catalog_unless_the_name_is_meant_to_b
     for tool_id, name in wrong_calls(kind, tools):
         assert tool_id in {tool.id for tool in tools}
         assert (name in taken) == (kind.what == "the right name")
+
+
+def printed(*words: str) -> str:
+    """What both commands print, with few keys."""
+    if "papers" in words:
+        row = ["live", "100", "105", "1", "1", "96.9 % [94.5, 98.2]", "1", "1", "91.6 % [88.8, 93.5]"]
+        rows = [row, [row[0], "200", *row[2:]]]
+        return json.dumps({"sections": [{"tables": [{"title": "Random sets", "rows": rows}]}]})
+    share = {"mean": 0.5, "low": 0.25, "high": 1.5}
+    setups = [
+        {"setup": {"name": name}, "runs": 9, "tasks": 8, "solved": 7, "returned": share, "reached": share}
+        | dict.fromkeys(("tool_tokens", "cost", "uncached", "cost_ratio", "uncached_ratio"), share)
+        for name in ("static", "toolsight delivery append", "toolsight delivery call_tool")
+    ]
+    return json.dumps({"setups": setups, "tools": 42, "calls": 3, "left_out": {"a": 1}})
+
+
+def test_every_figure_of_recorded_runs_that_the_readme_names_is_measured_and_signed() -> None:
+    found = evidence.figures(Path("data"), printed)
+    for words in evidence.SENTENCES:
+        assert set(re.findall(r"\{(\w+)\}", words)) <= found.keys()
+    assert found["mcpmark_append_cached"] == "-50"
+    assert found["mcpmark_append_cached_high"] == "+50"
+    assert (found["live_first_100"], found["live_found_200_high"]) == ("96.9", "93.5")
+    rows = evidence.table(Path("data"), printed)["table"].splitlines()
+    assert len(rows) == 2 + 3 * len(evidence.COLLECTIONS)
+    assert len({row.count("|") for row in rows}) == 1
+    assert "| $0.500, -50 % [-75, +50] |" in rows[3]
+
+
+def test_figures_of_recorded_runs_stay_as_they_are_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(*, quick: bool = False) -> set[bool]:
+        return {figures.is_measured(one, quick=quick) for one in figures.WITH_DATA}
+
+    monkeypatch.delenv(figures.DATA, raising=False)
+    assert measured() == {False}
+    monkeypatch.setenv(figures.DATA, "data")
+    assert measured() == {True}
+    assert measured(quick=True) == {False}
