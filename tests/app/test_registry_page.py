@@ -10,17 +10,15 @@ from inspector.app.pages.tools import registered as content
 from inspector.app.pages.tools.registry import PAGE, RegistryScreen
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.definition import definition_hash
-from inspector.core.error import BreakerState
-from inspector.core.ports import ToolOutcomes
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
-from inspector.registry.health import Health, ToolHealth
+from inspector.registry.health import ToolHealth
 from inspector.registry.library import Overview, RegistryLibrary
 from inspector.search.ports import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.session.synchronise import Synchronised
 from tests.support.app import app_rig, goes, said, seen, toasts, until
-from tests.support.canned import FIRST, REFUNDS, canned_federation, canned_library, library_of
+from tests.support.canned import REFUNDS, canned_federation, canned_library, library_of
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.workbench import Rig
@@ -201,13 +199,7 @@ def test_hostile_text_is_shown_harmless(text: str) -> None:
 
 
 async def test_a_tools_health_is_in_its_row_and_in_full_beside_it() -> None:
-    known = canned_library()
-    found = Health(
-        {"billing:refund_invoice": ToolOutcomes(4, 3, FIRST), "shop:track_parcel": ToolOutcomes(2, 0, FIRST)},
-        {"warehouse": BreakerState.OPEN},
-    )
-    library = RegistryLibrary(known.opened, known._embedder, health=lambda _sight: found)
-    async with page(library) as (pilot, _):
+    async with page(canned_library()) as (pilot, _):
         await until(pilot, lambda: "⚠ failing 3/4" in seen(pilot))
         cells = {
             record.key: str(record.cells[2])

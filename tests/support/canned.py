@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.budget import Prices
-from inspector.core.error import StoreError
+from inspector.core.error import BreakerState, StoreError
 from inspector.core.inertia import InertiaGraph, Tally
-from inspector.core.ports import TaskCalls
+from inspector.core.ports import TaskCalls, ToolOutcomes
 from inspector.core.report import Origin, Section, Table
 from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
@@ -20,6 +20,7 @@ from inspector.measure.audit.audit import Pricing, audit
 from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subject
 from inspector.registry.embedding import embed_missing
 from inspector.registry.federation import Federation, Member
+from inspector.registry.health import Health
 from inspector.registry.library import RegistryLibrary
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.catalog_size import CALIBRATED, HEADERS
@@ -173,10 +174,18 @@ def registry_of(*origins: tuple[str, Sequence[Tool]]) -> HeldRegistry:
     return registry
 
 
+HEALTH = Health(
+    {"billing:refund_invoice": ToolOutcomes(4, 3, FIRST), "shop:track_parcel": ToolOutcomes(2, 0, FIRST)},
+    {"warehouse": BreakerState.OPEN},
+)
+
+
 def library_of(*origins: tuple[str, Sequence[Tool]], federation: Federation | None = None) -> RegistryLibrary:
     """A library with these tools."""
     registry, embedder = registry_of(*origins), MemoryEmbedder()
-    return RegistryLibrary(lambda: registry, lambda: embedder, federation=lambda: federation)
+    return RegistryLibrary(
+        lambda: registry, lambda: embedder, federation=lambda: federation, health=lambda _sight: HEALTH
+    )
 
 
 def canned_federation() -> Federation:

@@ -43,10 +43,12 @@ def segments(parts: TokenParts) -> tuple[Segment, ...]:
 
 
 def few_segments(parts: TokenParts) -> tuple[Segment, ...]:
-    """Return five parts for narrow layouts: instructions join the system prompt, summaries the manifest."""
+    """Return a few parts for narrow layouts: summaries join the manifest, searches the history."""
     advertised = parts.meta + parts.manifest + parts.pool
+    told = Segment("instructions", parts.instructions, COLORS["instructions"])
     return (
-        Segment("system", parts.prompt, COLORS["system"]),
+        Segment("system", parts.system, COLORS["system"]),
+        *((told,) if told.value else ()),
         Segment("meta+manifest", advertised, COLORS["search_tools"]),
         Segment("tools", parts.tools, COLORS["tools"]),
         Segment("history", parts.history + parts.searches, COLORS["history"]),

@@ -16,13 +16,15 @@ from inspector.search.ports import Located, PeerAnswer, RegisteredTool
 from inspector.session.synchronise import Synchronised
 from widgets import Column, Record, plain, visible
 
-TOOLS = (
+_TOOL, _ORIGIN, _VERSION, _SINCE = (
     Column("tool", "tool", weight=4, shorten="name", min_width=14),
     Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=44),
-    Column("health", "health", width=17, hide_below=56),
     Column("version", "version", align="right", width=7),
-    Column("since", "since", width=10, hide_below=76),
+    Column("since", "since", width=10, hide_below=60),
 )
+TOOLS = (_TOOL, _ORIGIN, _VERSION, _SINCE)
+HEALTHY = (_TOOL, _ORIGIN, Column("health", "health", width=13, hide_below=56), _VERSION, _SINCE)
+"""The columns where the health of tools may be known."""
 FOUND = (
     Column("tool", "tool", weight=4, shorten="name", min_width=14),
     Column("bar", "", width=10, hide_below=40),
@@ -76,21 +78,14 @@ def facts(overview: Overview, *, whole: bool = True) -> Content:
 
 
 def rows(tools: Sequence[RegisteredTool], health: Health | None) -> tuple[Record, ...]:
-    """Return a row for each tool; without `health` nothing may be known of it."""
-    return tuple(
-        Record(
-            one.tool.id,
-            (
-                one.tool.id,
-                one.origin,
-                "" if health is None else health_cell(health.of(one.tool.id)),
-                f"{one.version:,}",
-                shown_moment(one.at, "%Y-%m-%d"),
-            ),
-            copy=one.tool.id,
-        )
-        for one in tools
-    )
+    """Return a row for each tool; without `health` for the columns TOOLS, else for HEALTHY."""
+    rows = []
+    for one in tools:
+        id_ = one.tool.id
+        known = () if health is None else (health_cell(health.of(id_)),)
+        cells = (id_, one.origin, *known, f"{one.version:,}", shown_moment(one.at, "%Y-%m-%d"))
+        rows.append(Record(id_, cells, copy=id_))
+    return tuple(rows)
 
 
 _HEALTH = {

@@ -175,7 +175,7 @@ class RegistryScreen(ListPage, ToolKeys):
         self.list.empty = content.NO_MATCH if self._part else content.empty(whole=self.session.sight.is_whole)
         title = content.title(len(self._tools), self._total, self._part)
         self.query_one("#registry-left").border_title = title
-        self.list.columns = content.TOOLS
+        self.list.columns = content.TOOLS if self._health is None else content.HEALTHY
         self.list.records = content.rows(self._tools, self._health)
 
     def moved(self) -> None:
