@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -77,12 +77,15 @@ _SEARCHING: _Columns = {
     "returned": lambda one: _share(one.returned),
     "reached": lambda one: _share(one.reached),
     "used": lambda one: _share(one.used),
-    f"recall at {', '.join(map(str, CUTS))}": lambda one: _recall(one),
+}
+_RECALL: _Columns = {
+    "setup": lambda one: one.setup.name,
+    **{f"first {cut}": partial(lambda cut, one: _percent(one.recall[cut]), cut) for cut in CUTS},
 }
 _SESSIONS: _Columns = {
     "setup": lambda one: one.setup.name,
     "searches per run": lambda one: _interval(one.searches_a_run, ".1f"),
-    f"of them at most {FEW}": lambda one: _share(one.few),
+    f"runs with at most {FEW}": lambda one: _share(one.few),
     f"bound after {', '.join(map(str, QUARTERS))} %": lambda one: "  ".join(
         f"{value.mean:.1f}" for value in one.bound.values()
     ),
@@ -122,8 +125,8 @@ _WIDE = (
     "returned",
     "reached",
     "used",
-    "recall",
     "searches per",
+    "runs with",
     "bound after",
     "solved runs that",
     "with",
@@ -151,6 +154,7 @@ def _report(told: Told) -> Iterator[str | Table]:
     yield from _heading(told)
     for title, columns in (
         ("Searching", _SEARCHING),
+        ("Recall: called tools ranked among the first", _RECALL),
         ("Calls", _CALLS),
         ("Sessions", _SESSIONS),
         ("Tokens per model call, dollars per solved task", _MONEY),
@@ -204,9 +208,8 @@ def _share(value: Estimate | None) -> str:
     return f"{percent(value.mean)} [{value.low * 100:.0f}, {value.high * 100:.0f}]"
 
 
-def _recall(one: SetupSummary) -> str:
-    known = [value for value in one.recall.values() if value is not None]
-    return "  ".join(f"{value.mean * 100:.0f}" for value in known) + " %" if known else NOTHING
+def _percent(value: Estimate | None) -> str:
+    return NOTHING if value is None else percent(value.mean)
 
 
 def _number(value: Estimate | None) -> str:
