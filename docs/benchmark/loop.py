@@ -202,6 +202,7 @@ async def shares(profile: str, count: int) -> Shares:
     number = count // (len(_VERBS) * len(_NOUNS))
     with ExitStack() as stack:
         stack.enter_context(patch.object(ToldModel, "window", 10**9))
+        stack.enter_context(patch("inspector.search.embedding.BATCH", 4_096))
         for layer, methods in LAYERS.items():
             for kind, name in methods:
                 stack.enter_context(patch.object(kind, name, found.timed(layer, getattr(kind, name))))
@@ -222,18 +223,14 @@ async def shares(profile: str, count: int) -> Shares:
 
 
 def layers() -> None:
-    """Markdown: the share of each layer, by profile and number of tools."""
-    runs = {
-        (profile, count): asyncio.run(shares(profile, count)).spent
-        for profile in _LAYERED
-        for count in _SHARED_BY
-    }
-    say(f"| layer | {' | '.join(f'{profile}, {count:,}' for profile, count in runs)} |")
-    say(f"|---|{'--:|' * len(runs)}")
-    totals = {key: sum(spent.values()) for key, spent in runs.items()}
-    for layer in (*LAYERS, "the loop itself"):
-        cells = (f"{spent[layer] / totals[key]:.1%}" for key, spent in runs.items())
-        say(f"| {layer} | {' | '.join(cells)} |")
+    """Markdown: the share of each layer, a row a profile and number of tools."""
+    names = (*LAYERS, "the loop itself")
+    say(f"| profile, tools | {' | '.join(names)} |\n|---|{'--:|' * len(names)}")
+    for profile in _LAYERED:
+        for count in _SHARED_BY:
+            spent = asyncio.run(shares(profile, count)).spent
+            cells = (f"{spent[name] / sum(spent.values()):.1%}" for name in names)
+            say(f"| {profile}, {count:,} | {' | '.join(cells)} |")
 
 
 def main() -> None:

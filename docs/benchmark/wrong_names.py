@@ -2,8 +2,8 @@
 
 `python -m docs.benchmark.wrong_names` prints it. A stand-in for the model calls tools by names that are wrong
 in several ways, then by the right name. Catalogs are the demo's deferred tools and, where pool_docker is
-there, tools drawn from it: the names are real, parameters are left out. Deliveries with the same figures share
-a table. Tokens are counted as gpt-5's.
+there, tools drawn from it: the names are real, parameters are left out. Deliveries with the same figures
+share a table. Tokens are counted as gpt-5's.
 """
 
 import asyncio
