@@ -220,11 +220,15 @@ def skipped_table() -> Table:
 
 
 def drawn_table(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Table:
-    """Random sets of whole servers, `DRAWS` of each size: medians, and between what 95 % of them lie."""
+    """Random sets of whole servers, `DRAWS` of each size: medians, and between what 95 % of them lie.
+
+    There are none of one server alone, nor of a catalog that is not twice as large.
+    """
     rows = []
     for catalog in catalogs:
         steps(f"random sets of {catalog.name}")
-        rows += [_drawn_row(catalog, size, meter) for size in DRAWN if 2 * size <= len(catalog.tools)]
+        if len(_by_server(catalog.tools)) > 1:
+            rows += [_drawn_row(catalog, size, meter) for size in DRAWN if 2 * size <= len(catalog.tools)]
     title = f"Random sets of whole servers, {DRAWS} of each size: medians [95 % of the sets]"
     return Table(title, DRAWN_HEADERS, tuple(rows), frozenset(range(1, len(DRAWN_HEADERS))))
 

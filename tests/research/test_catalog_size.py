@@ -120,8 +120,9 @@ def test_a_random_set_has_whole_servers_and_no_more_of_them_than_it_needs(
     assert drawn == list(random_sets(tools, size))
 
 
-def test_a_catalog_is_drawn_from_only_where_it_is_twice_as_large() -> None:
-    catalogs = [NamedCatalog(f"{size}", generated(size, METER, server_size=10).tools) for size in (120, 210)]
+def test_a_catalog_is_drawn_from_only_where_it_has_servers_and_is_twice_as_large() -> None:
+    catalogs = [NamedCatalog("one server", generated(210, METER, server_size=210).tools)]
+    catalogs += [NamedCatalog(f"{size}", generated(size, METER, server_size=10).tools) for size in (120, 210)]
     table = drawn_table(catalogs, METER, Steps())
     assert [(row[0], row[1], row[2]) for row in table.rows] == [("210", "100", "100")]
     assert float(table.rows[0][5].split(" ")[0]) > float(table.rows[0][7].split(" ")[0]) > 80
