@@ -128,8 +128,8 @@ def test_every_figure_of_recorded_runs_that_the_readme_names_is_measured_and_sig
     found = evidence.figures(Path("data"), printed)
     for words in evidence.SENTENCES:
         assert set(re.findall(r"\{(\w+)\}", words)) <= found.keys()
-    assert found["mcpmark_append_cached"] == "-50"
-    assert found["mcpmark_append_cached_high"] == "+50"
+    assert found["mcpmark_append_cost"] == "-50"
+    assert found["mcpmark_append_cost_high"] == "+50"
     assert (found["live_first_100"], found["live_found_200_high"]) == ("96.9", "93.5")
     rows = evidence.table(Path("data"), printed)["table"].splitlines()
     assert len(rows) == 2 + 3 * len(evidence.COLLECTIONS)
