@@ -96,20 +96,16 @@ def compare() -> Mapping[str, str]:
     return {"table": "".join(lines)}
 
 
-def _data() -> Path:
-    return Path(os.environ[DATA])
-
-
 @cache
 def saved() -> Mapping[str, str]:
     """What discovery saves over captured catalogs and recorded runs."""
-    return evidence.figures(_data(), _printed)
+    return evidence.figures(Path(os.environ[DATA]), _printed)
 
 
 @cache
 def recorded() -> Mapping[str, str]:
     """The recorded runs under static binding and discovery, as a table."""
-    return evidence.table(_data(), _printed)
+    return evidence.table(Path(os.environ[DATA]), _printed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,17 +235,14 @@ def drawn_table(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Ste
 
 def _drawn_row(catalog: NamedCatalog, size: int, meter: BudgetMeter) -> tuple[str, ...]:
     calls = [first_call(tools, catalog.summaries, meter) for tools in random_sets(catalog.tools, size)]
-    return (
-        catalog.name,
-        f"{size}",
-        f"{median(call.tools for call in calls):g}",
-        f"{median(call.static for call in calls):,.0f}",
-        f"{median(call.first for call in calls):,.0f}",
-        _spread([call.cut for call in calls]),
-        f"{median(call.found for call in calls):,.0f}",
-        _spread([reduction(call.static, call.found) for call in calls]),
-        _spread([reduction(call.static, call.found + call.text) for call in calls]),
+    tools, static, first, found = (
+        f"{median(getattr(call, part) for call in calls):,.0f}"
+        for part in ("tools", "static", "first", "found")
     )
+    after = _spread([reduction(call.static, call.found) for call in calls])
+    with_text = _spread([reduction(call.static, call.found + call.text) for call in calls])
+    cut = _spread([call.cut for call in calls])
+    return (catalog.name, f"{size}", tools, static, first, cut, found, after, with_text)
 
 
 def random_sets(tools: Sequence[Tool], size: int) -> Iterator[Sequence[Tool]]:
