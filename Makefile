@@ -89,8 +89,8 @@ reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of 
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots
 
-numbers: $(STAMP) ## measure the figures of the README and the docs, and write them again (some 2 minutes; with DATA=FOLDER also those of recorded runs)
-	$(BIN)/python -m docs.figures $(if $(DATA),--data $(DATA))
+numbers: $(STAMP) ## measure the figures of the README and the docs, and write them again (half an hour; QUICK=1: a minute; DATA=FOLDER: recorded runs too)
+	$(BIN)/python -m docs.figures $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA))
 
 docs: $(STAMP) ## write the tables of commands and keys in the docs again
 	$(BIN)/python -m tests.support.doc_table

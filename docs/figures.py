@@ -1,162 +1,196 @@
 """The figures of the README and the docs, measured and written again: `make numbers`.
 
-`python -m docs.figures --quick` measures only what takes a few seconds, and `--check` writes nothing: it
-prints every line that is no longer true, and fails. Timings are left out, since they belong to a machine:
-`make bench` prints them.
+`python -m docs.figures --quick` measures only what takes seconds, and `--check` writes nothing: it prints
+every line that is no longer true, and fails. What a machine's speed decides is left out: `make bench` prints
+it.
 
-A sentence is found by its words; a table stands between `<!-- numbers: NAME -->` and `<!-- end -->`. What is
-measured on recorded runs stays as it is without `--data FOLDER` (`make numbers DATA=FOLDER`).
+A sentence is found by its words; a table stands between `<!-- numbers: NAME -->` and `<!-- end -->`; the
+pages that a benchmark writes are written by it. What is measured on recorded runs stays as it is without
+`--data FOLDER` (`make numbers DATA=FOLDER`).
 """
 
 import argparse
-import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
-from docs import evidence
+from docs import evidence, measured
 from docs.benchmark import say
+from docs.measured import OWN, REPRODUCTION, RETRIEVAL, ROOT, Figures, Texts
 
-ROOT = Path(__file__).resolve().parents[1]
 _TABLE = re.compile(r"(<!-- numbers: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_VALUE = r"\$?[-+–.\d][\d,.]*"
-DATA = "DATA"
+_VALUE = r"\$?[-+–.\d][\d,.]*(?: %)?"
+_DATA = ROOT.parent / "shared" / "data"
+PAPERS = "docs/papers/README.md"
+Measure = Callable[[Texts], Figures]
 
 
-def _printed(*words: str) -> str:
-    """What a command prints in an empty home folder."""
-    with tempfile.TemporaryDirectory() as home:
-        environment = {**os.environ, "HOME": home, "XDG_DATA_HOME": home, "COLUMNS": "200"}
-        done = subprocess.run(
-            [sys.executable, "-m", "inspector", *words],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            check=True,
-        )
-        return done.stdout.decode()
+class Figure(Protocol):
+    """A place of a page, and what measures it."""
 
+    @property
+    def page(self) -> str: ...
 
-@cache
-def demo() -> Mapping[str, str]:
-    """The scripted conversation: the tokens that tools take in some of its model calls."""
-    records = json.loads(_printed("demo", "--headless", "--json"))
-    found, static = {}, 0
-    for record in records:
-        event = record["event"]
-        if record["kind"] == "catalog":
-            static = event["static_tokens"]
-            found["static"] = f"{static:,}"
-        if record["kind"] != "request":
-            continue
-        parts, call = event["tokens"], event["call"]
-        tools = parts["tools"] + parts["meta"] + parts["manifest"]
-        found[f"tools{call}"] = f"{tools:,}"
-        found[f"bound{call}"] = str(len(event["bound"]))
-        found[f"searches{call}"] = f"{parts['searches']:,}"
-        found[f"saved{call}"] = f"{1 - (tools + parts['searches']) / static:.0%}".removesuffix("%")
-    return found
+    @property
+    def measure(self) -> Measure: ...
 
-
-@cache
-def cost() -> Mapping[str, str]:
-    """An assumed session over the demo's tools: its price by strategy, and from how many tools each pays."""
-    data = json.loads(_printed("cost", "--demo", "--json"))
-    found = {"tools": str(data["tools"]), "calls": str(data["assumed"]["calls"])}
-    for way in data["deliveries"]:
-        name, pays = way["delivery"], way["pays_from_tools"] or {}
-        found[name] = f"${way['cached']['dollars']:.2f}"
-        found |= {f"{name}_{bound}": f"{number:,}" for bound, number in pays.items()}
-    return found
-
-
-@cache
-def compare() -> Mapping[str, str]:
-    """The conversation of the demo under every profile, as a table."""
-    runs = json.loads(_printed("scenario", "compare", "demo", "--all-profiles", "--json"))["profiles"]
-    rows: dict[str, Callable[[Mapping[str, Any]], str]] = {
-        "": lambda run: run["profile"],
-        "model calls": lambda run: str(run["model_calls"]),
-        "definitions": lambda run: f"{run['tool_tokens']:,}",
-        "definitions and searches": lambda run: f"{run['discovery_tokens']:,}",
-        "all input": lambda run: f"{run['input_tokens']:,}",
-        "cost a solved step": lambda run: f"${run['dollars_per_step']:.2g}",
-        "searches, evictions": lambda run: f"{run['searches']}, {run['evictions']}",
-    }
-    lines = [f"| {' | '.join((name, *map(of, runs)))} |\n" for name, of in rows.items()]
-    lines.insert(1, f"|---|{'--:|' * len(runs)}\n")
-    return {"table": "".join(lines)}
-
-
-@cache
-def saved() -> Mapping[str, str]:
-    """What discovery saves over captured catalogs and recorded runs."""
-    return evidence.figures(Path(os.environ[DATA]), _printed)
-
-
-@cache
-def recorded() -> Mapping[str, str]:
-    """The recorded runs under static binding and discovery, as a table."""
-    return evidence.table(Path(os.environ[DATA]), _printed)
+    def written(self, text: str, figures: Figures) -> str:
+        """The page's text with the figures as measured. Raises ValueError if it has no such place."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words of a page with figures in braces, and what measures those."""
+    """Words of a page with figures in braces."""
 
     page: str
-    measured: Callable[[], Mapping[str, str]]
+    measure: Measure
     words: str
 
-    def written(self, text: str) -> str:
-        """The page's text with the figures as measured. Raises ValueError unless it has the words once."""
+    def written(self, text: str, figures: Figures) -> str:
+        """See `Figure`."""
         parts = re.split(r"\{(\w+)\}", self.words)
         plain = [r"\s+".join(map(re.escape, part.split(" "))) for part in parts[::2]]
         pattern = re.compile(f"({f'){_VALUE}('.join(plain)})")
         if len(pattern.findall(text)) != 1:
             raise ValueError(f"{self.page} does not say once: {self.words}")
-        values = [self.measured()[name] for name in parts[1::2]]
+        values = [figures[name] for name in parts[1::2]]
         return pattern.sub(lambda found: _joined(found.groups(), values), text)
 
 
-def _joined(plain: tuple[str, ...], values: list[str]) -> str:
+def _joined(plain: Sequence[str], values: Sequence[str]) -> str:
     return "".join(word for pair in zip(plain, (*values, ""), strict=True) for word in pair)
 
 
-SENTENCES = (
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A table between markers; the figures are the whole of it."""
+
+    page: str
+    measure: Measure
+    name: str
+
+    def written(self, text: str, figures: Figures) -> str:
+        """See `Figure`."""
+        if f"<!-- numbers: {self.name} -->\n" not in text:
+            raise ValueError(f"{self.page} has no place for the table {self.name}")
+
+        def put(found: re.Match[str]) -> str:
+            return f"{found[1]}{figures['table']}{found[3]}" if found[2] == self.name else found[0]
+
+        return _TABLE.sub(put, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Cells of the first table under a heading, by column and row: some of what a benchmark wrote."""
+
+    page: str
+    measure: Measure
+    heading: str
+
+    def written(self, text: str, figures: Figures) -> str:
+        """See `Figure`."""
+        header, *rows = measured.tables(text, self.heading)[0]
+        start = text.index(f"{self.heading}\n")
+        before, after = text[:start], text[start:]
+        for row in rows:
+            put = [figures.get(f"{column} {row[0]}") for column in header]
+            cells = [
+                cell if value is None else cell.replace(cell.strip("*"), value)
+                for cell, value in zip(row, put, strict=True)
+            ]
+            after = after.replace(f"| {' | '.join(row)} |", f"| {' | '.join(cells)} |", 1)
+        return before + after
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A page that a command writes. What is about speed and dates stays as it is.
+
+    Those are the lines that start as `kept`, and the `sections` by their headings.
+    """
+
+    page: str
+    command: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+
+    def measure(self, texts: Texts) -> Figures:
+        """The new page."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.md"
+            path.write_text(texts[self.page], encoding="utf-8")
+            command = [sys.executable, "-m", *self.command, "--output", str(path)]
+            # A bar that is missed makes the command fail; the page says so.
+            subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
+            return {"page": path.read_text(encoding="utf-8")}
+
+    def written(self, text: str, figures: Figures) -> str:
+        """See `Figure`."""
+        old = {section.partition("\n")[0]: section for section in _sections(text)}
+        lines = {start: line for line in text.splitlines() for start in self.kept if line.startswith(start)}
+        made = []
+        for section in _sections(figures["page"]):
+            heading = section.partition("\n")[0]
+            made.append(old.get(heading, section) if heading in self.sections else section)
+        page = "".join(made)
+        for start, line in lines.items():
+            page = re.sub(rf"^{re.escape(start)}.*$", line.replace("\\", r"\\"), page, flags=re.MULTILINE)
+        return page
+
+
+def _sections(text: str) -> list[str]:
+    return re.split(r"^(?=## )", text, flags=re.MULTILINE)
+
+
+WRITTEN = (
+    Written(
+        REPRODUCTION,
+        ("inspector", "bench", "papers", "--all", "--data", str(_DATA)),
+        kept=("Made on ", "| latency of a search, bm25 |", "| latency of a search, prd-bm25 |"),
+        sections=("## Latency of retrieval",),
+    ),
+    Written(
+        RETRIEVAL,
+        ("docs.benchmark.retrieval", "--quality"),
+        sections=() if os.environ.get("TOOLSIGHT_PEERS") else ("## Peers",),
+    ),
+)
+QUICK: tuple[Figure, ...] = (
     Sentence(
         "README.md",
-        demo,
+        measured.demo,
         "the demo's first model call binds {tools1} tokens of tools instead of {static}, "
         "and its tenth model call binds {tools10};",
     ),
-    *(Sentence("README.md", saved, words) for words in evidence.SENTENCES),
-    Sentence("README.md", cost, "static binding once there are {append_usual} tools of similar size"),
+    Sentence(
+        "README.md", measured.cost, "static binding once there are {append_usual} tools of similar size"
+    ),
     Sentence(
         "docs/cost.md",
-        cost,
+        measured.cost,
         "With the demo's {tools} tools (assuming a session of {calls} calls at gpt-5 prices), static binding "
         "costs {static}, `append` {append} and `call_tool` {call_tool}.",
     ),
     Sentence(
         "docs/cost.md",
-        cost,
+        measured.cost,
         "becomes cheaper than static binding at {append_usual} tools of that size ({append_low} to "
         "{append_high} depending on the assumptions), and `call_tool` at {call_tool_usual} tools "
         "({call_tool_low} to {call_tool_high}).",
     ),
     *(
         Sentence(
-            "docs/papers/README.md",
-            demo,
+            PAPERS,
+            measured.demo,
             f"| {call} ({what}) | {{bound{call}}} | {{tools{call}}} | {{searches{call}}} | {{static}} | "
             f"{{saved{call}}} % |",
         )
@@ -167,8 +201,8 @@ SENTENCES = (
         )
     ),
     Sentence(
-        "docs/papers/README.md",
-        cost,
+        PAPERS,
+        measured.cost,
         "({calls} assumed calls, gpt-5 prices), static binding costs {static}, `append` {append} and "
         "`call_tool` {call_tool}. `append` becomes cheaper at {append_usual} tools of that size as assumed "
         "({append_low} to {append_high} over all assumptions at once), `call_tool` at {call_tool_usual} "
@@ -176,44 +210,82 @@ SENTENCES = (
     ),
     Sentence(
         "docs/papers/performance.md",
-        demo,
+        measured.demo,
         "| tokens of the first model call, compared to binding every tool | {tools1} and {static} |",
     ),
+    Marked(PAPERS, measured.compare, "compare"),
+    Cells(RETRIEVAL, measured.ranking_sample, OWN),
+    # What two pages say, agrees.
+    Marked(PAPERS, measured.retrieval, "retrieval"),
+    Sentence(
+        "README.md",
+        measured.retrieval,
+        "reaches a mean nDCG@10 of {mean_hybrid} on four published data sets (MiniLM alone reaches "
+        "{mean_dense}, and BM25 alone {mean_bm25}), where bfcl's {bfcl} is for a sample of 600 requests",
+    ),
+    *(
+        Sentence(PAPERS, measured.reproduction, words)
+        for words in (
+            "azure_mcp, 200 | | {cut_demo}; {cut_pool_docker}; {cut_azure_mcp} |",
+            "what people ask; pool_docker; azure_mcp | | {demo_gate_f1} and {demo_search_f1}; "
+            "{pool_docker_gate_f1} and {pool_docker_search_f1}; {azure_mcp_gate_f1} and "
+            "{azure_mcp_search_f1} |",
+            "metatool; toolalpaca | | {bfcl_gate_f1} and {bfcl_search_f1}; {metatool_gate_f1} and "
+            "{metatool_search_f1}; {toolalpaca_gate_f1} and {toolalpaca_search_f1} |",
+            "demo; pool_docker; azure_mcp | | {demo_gate_all} and {demo_search_all}; {pool_docker_gate_all} "
+            "and {pool_docker_search_all}; {azure_mcp_gate_all} and {azure_mcp_search_all} |",
+            "the search is better on azure_mcp (p = {azure_mcp_p}) and bfcl (p = {bfcl_p}); elsewhere the "
+            "two cannot be told apart (demo p = {demo_p}, pool_docker {pool_docker_p}, metatool "
+            "{metatool_p}, toolalpaca {toolalpaca_p}).",
+            "11 tools always included | 93 %, 96 % | {cut_0_100}, {cut_0_200}; {cut_11_100}, {cut_11_200} |",
+            "without and with its summary pool | 2,368; 7,188 | {attention_call}; {attention_pool} |",
+            "of a turn with its searches ({default_calls} calls) | | {default_call}; {default_turn} |",
+            "retrieval F1 of bound tools, Tool Attention and `toolsight` | | {attention_f1}, {default_f1} |",
+            "one changed every turn; none changed | 22 % | {hits_changing}; {hits_steady} |",
+        )
+    ),
 )
-TABLES = {
-    ("docs/papers/README.md", "compare"): compare,
-    ("docs/papers/recorded-runs.md", "recorded"): recorded,
-}
-QUICK = (demo, cost)
-WITH_DATA = (saved, recorded)
+SLOW: tuple[Figure, ...] = (
+    *WRITTEN,
+    Sentence(
+        "docs/papers/profiles.md",
+        measured.list_changes,
+        "the input costs {append} % less with `append` and {least} to {most} % less with the others",
+    ),
+)
 
 
-def is_measured(what: Callable[[], Mapping[str, str]], *, quick: bool) -> bool:
-    """Whether these figures are measured: some take too long for `quick`, and some need data."""
-    return what in QUICK or (not quick and (what not in WITH_DATA or DATA in os.environ))
+def recorded(data: Path) -> tuple[Figure, ...]:
+    """What is measured on captured catalogs and recorded runs in a folder."""
+
+    def saved(_: Texts) -> Figures:
+        return evidence.figures(data, measured.printed)
+
+    def runs(_: Texts) -> Figures:
+        return evidence.table(data, measured.printed)
+
+    sentences = (Sentence("README.md", saved, words) for words in evidence.SENTENCES)
+    return *sentences, Marked("docs/papers/recorded-runs.md", runs, "recorded")
 
 
-def pages(*, quick: bool) -> Iterator[tuple[Path, str, str]]:
-    """Every page that has figures: its path, its text, and its text with what is measured now.
+def new_texts(
+    figures: Sequence[Figure], told: Callable[[str, float], None]
+) -> Iterator[tuple[str, str, str]]:
+    """Each page's path, its text, and its text with what is measured now; what took how long is `told`.
 
-    What is not measured stays as it is. Raises ValueError where a page lacks a sentence or a table.
+    Raises ValueError where a page lacks one of the figures' places.
     """
-    tables = {place: of for place, of in TABLES.items() if is_measured(of, quick=quick)}
-    for page in dict.fromkeys((*(sentence.page for sentence in SENTENCES), *(page for page, _ in TABLES))):
-        path = ROOT / page
-        before = text = path.read_text(encoding="utf-8")
-        for sentence in SENTENCES:
-            if sentence.page == page and is_measured(sentence.measured, quick=quick):
-                text = sentence.written(text)
-        for (_, name), measured in ((place, of) for place, of in tables.items() if place[0] == page):
-            text = _with_table(page, text, name, measured()["table"])
-        yield path, before, text
-
-
-def _with_table(page: str, text: str, name: str, table: str) -> str:
-    if f"<!-- numbers: {name} -->\n" not in text:
-        raise ValueError(f"{page} has no place for the table {name}")
-    return _TABLE.sub(lambda found: f"{found[1]}{table}{found[3]}" if found[2] == name else found[0], text)
+    pages = dict.fromkeys(one.page for one in (*figures, *WRITTEN))
+    before = {page: (ROOT / page).read_text(encoding="utf-8") for page in pages}
+    after, found = dict(before), dict[Measure, Figures]()
+    for one in figures:
+        if one.measure not in found:
+            started = time.monotonic()
+            found[one.measure] = one.measure(after)
+            told(getattr(one.measure, "__name__", ""), time.monotonic() - started)
+        after[one.page] = one.written(after[one.page], found[one.measure])
+    for page, text in before.items():
+        yield page, text, after[page]
 
 
 def differences(before: str, after: str) -> list[tuple[str, str]]:
@@ -224,22 +296,26 @@ def differences(before: str, after: str) -> list[tuple[str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="only what takes a few seconds")
+    parser.add_argument("--quick", action="store_true", help="only what takes seconds")
     parser.add_argument("--check", action="store_true", help="write nothing, and fail if a figure differs")
     parser.add_argument("--data", type=Path, help="recorded runs: docs/papers/recorded-runs.md")
     options = parser.parse_args()
-    if options.data and evidence.is_complete(options.data):
-        os.environ[DATA] = str(options.data.resolve())
-    elif not options.quick:
-        os.environ.pop(DATA, None)
-        say("skipped, since --data does not name its folder: what is measured on recorded runs")
     started, changed = time.monotonic(), 0
-    for path, before, after in pages(quick=options.quick):
+    figures = QUICK if options.quick else (*SLOW, *QUICK)
+    if options.data and evidence.is_complete(options.data):
+        figures = (*figures, *recorded(options.data.resolve()))
+    elif not options.quick:
+        say("skipped, since --data does not name its folder: what is measured on recorded runs")
+
+    def told(what: str, seconds: float) -> None:
+        say(f"{what}: {seconds:.0f} s")
+
+    for page, before, after in new_texts(figures, told):
         for old, new in differences(before, after):
             changed += 1
-            say(f"{path.relative_to(ROOT)}\n  - {old}\n  + {new}")
+            say(f"{page}\n  - {old}\n  + {new}")
         if not options.check and after != before:
-            path.write_text(after, encoding="utf-8")
+            (ROOT / page).write_text(after, encoding="utf-8")
     say(f"{changed} lines differ; measured in {time.monotonic() - started:.0f} s")
     sys.exit(1 if options.check and changed else 0)
 

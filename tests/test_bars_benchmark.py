@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import evidence, figures
+from docs import evidence
 from docs.benchmark import bars, retrieval
 from docs.benchmark.levers import LONGEST, SHORTEST, joined, plainer
 from docs.benchmark.loop import Shares
@@ -135,14 +135,3 @@ def test_every_figure_of_recorded_runs_that_the_readme_names_is_measured_and_sig
     assert len(rows) == 2 + 3 * len(evidence.COLLECTIONS)
     assert len({row.count("|") for row in rows}) == 1
     assert "| $0.500, -50 % [-75, +50] |" in rows[3]
-
-
-def test_figures_of_recorded_runs_stay_as_they_are_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    def measured(*, quick: bool = False) -> set[bool]:
-        return {figures.is_measured(one, quick=quick) for one in figures.WITH_DATA}
-
-    monkeypatch.delenv(figures.DATA, raising=False)
-    assert measured() == {False}
-    monkeypatch.setenv(figures.DATA, "data")
-    assert measured() == {True}
-    assert measured(quick=True) == {False}

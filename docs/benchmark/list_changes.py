@@ -106,11 +106,23 @@ def _broken(requests: Sequence[ModelRequest]) -> int:
     return sum(not _is_start_of(*two) for two in pairwise(requests))
 
 
+def both(way: str) -> tuple[Cost, Cost]:
+    """What a delivery costs with `search_tools` described anew at each change, and told at the end."""
+    anew, steady = (asyncio.run(conversation(way, anew=anew)) for anew in (True, False))
+    return anew, steady
+
+
+def saved() -> dict[str, float]:
+    """The share of the input's price that each delivery saves."""
+    found = {way: both(way) for way in DELIVERIES}
+    return {way: 1 - steady.billed / anew.billed for way, (anew, steady) in found.items()}
+
+
 def main() -> None:
     say(f"{TURNS} turns, a changed list before each; requests whose start changed, and what the input costs:")
     say(f"  {'delivery':<20}{'described anew':>24}{'said at the end':>24}{'saved':>8}")
     for way in DELIVERIES:
-        anew, steady = (asyncio.run(conversation(way, anew=anew)) for anew in (True, False))
+        anew, steady = both(way)
         cells = (f"{cost.broken:>4} of {cost.requests}  ${cost.dollars:.4f}" for cost in (anew, steady))
         say(f"  {way:<20}{''.join(f'{cell:>24}' for cell in cells)}{1 - steady.billed / anew.billed:>8.0%}")
 

@@ -1,17 +1,19 @@
 """Every ranker over every data set, and the bars the default has to reach: `make bench-retrieval`.
 
-Writes the report to a file, by default `docs/papers/retrieval.md`; progress goes to stdout. The
-published data sets are read from the folder beside the checkout; without it only the project's own are
-measured. The first run embeds every tool, which takes minutes; vectors are kept in `.benchmark`.
+Writes the report to a file, by default `docs/papers/retrieval.md`; progress goes to stdout. Only the section
+about speed depends on the machine; `make numbers` measures all others. The published data sets are read from
+the folder beside the checkout; without it only the project's own are measured. The first run embeds every
+tool, which takes minutes; vectors are kept in `.benchmark`.
 """
 
 import argparse
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 from typing import NoReturn
 
 from docs.benchmark import fit_fusion, peers, say, speed
@@ -54,6 +56,7 @@ MEASURED = tuple(name for name in RANKERS if name != "regex")
 # Comparing every query with every tool letter by letter takes up to a second a query in a large catalog.
 SLOW = frozenset({"fuzzy", "fuzzy-repaired"})
 SLOW_TOOLS = 500
+AMONG = " + pool"
 # Choosing a server first needs servers to choose from.
 STAGED = frozenset({"two-stage-product"})
 
@@ -71,6 +74,7 @@ def main() -> None:
     parser.add_argument(
         "--speed", action="store_true", help="measure speed again, keep the rest of the report"
     )
+    parser.add_argument("--quality", action="store_true", help="measure all but the speed, and keep that")
     arguments = parser.parse_args()
     output, bars = arguments.output, list[Bar]()
     if arguments.speed:
@@ -79,8 +83,14 @@ def main() -> None:
     sections = [own_section(), levers_section()]
     if DATA.is_dir():
         sections = [published_section(bars), *sections, *answer_sections(bars)]
-    sections.append(speed_section(bars))
-    output.write_text("\n\n".join([*_heading(bars), *sections]) + "\n", encoding="utf-8")
+    if arguments.quality:
+        speed_text, speed_rows = _kept_speed(output.read_text(encoding="utf-8"))
+    else:
+        timed = list[Bar]()
+        speed_text, speed_rows = speed_section(timed), [bar.row for bar in timed]
+        bars += timed
+    rows = dict.fromkeys((*(bar.row for bar in bars), *speed_rows))
+    output.write_text("\n\n".join([*_heading(rows), *sections, speed_text]) + "\n", encoding="utf-8")
     _finish(bars)
 
 
@@ -100,14 +110,18 @@ def _with_speed(report: str, bars: list[Bar]) -> str:
     return "\n".join(lines) + f"\n\n{section}\n"
 
 
-def _heading(bars: Sequence[Bar]) -> list[str]:
-    machine = f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
-    rows = "\n".join(bar.row for bar in bars)
+def _kept_speed(report: str) -> tuple[str, list[str]]:
+    """The section about speed of an earlier report, and its bars."""
+    before, speed = report.split(_SPEED)
+    return _SPEED + speed.rstrip(), [line for line in before.splitlines() if line.startswith(SPEED_PREFIXES)]
+
+
+def _heading(rows: Iterable[str]) -> list[str]:
     return [
         "# How well and how fast the rankers find tools",
-        f"Written by `make bench-retrieval` on {datetime.now(UTC):%Y-%m-%d} ({machine}, 2 cores shared with "
-        "other work). With the packaged int8 MiniLM, quality is the same on every machine; times are not.",
-        f"## Bars\n\n| bar | measured | holds |\n|---|---|---|\n{rows}",
+        "Written by `make bench-retrieval`. With the packaged int8 MiniLM, quality is the same on every "
+        "machine; times are not.",
+        "## Bars\n\n| bar | measured | holds |\n|---|---|---|\n" + "\n".join(rows),
     ]
 
 
@@ -131,7 +145,7 @@ def published_section(bars: list[Bar]) -> str:
             "one wording, no steps, no servers. The shipped weights are others.",
             left_out_table(),
             "### All measures",
-            markdown([one.row for one in measured]).rstrip(),
+            markdown([one.row for one in measured], timed=False).rstrip(),
             peers.section(measured),
         ]
     )
@@ -148,7 +162,7 @@ def own_section() -> str:
             "names and numbers, sometimes several steps at once.",
             grid(measured),
             claims(measured),
-            markdown([one.row for one in measured]).rstrip(),
+            markdown([one.row for one in measured], timed=False).rstrip(),
         ]
     )
 
@@ -180,16 +194,25 @@ def measurable(evalset: EvalSet) -> list[str]:
 
 
 def grid(measured: Sequence[Measured]) -> str:
-    """Rankers as rows, data sets as columns; bold: the best, and what a paired test cannot tell from it."""
+    """Rankers as rows, data sets as columns; bold: the best, and what a paired test cannot tell from it.
+
+    Sets with the pool's tools have a mean of their own.
+    """
     values = ndcg(measured)
     sets = list(dict.fromkeys(dataset for dataset, _ranker in values))
     best = {one.dataset: {one.best, *one.tied} for one in standings(measured)}
-    lines = [f"| ranker | {' | '.join(sets)} | mean |", f"|---|{'--:|' * (len(sets) + 1)}"]
+    pooled = [dataset for dataset in sets if dataset.endswith(AMONG)]
+    means = {"mean": [dataset for dataset in sets if dataset not in pooled]}
+    if pooled:
+        means[f"mean{AMONG}"] = pooled
+    lines = [f"| ranker | {' | '.join((*sets, *means))} |", f"|---|{'--:|' * (len(sets) + len(means))}"]
     for ranker in MEASURED:
         row = {dataset: values[dataset, ranker] for dataset in sets if (dataset, ranker) in values}
         cells = [_cell(row.get(dataset), is_best=ranker in best.get(dataset, ())) for dataset in sets]
-        mean = f"{sum(row.values()) / len(row):.3f}" if len(row) == len(sets) else "–"
-        lines.append(f"| {ranker} | {' | '.join(cells)} | {mean} |")
+        for over in means.values():
+            mean = fmean(row[dataset] for dataset in over) if row.keys() >= set(over) else None
+            cells.append(_cell(mean, is_best=False))
+        lines.append(f"| {ranker} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -230,8 +253,10 @@ def speed_section(bars: list[Bar]) -> str:
         say(f"speed at {count:,} tools")
         found.append(speed.in_fresh_process(count))
     bars += speed_bars(found)
+    machine = f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
     return (
-        f"{_SPEED}\n\nGenerated tools of realistic length, random vectors of MiniLM's length, medians "
+        f"{_SPEED}\n\nMeasured on {datetime.now(UTC):%Y-%m-%d} ({machine}, 2 cores shared with other work). "
+        "Generated tools of realistic length, random vectors of MiniLM's length, medians "
         f"of {speed.QUERIES} queries. `hybrid` is a whole search with its explanations but without the "
         f"model; `end to end` embeds a new query of a few words, `{speed.STEPS} steps` one of "
         f"{speed.STEPS} sentences and each of them. `build` leaves out the model. `change` is from a "

@@ -56,6 +56,7 @@ _HEADERS = (
     "index MB",
 )
 _TEXT_COLUMNS = 2
+_MACHINES_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,15 @@ class Row:
     index_bytes: int | None = None
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    """A table with one line per row; means are followed by [low, high], latencies are in milliseconds."""
+def markdown(rows: Sequence[Row], *, timed: bool = True) -> str:
+    """A table with one line per row; means are followed by [low, high], latencies are in milliseconds.
+
+    The columns with times and memory, which belong to a machine, come last and only if it is `timed`.
+    """
     alignment = ["---" if column < _TEXT_COLUMNS else "---:" for column in range(len(_HEADERS))]
     lines = [_HEADERS, alignment, *(_cells(row) for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    shown = None if timed else -_MACHINES_COLUMNS
+    return "".join(f"| {' | '.join(line[:shown])} |\n" for line in lines)
 
 
 def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
