@@ -17,6 +17,12 @@ ROOT = Path(__file__).resolve().parents[1]
 RETRIEVAL, REPRODUCTION = "docs/papers/retrieval.md", "docs/papers/reproduction.md"
 OWN, PUBLISHED = "## The project's own requests", "## Published data sets"
 _SAMPLE = "demo_search"
+_KINDS = {
+    "plain one-liners": "plain",
+    "the oblique rest": "oblique",
+    "all possible": "possible",
+    "all impossible": "impossible",
+}
 Texts = Mapping[str, str]
 Figures = Mapping[str, str]
 
@@ -124,6 +130,32 @@ def retrieval(texts: Texts) -> Figures:
     return {**found, "bfcl": short(values["hybrid"]["bfcl"].strip("*")), "table": table(lines)}
 
 
+def everyday(texts: Texts) -> Figures:
+    """How everyday requests are answered on servers that nothing was fitted on, as the same page has it."""
+    header, *rows = tables(texts[RETRIEVAL], "## Everyday requests")[0]
+    found = {}
+    for row in rows:
+        one = dict(zip(header, row, strict=True))
+        kind = _KINDS.get(one["requests"])
+        if one["half"] != "reported" or kind is None:
+            continue
+        found[f"{kind}_n"] = one["n"]
+        for column in ("delivered", "found", "closest", "nothing"):
+            if one[column] != "–":
+                share, *bounds = (
+                    f"{float(number) * 100:.0f}" for number in re.findall(r"[\d.]+", one[column])
+                )
+                found |= _spread(f"{kind}_{column}", f"{share} %", *bounds)
+    header, *rows = tables(texts[RETRIEVAL], "## Found, closest or nothing")[0]
+    (near,) = [row[header.index("found")] for row in rows if row[0] == "near-miss" and "as it is" in row]
+    share, *bounds = (f"{float(number):.0f}" for number in re.findall(r"[\d.]+", near))
+    return found | _spread("near", f"{share} %", *bounds)
+
+
+def _spread(name: str, value: str, low: str, high: str) -> dict[str, str]:
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
 def reproduction(texts: Texts) -> Figures:
     """Figures of the published tables measured again, as the page of `make reproduce` has them."""
 
@@ -135,6 +167,10 @@ def reproduction(texts: Texts) -> Figures:
     found = {"cut_demo": cell("### The demo's catalog", ("84", "0"), "cut")}
     found["cut_pool_docker"] = cell("### pool_docker", ("755", "0"), "cut")
     found["cut_azure_mcp"] = cell("### azure_mcp", ("200", "0"), "cut")
+    for size in ("100", "200"):
+        spread = cell("### Random sets of whole servers", ("pool_docker", size), "cut")
+        cut, low, high = re.findall(r"[\d.]+(?: %)?", spread)
+        found |= _spread(f"sets_{size}", cut, low, high)
     ten = "### Calibration: generated catalogs, 420 tokens per tool, 10 tools per server"
     for size in ("100", "200"):
         found |= {f"cut_{count}_{size}": cell(ten, (size, count), "cut") for count in ("0", "11")}
