@@ -80,7 +80,7 @@ _SEARCHING: _Columns = {
 }
 _RECALL: _Columns = {
     "setup": lambda one: one.setup.name,
-    **{f"first {cut}": partial(lambda cut, one: _percent(one.recall[cut]), cut) for cut in CUTS},
+    **{f"first {cut}": partial(lambda cut, one: _mean_share(one.recall[cut]), cut) for cut in CUTS},
 }
 _SESSIONS: _Columns = {
     "setup": lambda one: one.setup.name,
@@ -208,8 +208,8 @@ def _share(value: Estimate | None) -> str:
     return f"{percent(value.mean)} [{value.low * 100:.0f}, {value.high * 100:.0f}]"
 
 
-def _percent(value: Estimate | None) -> str:
-    return NOTHING if value is None else percent(value.mean)
+def _mean_share(value: Estimate | None) -> str:
+    return percent(value.mean) if value else NOTHING
 
 
 def _number(value: Estimate | None) -> str:

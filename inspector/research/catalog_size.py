@@ -220,10 +220,7 @@ def skipped_table() -> Table:
 
 
 def drawn_table(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Table:
-    """Random sets of whole servers, `DRAWS` of each size: medians, and between what 95 % of them lie.
-
-    There are none of one server alone, nor of a catalog that is not twice as large.
-    """
+    """Medians over random sets of whole servers, where a catalog has several and is twice as large."""
     rows = []
     for catalog in catalogs:
         steps(f"random sets of {catalog.name}")

@@ -19,10 +19,10 @@ from inspector.session.assembly import Ports
 
 CUTS = (1, 2, 3, 5, 8, 10, 15, 20)
 """Ranks at which recall is reported."""
+# As many searches at most does a session need, says semantic tool discovery (section 11.2).
 FEW = 3
-"""As many searches does a session need at most, says semantic tool discovery (section 11.2)."""
+# After these shares of a run's model calls, in percent, its bound tools are counted.
 QUARTERS = (25, 50, 75, 100)
-"""After these shares of a run's model calls, in percent, its bound tools are counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,11 +262,7 @@ def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
 
 def test_static_binding_is_played_once_whatever_varies() -> None:
     chosen = setups(["static", "toolsight"], {}, {"binding.delivery": ["append", "call_tool"]})
-    assert [setup.name for setup in chosen] == [
-        "static",
-        "toolsight delivery append",
-        "toolsight delivery call_tool",
-    ]
+    assert [one.name.rpartition(" ")[2] for one in chosen] == ["static", "append", "call_tool"]
 
 
 def test_a_refused_call_is_recovered_only_if_its_tool_is_called_again_and_is_bound() -> None:
