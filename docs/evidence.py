@@ -39,7 +39,7 @@ def _bill(name: str, runs: str) -> str:
 
 SENTENCES = (
     f"the first call binds {_interval('live_first_100')} fewer tool tokens at 100 tools and "
-    f"{_interval('live_first_200')} fewer at 200; after a search and with its text, it is "
+    f"{_interval('live_first_200')} fewer at 200; after a search, counting its text, "
     f"{_interval('live_found_100')} and {_interval('live_found_200')}",
     _bill("live", "runs of Claude Sonnet 4 with the retriever Qwen3-Embedding-0.6B"),
     _bill("bfcl", "labelled tasks, no agent"),
