@@ -4,6 +4,7 @@ Index and rankers are imported when something is to be searched: a session that 
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
@@ -319,8 +320,11 @@ class Retrieval:
                     self._semantics.settle(renewed.vectors)
 
     def use_index(self, index: "ToolIndex") -> None:
-        """Answer from another index of this session from now on."""
+        """Answer from another index from now on; what it lacks gets its vectors in this session."""
         self._number = self._wanted_number
+        if index.semantics is not self._semantics:
+            index = copy(index)
+            index.semantics = self._semantics
         self._index = index
         self._rankers = None
 
