@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from inspector.measure.audit.result import Audit
     from inspector.registry.library import RegistryLibrary
     from inspector.reliability.flow import FlowLibrary
+    from inspector.scenario.recorded_session import RunSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Opened:
     runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
     the person has given consent already. Without an `elicitor` servers' questions are not shown here;
     without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called;
-    without a `registry` there are no tools but those of the servers.
+    without a `registry` there are no tools but those of the servers; without `recorded` no runs are played.
     The app opens on the page `home`, and goes to a `first` destination, if there is one, once it is open.
     """
 
@@ -52,6 +53,7 @@ class Opened:
     home: str = "session"
     registry: "RegistryLibrary | None" = None
     first: "Destination | None" = None
+    recorded: "RunSource | None" = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

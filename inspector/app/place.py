@@ -97,6 +97,7 @@ PLACES: tuple[Place, ...] = (
         (
             PageInfo("bench", "benchmark", "Measure how well every ranker finds the right tools."),
             PageInfo("threshold", "threshold", "The confidence an answer needs.", view_of="bench"),
+            PageInfo("runs", "recorded runs", "Recorded sessions under three profiles.", view_of="bench"),
             PageInfo("scenarios", "scenarios", "Run scenarios; see what the guards count."),
             PageInfo("profiles", "profiles", "One scenario under several profiles.", view_of="scenarios"),
             PageInfo("published", "papers", "Reproduce published results."),
@@ -126,6 +127,7 @@ SCREENS: Mapping[str, str] = {
     "telemetry": "trace.telemetry:TelemetryScreen",
     "bench": "lab.bench:BenchScreen",
     "threshold": "lab.calibration:CalibrationScreen",
+    "runs": "lab.recorded:RecordedRunsScreen",
     "scenarios": "lab.scenario:GuardLabScreen",
     "profiles": "lab.profile_compare:ProfileCompareScreen",
     "published": "lab.published:ReproduceScreen",
@@ -309,6 +311,13 @@ class ThresholdPage(Destination):
     page = "threshold"
     ranker: str
     live: "LiveBench | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunsPage(Destination):
+    """Recorded runs, played at once: imported sessions if there are any, else what ships."""
+
+    page = "runs"
 
 
 @dataclass(frozen=True, slots=True)

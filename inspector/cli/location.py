@@ -59,6 +59,11 @@ def shipped_scenarios() -> list[Path]:
     return sorted((fixtures_path() / "scenarios").glob("*.yaml"))
 
 
+def shipped_recording() -> Path:
+    """The recorded sessions that come with Toolsight: its stand-in model on the demo's servers."""
+    return fixtures_path() / "recordings" / "demo.jsonl"
+
+
 def scenario_path(name: str) -> Path:
     """The file of a shipped scenario, or the named file. Raises ConfigError, with the nearest names."""
     shipped = {path.stem: path for path in shipped_scenarios()}

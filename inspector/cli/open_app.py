@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from inspector.registry.federation import Federation
     from inspector.registry.library import RegistryLibrary
     from inspector.research.source import Source
+    from inspector.session.assembly import Ports
     from inspector.session.workbench import Workbench
 
 _GIVE_WAY_SECONDS = 0.001
@@ -132,8 +133,10 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.configuration import is_the_demo, read_configuration, with_list_changes
     from inspector.cli.inertia import RecordedFlows
     from inspector.cli.lab import ShippedLab
+    from inspector.cli.location import shipped_recording
     from inspector.config.program import under_work
     from inspector.core.redaction import clean
+    from inspector.scenario.recorded_session import RunSource
     from widgets import cover_with
 
     cover_with(clean)
@@ -164,7 +167,14 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
         registry=registry_library(bench, options),
         home="session" if scenario or is_the_demo(configuration) else "servers",
         first=ScenarioPage(scenario) if scenario else None,
+        recorded=RunSource(shipped_recording(), partial(_recorded_ports, options)),
     )
+
+
+def _recorded_ports(options: Options) -> "Ports":
+    from inspector.cli.recorded_runs import recorded_ports
+
+    return recorded_ports(options.database)
 
 
 def registry_library(bench: "Workbench", options: Options) -> "RegistryLibrary | None":

@@ -56,7 +56,9 @@ class RecordedRun:
     """A recorded run. `id` is unique in its folder; runs of one `task` are attempts at the same thing.
 
     `solved` is None if the recording does not say. The tokens are the provider's own counts over all model
-    calls of the run, None if it has none. `model` is what the agent ran on, "" if the recording does not say.
+    calls of the run, None if it has none. `model` is what the agent ran on, `profile` the one of Toolsight
+    that it ran under, "" if the recording does not say. `tools` are those that it had, as far as it
+    defines them.
     """
 
     id: str
@@ -66,6 +68,8 @@ class RecordedRun:
     input_tokens: int | None = None
     output_tokens: int | None = None
     model: str = ""
+    profile: str = ""
+    tools: tuple[Tool, ...] = ()
 
     @property
     def steps(self) -> Iterator[RecordedStep]:

@@ -76,14 +76,24 @@ class ToolNames:
 
 
 def known_runs(runs: Sequence[RecordedRun], tools: Iterable[Tool]) -> KnownRuns:
-    """The runs with each call renamed to its tool's server and name; other calls are left out."""
-    names = ToolNames(tools)
+    """The runs with each call renamed to its tool's server and name; other calls are left out.
+
+    A run that has tools of its own keeps to these and to those that it called.
+    """
+    listed = tuple(tools)
+    given = ToolNames(listed)
     without, unknown = Counter[str](), Counter[str]()
     kept, calls = [], 0
     for run in runs:
         calls += sum(1 for _ in run.calls)
         before = without.total()
+        own = {tool.id: tool for tool in run.tools}
+        names = ToolNames({**{tool.id: tool for tool in listed}, **own}.values()) if own else given
         renamed = replace(run, messages=tuple(_message(one, names, without, unknown) for one in run.messages))
+        if own:
+            called = {_id(call) for call in renamed.calls}
+            more = tuple(tool for tool in listed if tool.id in called and tool.id not in own)
+            renamed = replace(renamed, tools=run.tools + more)
         if without.total() > before:
             # The provider counted calls that are left out here: its bill is for another run.
             renamed = replace(renamed, input_tokens=None, output_tokens=None)

@@ -35,6 +35,7 @@ class SetupSummary:
     counts calls of evicted tools by cause, `loops_solved` the interventions in runs that were solved: false
     alarms. Tokens are those of a model call. Costs are US dollars of all runs for each solved run, and
     `…_reached` for each solved run that reached everything by searching: what a search misses is not free.
+    If none of the runs is `judged`, so that nobody knows which were solved, costs are those of a run.
     `cost_ratio` and `uncached_ratio` compare the costs of all runs with the first setup's. `whole` is the
     share of solved runs that reached everything by searching. `call_ratio` compares the model calls. `ahead`
     counts the tools bound ahead, `ahead_unused` is the share that no call used without a search for them.
@@ -47,6 +48,7 @@ class SetupSummary:
     setup: RunSetup
     runs: int
     tasks: int
+    judged: int
     solved: int
     model_calls: int
     calls: int
@@ -84,6 +86,11 @@ class SetupSummary:
 def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[PlayedRun]) -> SetupSummary:
     """Sum up a setup; `first` are the same runs in the first setup, with which costs are compared."""
     solved = [run for run in runs if run.solved]
+    judged = sum(run.solved is not None for run in runs)
+
+    def counts(run: PlayedRun) -> bool:
+        return bool(run.solved) if judged else True
+
     searched = any(run.searches[reason] for run in runs for reason in Reason)
     needs = [(run.task, need) for run in runs for need in run.needs]
     found = needs if searched else []
@@ -93,6 +100,7 @@ def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[Played
         setup=setup,
         runs=len(runs),
         tasks=len(set(tasks)),
+        judged=judged,
         solved=len(solved),
         model_calls=sum(run.model_calls for run in runs),
         calls=sum(run.calls for run in runs),
@@ -111,8 +119,8 @@ def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[Played
         tool_tokens=_per(runs, lambda run: run.spent.tool_tokens, lambda run: run.model_calls),
         search_tokens=_per(runs, lambda run: run.spent.searches, lambda run: run.model_calls),
         input_tokens=_per(runs, lambda run: run.spent.input, lambda run: run.model_calls),
-        cost=_per(runs, lambda run: run.spent.cost, lambda run: bool(run.solved)),
-        uncached=_per(runs, lambda run: run.spent.uncached, lambda run: bool(run.solved)),
+        cost=_per(runs, lambda run: run.spent.cost, counts),
+        uncached=_per(runs, lambda run: run.spent.uncached, counts),
         cost_reached=_per(runs, lambda run: run.spent.cost, _reached),
         uncached_reached=_per(runs, lambda run: run.spent.uncached, _reached),
         cost_ratio=_ratio(runs, first, lambda run: run.spent.cost),
@@ -230,12 +238,18 @@ def play_batch(
     played: dict[str, list[PlayedRun]] = {setup.name: [] for setup in chosen}
     kept, ports = Kept(), replace(ports, history=OtherRuns(known.runs))
     for number, run in enumerate(known.runs):
-        if stopped():
-            break
         progress("runs played", number, len(known.runs))
-        catalog = _of_servers(tools, run) if own_servers else tools
+        catalog = run.tools or tools
+        if own_servers:
+            catalog = _of_servers(catalog, run)
+        made = []
         for setup in chosen:
-            played[setup.name].append(asyncio.run(play(run, setup, catalog, ports, kept, model=model)))
+            if stopped():
+                # A run counts only if every setup has played it.
+                return _batch(known.runs, chosen, played)
+            made.append(asyncio.run(play(run, setup, catalog, ports, kept, model=model)))
+        for setup, one in zip(chosen, made, strict=True):
+            played[setup.name].append(one)
     return _batch(known.runs, chosen, played)
 
 
@@ -243,12 +257,14 @@ def _batch(
     runs: Sequence[RecordedRun], chosen: Sequence[RunSetup], played: Mapping[str, Sequence[PlayedRun]]
 ) -> Batch:
     first = played[chosen[0].name]
+    if not first:
+        return Batch((), {}, played, "")
     bills = {setup.name: bill(runs[: len(first)], played[setup.name]) for setup in chosen}
     return Batch(
         tuple(summarize(setup, played[setup.name], first) for setup in chosen),
         {name: ratio for name, ratio in bills.items() if ratio is not None},
         played,
-        first[0].tokenizer.label if first else "",
+        first[0].tokenizer.label,
     )
 
 

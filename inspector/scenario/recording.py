@@ -22,6 +22,7 @@ from inspector.scenario.conversation import (
     read_chat,
     text_of,
 )
+from inspector.scenario.recorded_session import read_sessions
 
 # MCPMark's recordings: `messages.json` with the items of OpenAI's Responses API, beside `meta.json`.
 #
@@ -267,6 +268,7 @@ _FORMATS: Mapping[str, _Reader] = {
     "LiveMCPBench": _read_livemcpbench,
     "Toolathlon": _read_toolathlon,
     "BFCL multi-turn": _read_bfcl,
+    "Toolsight session": read_sessions,
 }
 MAX_BYTES = 256 * MEGABYTE
 _HINT = f"Formats: {', '.join(_FORMATS)}. docs/papers/recorded-runs.md describes their files."

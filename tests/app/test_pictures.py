@@ -29,6 +29,7 @@ from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.calibration import CalibrationScreen
 from inspector.app.pages.lab.profile_compare import ProfileCompareScreen
 from inspector.app.pages.lab.published import ReproduceScreen
+from inspector.app.pages.lab.recorded import RecordedRunScreen, RecordedRunsScreen
 from inspector.app.pages.lab.scenario import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
 from inspector.app.pages.tools.catalog import ToolsScreen
@@ -67,6 +68,7 @@ from tests.app.test_access_page import POLICY as ACCESS
 from tests.app.test_confusable_page import offices
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.app.test_race_page import race_lab
+from tests.app.test_recorded_page import few_runs
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.core.test_event import records as event_records
 from tests.support import firm
@@ -232,6 +234,7 @@ def _wired() -> Shown:
 # From the view that a tool opens with to its form.
 CALL = ("right",) * 4 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
+PLAYED = (Goes("bench"), "o", Shows("5 runs played"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(
         SessionScreen,
@@ -398,6 +401,16 @@ PAGES: Mapping[str, Picture] = {
     "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),
     "calibration": Picture(
         CalibrationScreen, _office, _acts(*MEASURED[:2], "v", Shows("confidence threshold"))
+    ),
+    "recorded-runs": Picture(
+        RecordedRunsScreen,
+        lambda: Shown(runs=few_runs()),
+        _acts(*PLAYED, "down"),
+    ),
+    "recorded-run": Picture(
+        RecordedRunScreen,
+        lambda: Shown(runs=few_runs()),
+        _acts(*PLAYED, "enter", Shows("rank 2", within="#run-detail")),
     ),
     "reproduce": Picture(
         ReproduceScreen, Shown, _acts(Opens(_measured), Shows("exactly 420", "#section-text"))

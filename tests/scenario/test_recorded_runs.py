@@ -27,7 +27,7 @@ from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support import recordings
 from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
 from tests.support.memory_servers import MemoryConnector
-from tests.support.memory_vectors import MemoryVectors
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.recordings import LIBRARY, SPENT, write, write_lines
 
 BOOK, LEND, WATER, SOIL = (f"{tool.server}:{tool.name}" for tool in LIBRARY)
@@ -183,14 +183,29 @@ def test_costs_are_the_models_prices_with_and_without_its_cache() -> None:
 
 
 def test_runs_that_share_an_index_and_counts_are_as_alone() -> None:
-    kept, shared = Kept(), ports()
+    embedder = MemoryEmbedder()
+    kept, shared = Kept(), replace(ports(), embedder_for=lambda _: embedder)
 
     def once(setup: RunSetup) -> PlayedRun:
         return asyncio.run(play(LENDING, setup, LIBRARY, shared, kept, model="priced"))
 
-    chosen = setups(["toolsight", "static", "prd"], {}, {"binding.capacity": [1, 8]})
+    chosen = setups(["toolsight", "static", "prd", "attention"], {}, {"binding.capacity": [1, 8]})
     first = [once(setup) for setup in chosen]
     assert [once(setup) for setup in reversed(chosen)] == first[::-1]
+
+
+@pytest.mark.parametrize("profile", ["toolsight", "attention"])
+def test_a_shared_index_compares_meanings_whatever_setup_and_catalog_came_before(profile: str) -> None:
+    embedder = MemoryEmbedder()
+    meaning = replace(ports(), embedder_for=lambda _: embedder)
+    setup = RunSetup(profile, profile, {"discovery.auto": "always", "gate.threshold": 0.1})
+    kept = Kept()
+    lending = run_of(*LENDING.steps, asked="Lend a book to a reader.")
+    before = asyncio.run(play(lending, RunSetup("s", "static"), LIBRARY[:1], meaning, kept, model="priced"))
+    after = asyncio.run(play(lending, setup, LIBRARY, meaning, kept, model="priced"))
+    assert before.rejected == 1
+    assert after.rejected == 0
+    assert after == asyncio.run(play(lending, setup, LIBRARY, meaning, Kept(), model="priced"))
 
 
 def test_calls_without_a_definition_are_left_out_and_named_and_void_the_bill() -> None:

@@ -26,6 +26,7 @@ from inspector.measure.audit.result import Audit
 from inspector.registry.library import RegistryLibrary
 from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.reliability.flow import FlowLibrary
+from inspector.scenario.recorded_session import RunSource
 from inspector.search.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.fakes import Step
@@ -56,6 +57,7 @@ class Shown(RigApp):
         marketplace: MarketplacePorts | None = None,
         policy: AccessPolicy | None = None,
         user: str = "",
+        runs: RunSource | None = None,
     ) -> None:
         self._policy = policy
         self._values = {"access.policy": "policy.yaml", "access.user": user} if policy is not None else {}
@@ -68,6 +70,7 @@ class Shown(RigApp):
         self._prices = prices
         self._audit, self._yes, self._agents, self._recorded = audit, yes, agents, recorded
         self._flows, self._kept, self._marketplace = flows, registry, marketplace
+        self._runs = runs
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
@@ -93,6 +96,7 @@ class Shown(RigApp):
             agents=self._agents,
             flows=self._flows,
             registry=self._kept,
+            recorded=self._runs,
         )
 
     @property

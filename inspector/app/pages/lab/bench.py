@@ -12,7 +12,7 @@ from inspector.app.context import Job
 from inspector.app.list_page import ListPage
 from inspector.app.pages.lab import bench_text as content
 from inspector.app.pages.lab.bench_text import DEFAULT_RANKERS, Running, State, page, running
-from inspector.app.place import SearchPage, ThresholdPage
+from inspector.app.place import RunsPage, SearchPage, ThresholdPage
 from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
 from inspector.measure.calibrate import SETTINGS
@@ -66,6 +66,7 @@ class BenchScreen(ListPage):
     AUTO_FOCUS = "#rankers RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "threshold", id="page.view"),
+        Binding("o", "recorded", "recorded runs", id="bench.recorded"),
         Binding("space", "choose", "choose", id="bench.choose"),
         Binding("r", "run", "run", id="bench.run"),
         Binding("x", "export", "export", id="bench.export"),
@@ -80,6 +81,7 @@ class BenchScreen(ListPage):
         "p50 and p95: half of the searches, or 95 % of them, finished within this time.",
         "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
         "v finds the confidence that a search needs to answer found or closest.",
+        "o plays recorded runs again, yours too, and shows what each profile finds and costs.",
         "x exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
     )
 
@@ -200,6 +202,10 @@ class BenchScreen(ListPage):
         """Calibrate the threshold of the ranker under the cursor, or of the default one."""
         name = self.key if self.key in SETTINGS else next(iter(SETTINGS))
         self.open(ThresholdPage(name, self._live))
+
+    def action_recorded(self) -> None:
+        """Play recorded runs under three profiles."""
+        self.open(RunsPage())
 
     def action_export(self) -> None:
         """Export the table to a file."""
