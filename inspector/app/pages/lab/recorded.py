@@ -1,5 +1,6 @@
 """The recorded runs page: sessions played again under three profiles, and what each run found and cost."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
@@ -88,11 +89,12 @@ def detail(one: SetupSummary) -> Content:
     solved = f", {one.solved:,} solved" if one.judged else ""
     title = f"   {count(one.runs, 'run')} of {count(one.tasks, 'task')}{solved}"
     lines = [Content.assemble((one.setup.name, "bold"), (title, MUTED))]
-    for columns in TABLES.values():
+    for table, columns in TABLES.items():
         figures = [(name.strip(), cell(one)) for name, cell in columns.items() if name != "setup"]
-        lines.append(
-            Content("   ").join(Content.assemble((f"{name} ", MUTED), value) for name, value in figures)
-        )
+        pieces = [Content.assemble((f"{name} ", MUTED), value) for name, value in figures]
+        # The first words of the table's title: the rest stands in the command's report.
+        named = Content.styled(re.split("[:,]", table)[0], "bold")
+        lines.append(Content("   ").join([named, *pieces]))
     return Content("\n").join(lines)
 
 
