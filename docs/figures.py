@@ -10,6 +10,7 @@ pages that a benchmark writes are written by it. What is measured on recorded ru
 """
 
 import argparse
+import difflib
 import os
 import re
 import subprocess
@@ -313,10 +314,10 @@ def new_texts(
         yield page, text, after[page]
 
 
-def differences(before: str, after: str) -> list[tuple[str, str]]:
-    """The lines that differ, as they are and as they should be."""
-    pairs = zip(before.splitlines(), after.splitlines(), strict=False)
-    return [(one, other) for one, other in pairs if one != other]
+def differences(before: str, after: str) -> Iterator[str]:
+    """The lines that differ, as they are (-) and as they should be (+)."""
+    changes = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return (line for line in changes if line[:1] in "-+" and line[:3] not in ("---", "+++"))
 
 
 def main() -> None:
@@ -336,9 +337,9 @@ def main() -> None:
         say(f"{what}: {seconds:.0f} s")
 
     for page, before, after in new_texts(figures, told):
-        for old, new in differences(before, after):
-            changed += 1
-            say(f"{page}\n  - {old}\n  + {new}")
+        for line in differences(before, after):
+            changed += line.startswith("+")
+            say(f"{page}  {line}")
         if not options.check and after != before:
             (ROOT / page).write_text(after, encoding="utf-8")
     say(f"{changed} lines differ; measured in {time.monotonic() - started:.0f} s")

@@ -106,7 +106,7 @@ async def test_one_key_of_the_benchmark_page_plays_what_ships_under_three_profil
         assert "stand-in model (rules, no LLM)" in said(pilot, "#runs-facts")
         shown = said(pilot, "#runs-detail")
         assert "5 runs of 5 tasks" in shown
-        assert re.search(r"returned \d+ % \[", shown)
+        assert re.search(r"returned +\d+ % \[", shown)
         assert "its label's tools" in shown
         assert re.search(r"\$[\d.]+ \[[\d.]+, [\d.]+\] a solved task \(\+", seen(pilot))
 

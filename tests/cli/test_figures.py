@@ -19,9 +19,9 @@ def test_every_figure_that_takes_seconds_is_printed_as_it_is_measured_now(
     monkeypatch.setattr(measured, "printed", lambda *words: toolsight(*words).stdout)
     monkeypatch.setattr(data, "_vectors", lambda: SqliteVectors(demo_vectors))
     told = [
-        f"{page}\n  - {old}\n  + {new}"
+        f"{page}  {line}"
         for page, before, after in new_texts(figures.QUICK, lambda _what, _seconds: None)
-        for old, new in differences(before, after)
+        for line in differences(before, after)
     ]
     assert not told, "run `make numbers`, these are no longer true:\n" + "\n".join(told)
 

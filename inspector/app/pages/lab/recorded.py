@@ -1,8 +1,7 @@
 """The recorded runs page: sessions played again under three profiles, and what each run found and cost."""
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -51,7 +50,7 @@ RUN_COLUMNS = (
 NOT_HERE = "This session cannot play recordings. Use `toolsight bench runs`."
 NO_SESSIONS = "no recorded session has called a tool yet"
 HOW_TO_RECORD = "Ask for something in Chat, or import an agent's transcripts: sessions, i."
-_NAME, _LONGEST, _LONG = 40, 300, 4000
+_NAME, _LONGEST, _LONG, _GAP = 40, 300, 4000, 6
 
 
 def rows(told: Told) -> tuple[Record, ...]:
@@ -84,18 +83,26 @@ def _money(one: SetupSummary) -> Content:
     return Content.styled(f"{spent}, without a cache {MONEY['without'](one)}", MUTED)
 
 
-def detail(one: SetupSummary) -> Content:
-    """Return every figure of a setup, in the words of `toolsight bench runs`."""
+def detail(one: SetupSummary, width: int = 0) -> Content:
+    """Return every figure of a setup, in the words of `toolsight bench runs`, side by side if they fit."""
     solved = f", {one.solved:,} solved" if one.judged else ""
     title = f"   {count(one.runs, 'run')} of {count(one.tasks, 'task')}{solved}"
     lines = [Content.assemble((one.setup.name, "bold"), (title, MUTED))]
-    for table, columns in TABLES.items():
+    unit = "solved task" if one.judged else "task"
+    for titled, columns in TABLES.items():
         figures = [(name.strip(), cell(one)) for name, cell in columns.items() if name != "setup"]
-        pieces = [Content.assemble((f"{name} ", MUTED), value) for name, value in figures]
-        # The first words of the table's title: the rest stands in the command's report.
-        named = Content.styled(re.split("[:,]", table)[0], "bold")
-        lines.append(Content("   ").join([named, *pieces]))
+        lines += [Content(""), Content.styled(titled.format(unit=unit), "bold"), *_abreast(figures, width)]
     return Content("\n").join(lines)
+
+
+def _abreast(figures: Sequence[tuple[str, str]], width: int) -> Iterator[Content]:
+    """Lines of as many figures as fit, each below the one of the line before."""
+    label, value = (max(map(len, texts)) for texts in zip(*figures, strict=True))
+    across = max(1, width // (label + value + _GAP))
+    for start in range(0, len(figures), across):
+        shown = figures[start : start + across]
+        cells = (Content.assemble((f"{name:<{label}}  ", MUTED), f"{text:<{value}}") for name, text in shown)
+        yield Content(" " * (_GAP - 2)).join(cells)
 
 
 def run_row(run: PlayedRun, asked: str) -> Record:
@@ -350,7 +357,8 @@ class RecordedRunsScreen(ListPage):
         if told is None:
             self.write("", "#runs-detail")
             return
-        shown = [detail(one) for one in told.batch.summaries if one.setup.name == self.key]
+        width = self.query_one("#runs-reading").content_size.width
+        shown = [detail(one, width) for one in told.batch.summaries if one.setup.name == self.key]
         read = plain("\n".join(heading(told)), limit=_LONG).stylize(MUTED)
         self.write(Content("\n\n").join([*shown, read]), "#runs-detail")
 
