@@ -263,7 +263,7 @@ def _variant_table(variants: Mapping[str, Measured], of: Bench) -> Table:
     headers = ("variant", "phase 2", "with the pool", "precision", "recall", "F1", "published tokens")
     notes = (
         "Tokens are those of one model call, as the published ones are.",
-        f"“{MPNET}”: not measured; that model is not available offline.",
+        f"“{MPNET}”: not measured here; docs/papers/README.md compares both encoders.",
         f"“{NO_GATE}”: the gate that rejects calls does not change a request's tokens.",
         "Preconditions: tools that change something need their server among the task's scopes; a task has "
         "the scopes it needs, and each other one with probability 1/2.",
