@@ -24,7 +24,7 @@ from unittest.mock import patch
 
 from docs.benchmark import say
 from docs.benchmark.speed import RandomEmbedder
-from inspector.config.setting import PROFILES
+from inspector.config.profile import PROFILES
 from inspector.core.message import ModelReply
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool

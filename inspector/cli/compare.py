@@ -10,7 +10,7 @@ from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.lab import NamedScenario, Played, names_model, play, require_answers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.table import Progress, is_json, say, show, side_by_side, terminal_width
-from inspector.config.setting import PROFILES, find_profile
+from inspector.config.profile import PROFILES, find_profile
 from inspector.core.events import ModelRequested, Record
 from inspector.core.report import (
     COUNT,

@@ -15,19 +15,8 @@ from inspector.cli.options import CommandGroup, Options, as_json, options, share
 from inspector.cli.run import Exit
 from inspector.cli.table import show
 from inspector.config.configuration import Configuration
-from inspector.config.setting import (
-    PROFILES,
-    Knob,
-    Origin,
-    Profile,
-    find_knob,
-    find_profile,
-    knobs,
-    origins,
-    profile_settings,
-    render_value,
-    value_of,
-)
+from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
+from inspector.config.setting import Knob, Origin, find_knob, knobs, origins, render_value, value_of
 from inspector.core.error import SettingProblem
 from inspector.core.number import count
 from inspector.core.report import NAME, Column, Table, selected

@@ -15,7 +15,7 @@ from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.options import Options, as_json, database
 from inspector.cli.table import Progress, is_json, show
 from inspector.clients.miss import Backlog, BacklogGroups, unused
-from inspector.config.setting import find_profile
+from inspector.config.profile import find_profile
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record, SessionStarted, SettingsChanged
 from inspector.core.number import count

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from inspector.config.setting import Knob, find_knob, find_profile, parse_value
+from inspector.config.profile import find_profile
+from inspector.config.setting import Knob, find_knob, parse_value
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
 

@@ -22,7 +22,7 @@ from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import run
 from inspector.cli.table import is_json, say, say_raw, show, terminal_width, write_file
 from inspector.config.file import is_file
-from inspector.config.setting import DEFAULT_PROFILE
+from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
 from inspector.core.report import NOTHING, Table, selected
 from inspector.scenario.comparison import STATIC, ScenarioResult

@@ -19,7 +19,8 @@ from inspector.cli.location import shipped_recording
 from inspector.cli.options import Options, as_json, database, set_values
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, show
-from inspector.config.setting import DEFAULT_PROFILE, find_knob, find_profile, parse_value
+from inspector.config.profile import DEFAULT_PROFILE, find_profile
+from inspector.config.setting import find_knob, parse_value
 from inspector.core.error import ConfigError
 from inspector.core.ports import SystemClock
 from inspector.core.report import selected

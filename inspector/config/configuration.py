@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from inspector.config.setting import DEFAULT_PROFILE
+from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.access import Toolset
 from inspector.core.argument_secret import Found, secrets_among, secrets_of_address
 from inspector.core.error import ConfigError

@@ -23,8 +23,9 @@ from inspector.config.format import (
     normalised,
 )
 from inspector.config.problem import meant, validated
+from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.config.server_entry import ServerReader
-from inspector.config.setting import DEFAULT_PROFILE, PROFILES, anchored, find_knob, knobs
+from inspector.config.setting import anchored, find_knob, knobs
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS, learn_environment

@@ -8,15 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.config.configuration import Configuration
-from inspector.config.setting import (
-    DEFAULT_PROFILE,
-    differences,
-    find_knob,
-    find_profile,
-    profile_settings,
-    value_of,
-    with_values,
-)
+from inspector.config.profile import DEFAULT_PROFILE, find_profile, profile_settings
+from inspector.config.setting import differences, find_knob, value_of, with_values
 from inspector.core.error import ConfigError, SettingProblem, ToolsightError, worst_first
 from inspector.core.events import SettingsChecked
 from inspector.core.ranking import IndexPhase

@@ -12,7 +12,7 @@ from typing import Literal
 
 from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
-from inspector.config.setting import CORE_TOOLS
+from inspector.config.profile import CORE_TOOLS
 from inspector.core.access import EVERYTHING, Sight, Toolset, matches_any
 from inspector.core.error import ConfigError, SettingProblem, Severity
 from inspector.core.ranking import IndexState

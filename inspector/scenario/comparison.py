@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from inspector.config.setting import find_profile, render_value
+from inspector.config.profile import find_profile
+from inspector.config.setting import render_value
 from inspector.core.budget import Prices
 from inspector.core.events import CallFinished, CallRejected, GateApplied, Record
 from inspector.core.fold import fold

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.config.configuration import Configuration
-from inspector.config.setting import find_profile
+from inspector.config.profile import find_profile
 from inspector.core.budget import Prices
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.config.problem import Foreign, validated
-from inspector.config.setting import DEFAULT_PROFILE, PROFILES
+from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.core.error import ConfigError
 from inspector.core.events import Event, Record, ServerReady, SessionStarted, ToolsChanged
 from inspector.core.ports import SessionSummary

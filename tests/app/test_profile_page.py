@@ -12,7 +12,8 @@ from textual.pilot import Pilot
 from inspector.app.dialogs import settings_text as content
 from inspector.app.dialogs.settings import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
 from inspector.app.dialogs.settings_text import Listed
-from inspector.config.setting import PROFILES, differences, find_knob, knobs, profile_settings, with_values
+from inspector.config.profile import PROFILES, profile_settings
+from inspector.config.setting import differences, find_knob, knobs, with_values
 from inspector.core.settings import BindingSettings, Settings
 from tests.support.app import app_rig, said, seen, session_of, until
 from tests.support.workbench import Rig, configured, shop_and_weather

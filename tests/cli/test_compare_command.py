@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from inspector.config.setting import PROFILES
+from inspector.config.profile import PROFILES
 from tests.cli.conftest import Toolsight
 from tests.support.lab import FORECAST, MemoryLabs
 

@@ -9,7 +9,8 @@ import click
 import pytest
 
 from inspector.cli.options import Options, configured, options
-from inspector.config.setting import PROFILES, knobs
+from inspector.config.profile import PROFILES
+from inspector.config.setting import knobs
 from inspector.core.error import ConfigError
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration

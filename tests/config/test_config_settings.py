@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.profile import profile_settings
 from inspector.config.reader import read_settings
-from inspector.config.setting import profile_settings
 from inspector.core.error import ConfigError
 from tests.config.test_config import configured
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.profile import find_profile
 from inspector.config.setting import (
     Knob,
     KnobKind,
     Origin,
     differences,
     find_knob,
-    find_profile,
     knobs,
     origins,
     parse_value,

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
-from inspector.config.setting import PROFILES, profile_settings, with_values
+from inspector.config.profile import PROFILES, profile_settings
+from inspector.config.setting import with_values
 from inspector.core.access import ServerRule, Toolset, matches
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings, Size

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
-from inspector.config.setting import PROFILES, value_of
+from inspector.config.profile import PROFILES
+from inspector.config.setting import value_of
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 from inspector.loop.settings_check import Policy

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from inspector.config.configuration import Configuration
-from inspector.config.setting import PROFILES, profile_settings, with_values
+from inspector.config.profile import PROFILES, profile_settings
+from inspector.config.setting import with_values
 from inspector.core.error import Severity
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.server import ServerSpec

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
-from inspector.config.setting import CORE_TOOLS, with_values
+from inspector.config.profile import CORE_TOOLS
+from inspector.config.setting import with_values
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import SettingProblem, Severity
 from inspector.core.server import ServerPhase, ServerSpec

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.config.setting import PROFILES
+from inspector.config.profile import PROFILES
 from inspector.core.fold import fold
 from inspector.core.message import ModelReply, ModelRequest
 from tests.support.fakes import Step, calls, says, searches

@@ -21,7 +21,7 @@ from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.place import Destination
 from inspector.app.stream import View
 from inspector.config.configuration import Configuration
-from inspector.config.setting import DEFAULT_PROFILE
+from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
 from inspector.core.error import SettingProblem

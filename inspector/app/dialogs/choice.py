@@ -18,7 +18,7 @@ from inspector.app.context import Context
 from inspector.app.draw.line import failure_text
 from inspector.app.scenario_job import ScenarioFile
 from inspector.config.predicate import milestones_in
-from inspector.config.setting import PROFILES
+from inspector.config.profile import PROFILES
 from inspector.core.access import AccessPolicy, Toolset, viewer
 from inspector.core.error import ToolsightError
 from inspector.core.number import count

@@ -9,7 +9,7 @@ from textual.content import Content
 from inspector.app.dialogs.choice import scenario_row
 from inspector.app.draw.line import MUTED
 from inspector.app.scenario_job import ScenarioFile, choice
-from inspector.config.setting import DEFAULT_PROFILE
+from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.conversation import ItemKind
 from inspector.core.error import ConfigError
 from inspector.core.number import count, money, tokens

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED, joined
 from inspector.app.scenario_job import Progress, ScenarioFile
-from inspector.config.setting import PROFILES
+from inspector.config.profile import PROFILES
 from inspector.core.events import Record
 from inspector.core.number import count, money, money_decimals, percent, tokens
 from inspector.scenario.comparison import ANSWERED, STATIC

@@ -17,7 +17,7 @@ from inspector.app.place import Destination, ProfilesPage
 from inspector.app.scenario_job import Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import LabScreen
 from inspector.app.stream import View
-from inspector.config.setting import DEFAULT_PROFILE, PROFILES
+from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.core.number import bar, count, money, percent, tokens
 from inspector.scenario.comparison import (
     STATIC,
