@@ -267,8 +267,8 @@ class _Counter:
         return self._counter.lengths(text)
 
 
-class _Still:
-    """A clock that only a played run moves, so that the same run is always charged the same."""
+class StillClock:
+    """Stands still, so that the same run always comes out the same; a `LabClock` over it can wait."""
 
     def now(self) -> float:
         return 0.0
@@ -307,7 +307,7 @@ async def play(
     Of the ports, those for models, servers, time and approval are its own; the session is forgotten
     afterwards. Raises ToolsightError.
     """
-    servers, clock = RecordedServers(tools), LabClock(_Still())
+    servers, clock = RecordedServers(tools), LabClock(StillClock())
     agent = RecordedAgent(run, servers, clock, name=model, window=WINDOW, seconds_a_call=SECONDS_A_CALL)
     own = replace(
         ports,
