@@ -1,0 +1,118 @@
+"""What a check says: facts about definitions, each with its proof, its place and its measured effect."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Severity(StrEnum):
+    """How much a finding matters, worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    def is_at_least(self, other: "Severity") -> bool:
+        """Whether it matters as much as the other, or more."""
+        order = list(Severity)
+        return order.index(self) <= order.index(other)
+
+
+class Stage(StrEnum):
+    """Where a definition fails: no search finds the tool, a model chooses another, or calls it wrongly."""
+
+    FOUND = "found"
+    CHOSEN = "chosen"
+    CALLED = "called right"
+    TRUST = "trust"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is looked for. `name` is how a configuration turns it off, `title` what a heading says.
+
+    `help` says in one or two sentences why it matters and what to do.
+    """
+
+    name: str
+    title: str
+    severity: Severity
+    stage: Stage
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loser:
+    """A tool that falls behind for a request of its own."""
+
+    tool_id: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What mending a finding changes for the tool's own requests, by one ranker or as one client searches.
+
+    `ranks` are (before, after) by request, None where the tool is no result; `confidence` is the mean over
+    the requests, None for rankers without one. `tokens` is what the definition grows by. `losers` are other
+    tools that would fall. `client` is "" for the definition as the server sends it.
+    """
+
+    ranker: str
+    ranks: Mapping[str, tuple[int | None, int | None]]
+    tokens: int
+    confidence: tuple[float, float] | None = None
+    losers: tuple[Loser, ...] = ()
+    client: str = ""
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether a rank changes or a tool loses."""
+        return bool(self.losers) or any(before != after for before, after in self.ranks.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text stands in a source file; lines and columns count from 1."""
+
+    path: Path
+    line: int
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fact about a definition. `tool` is its name on the server, "" for a fact about the server.
+
+    `message` states the fact in one sentence, `proof` quotes what shows it: the words, the schema's path, the
+    characters that a client cuts. `client` is the client that it holds for, "" for all. `place` is where to
+    change it, None if unknown.
+    """
+
+    rule: Rule
+    server: str
+    tool: str
+    message: str
+    proof: str = ""
+    client: str = ""
+    effects: tuple[Effect, ...] = ()
+    place: Place | None = None
+
+    @property
+    def subject(self) -> str:
+        """The tool's id, or the server."""
+        return f"{self.server}:{self.tool}" if self.tool else self.server
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A description that was tried and helps: the sentence that was added, the whole text, and its effects.
+
+    Its tool wins for at least one request with it, and no other tool loses one.
+    """
+
+    tool_id: str
+    sentence: str
+    description: str
+    effects: tuple[Effect, ...]
