@@ -235,29 +235,35 @@ class ConfigurationEditor:
 
     def write(self, change: FileChange) -> str:
         """Write the change; return the path of the backup. Raises ConfigError; then nothing has changed."""
-        path = Path(change.path)
-        # A symbolic link stays a link; its target is replaced.
-        target = path.resolve()
-        new = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp")
+        return replace_file(Path(change.path), change.before, change.after)
+
+
+def replace_file(path: Path, before: bytes, after: bytes, *, backs_up: bool = True) -> str:
+    """Put new bytes in place of those a file had, at once; return the path of the backup, "" for none.
+
+    The file keeps its mode, and a symbolic link stays a link. Raises ConfigError, also for a file that has
+    changed; then nothing has changed.
+    """
+    target = path.resolve()
+    new = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp")
+    try:
+        _require_writable(path)
+        _create(new, after, like=target)
+        if target.read_bytes() != before:
+            raise ConfigError(f"{path} has changed in the meantime, so it was left alone", hint="Try again.")
+        backup = _backed_up(target, before) if backs_up else None
         try:
-            _require_writable(path)
-            _create(new, change.after, like=target)
-            if target.read_bytes() != change.before:
-                raise ConfigError(
-                    f"{path} has changed in the meantime, so it was left alone", hint="Try again."
-                )
-            backup = _backed_up(target, change.before)
-            try:
-                new.replace(target)
-            except OSError:
+            new.replace(target)
+        except OSError:
+            if backup is not None:
                 backup.unlink()
-                raise
-        except OSError as error:
-            raise unusable(path, error, "written") from error
-        finally:
-            with suppress(OSError):
-                new.unlink()
-        return str(backup)
+            raise
+    except OSError as error:
+        raise unusable(path, error, "written") from error
+    finally:
+        with suppress(OSError):
+            new.unlink()
+    return str(backup or "")
 
 
 def _has_file(configuration: Configuration) -> bool:

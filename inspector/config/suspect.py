@@ -81,8 +81,8 @@ def resembled(owner: str) -> str:
     if owner.lower() in _KNOWN:
         return ""
     name = normalize("NFKC", owner).lower()
-    plain = {_skeleton(name), _skeleton(_AFFIX.sub("", name))}
-    return next((known for known in _KNOWN if any(_is_like(one, _skeleton(known)) for one in plain)), "")
+    plain = {skeleton(name), skeleton(_AFFIX.sub("", name))}
+    return next((known for known in _KNOWN if any(_is_like(one, skeleton(known)) for one in plain)), "")
 
 
 def lookalikes(words: Sequence[str], name: str = "", *, images: bool = False) -> Iterator[tuple[str, str]]:
@@ -100,7 +100,7 @@ def lookalikes(words: Sequence[str], name: str = "", *, images: bool = False) ->
 
 def speaks_as_toolsight(text: str) -> bool:
     """Whether a text names Toolsight, also in letters that only look like it."""
-    return _skeleton("toolsight") in _skeleton(normalize("NFKC", text).lower())
+    return skeleton("toolsight") in skeleton(text)
 
 
 def asks_for_a_secret(text: str) -> bool:
@@ -137,9 +137,9 @@ def _is_like(name: str, known: str) -> bool:
     return abs(len(name) - len(known)) <= allowed and _edits(name, known) <= allowed
 
 
-def _skeleton(text: str) -> str:
-    """The text in the letters that it looks like, and nothing else."""
-    seen = text.translate(_ALIKE)
+def skeleton(text: str) -> str:
+    """The text in the letters that it looks like, and nothing else: equal for texts that look alike."""
+    seen = normalize("NFKC", text).lower().translate(_ALIKE)
     for pair, letter in _PAIRS:
         seen = seen.replace(pair, letter)
     return re.sub(r"[^a-z0-9]", "", seen)

@@ -85,9 +85,9 @@ class Place:
 class Finding:
     """A fact about a definition. `tool` is its name on the server, "" for a fact about the server.
 
-    `message` states the fact in one sentence, `proof` quotes what shows it: the words, the schema's path, the
-    characters that a client cuts. `client` is the client that it holds for, "" for all. `place` is where to
-    change it, None if unknown.
+    `server` is "" for a fact about all servers together. `message` states the fact in one sentence, `proof`
+    quotes what shows it: the words, the schema's path, the characters that a client cuts. `client` is the
+    client that it holds for, "" for all. `place` is where to change it, None if unknown.
     """
 
     rule: Rule
@@ -101,8 +101,8 @@ class Finding:
 
     @property
     def subject(self) -> str:
-        """The tool's id, or the server."""
-        return f"{self.server}:{self.tool}" if self.tool else self.server
+        """The tool's id, or the server, or all of them."""
+        return f"{self.server}:{self.tool}" if self.tool else self.server or "all servers"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,270 @@
+"""A committed snapshot of what servers declare (`tools.lock.json`), and what became of it since.
+
+The file is made to be read as a difference: sorted, a line of a text to a line of the file, hidden characters
+as their codes. Each tool has its whole definition and the hash of it, so what was edited by hand or merged
+badly is noticed.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from inspector.config.editor import replace_file
+from inspector.config.file import MAX_BYTES, load_document, read_bytes, unusable
+from inspector.core.definition import DefinitionChange, definition_changes, definition_hash, judged
+from inspector.core.error import ConfigError
+from inspector.core.number import count
+from inspector.core.redaction import clean
+from inspector.core.tool import Annotations, Tool
+from inspector.measure.check.finding import Finding, Rule, Severity, Stage
+from inspector.measure.check.trust_rule import (
+    HIDDEN,
+    Hidden,
+    hidden_characters,
+    hidden_in,
+    hidden_text,
+    is_hidden,
+)
+
+VERSION = 1
+_KIND = "toolsight-lock"
+_UPDATE = "If that is intended, accept it with `--update`."
+_HINT = "Restore the file from version control, or write it again with `--update`."
+
+ADDED = Rule(
+    "tool-added", "A tool is new", Severity.WARNING, Stage.TRUST, f"Nobody accepted it yet. {_UPDATE}"
+)
+REMOVED = Rule("tool-removed", "A tool is gone", Severity.ERROR, Stage.TRUST, f"Calls to it fail. {_UPDATE}")
+WORDS = Rule(
+    "words-changed",
+    "Words of a definition changed",
+    Severity.WARNING,
+    Stage.TRUST,
+    f"A model reads other words than those that were accepted. {_UPDATE}",
+)
+BREAKS = Rule(
+    "schema-breaks",
+    "A schema broke",
+    Severity.ERROR,
+    Stage.TRUST,
+    f"Calls that were right are no longer, or results are not what they were. {_UPDATE}",
+)
+WIDENS = Rule(
+    "schema-changed",
+    "A schema changed and breaks nothing",
+    Severity.WARNING,
+    Stage.TRUST,
+    f"A tool takes more than was accepted, or says more of its result. {_UPDATE}",
+)
+CLAIMS = Rule(
+    "annotations-changed",
+    "Annotations changed",
+    Severity.WARNING,
+    Stage.TRUST,
+    f"Clients decide by these hints which calls need approval. {_UPDATE}",
+)
+INSTRUCTIONS = Rule(
+    "instructions-changed",
+    "Instructions changed",
+    Severity.WARNING,
+    Stage.TRUST,
+    f"Instructions are read with every request. {_UPDATE}",
+)
+RULES = (ADDED, REMOVED, WORDS, BREAKS, WIDENS, CLAIMS, INSTRUCTIONS)
+_MOST_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The tools of servers by id, and each server's instructions ("" for none), without secrets."""
+
+    tools: Mapping[str, Tool]
+    instructions: Mapping[str, str]
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool], instructions: Mapping[str, str]) -> Self:
+        """What servers declare now; of two tools with the same id the first counts."""
+        found: dict[str, Tool] = {}
+        for tool in tools:
+            found.setdefault(tool.id, clean(tool))
+        servers = sorted({*instructions, *(tool.server for tool in found.values())})
+        said = {server: clean(instructions.get(server, "")) for server in servers}
+        return cls({one: found[one] for one in sorted(found)}, said)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The snapshot in a file. Raises ConfigError, also for a damaged one or another version."""
+        data = _document(path)
+        try:
+            tools: list[Tool] = []
+            for server, entry in data["servers"].items():
+                for name, one in entry["tools"].items():
+                    tools.append(_tool(server, name, one["definition"]))
+                    if definition_hash(tools[-1]) != one["hash"]:
+                        problem = f"{path}: the definition of {server}:{name} does not fit its hash"
+                        raise ConfigError(problem, hint=f"It was edited by hand or merged. {_HINT}")
+            said = {server: _joined(entry["instructions"]) for server, entry in data["servers"].items()}
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ConfigError(f"{path} is damaged: {error!r:.80}", hint=_HINT) from error
+        return cls({tool.id: tool for tool in tools}, said)
+
+    def without(self, servers: Collection[str]) -> Self:
+        """The same without some servers, as of those that cannot be compared."""
+        tools = {one: tool for one, tool in self.tools.items() if tool.server not in servers}
+        return type(self)(tools, {one: said for one, said in self.instructions.items() if one not in servers})
+
+    def write(self, path: Path) -> None:
+        """Write the file, or replace it at once. Raises ConfigError."""
+        data = self.text().encode()
+        if path.exists():
+            replace_file(path, read_bytes(path, "snapshot"), data, backs_up=False)
+            return
+        try:
+            path.write_bytes(data)
+        except (OSError, ValueError) as error:
+            raise unusable(path, error, "written") from error
+
+    def text(self) -> str:
+        """The file: the same text for the same definitions in any order."""
+        servers: dict[str, Any] = {
+            server: {"instructions": _split(said), "tools": {}} for server, said in self.instructions.items()
+        }
+        for tool in self.tools.values():
+            entry = {"hash": definition_hash(tool), "definition": _declared(tool)}
+            servers[tool.server]["tools"][tool.name] = entry
+        data = {"kind": _KIND, "version": VERSION, "servers": servers}
+        shown = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
+        return "".join(map(_escaped, shown)) + "\n"
+
+
+def _escaped(character: str) -> str:
+    """A character as JSON writes it, by its code if nobody would see it."""
+    is_shown = character == "\n" or (character.isprintable() and not is_hidden(character))
+    return character if is_shown else json.dumps(character)[1:-1]
+
+
+def _document(path: Path) -> dict[str, Any]:
+    missing = "Write it with `--update`, and commit it."
+    if b"\n<<<<<<< " in read_bytes(path, "snapshot", limit=MAX_BYTES, missing=missing):
+        raise ConfigError(f"{path} has the marks of a merge", hint="Write it again with `--update`.")
+    try:
+        data = load_document(path, "snapshot")
+    except ConfigError as error:
+        raise ConfigError(error.message, hint=_HINT) from error
+    if not isinstance(data, dict) or data.get("kind") != _KIND:
+        raise ConfigError(f"{path} is no snapshot of tools", hint=_HINT)
+    version = data.get("version")
+    if version != VERSION:
+        newer = isinstance(version, int) and version > VERSION
+        hint = "Update Toolsight." if newer else "Write it again with `--update`."
+        raise ConfigError(f"{path} has format version {version}, not {VERSION}", hint=hint)
+    return data
+
+
+def _declared(tool: Tool) -> dict[str, Any]:
+    """What a tool declares; what it leaves out is left out."""
+    claims = {name: value for name, value in asdict(tool.annotations).items() if value is not None}
+    optional: dict[str, Any] = {
+        "title": tool.title,
+        "description": _split(tool.description),
+        "annotations": claims,
+        "tags": tool.tags,
+    }
+    declared = {name: value for name, value in optional.items() if value}
+    if tool.output_schema is not None:
+        declared["output_schema"] = tool.output_schema
+    return {**declared, "input_schema": tool.input_schema}
+
+
+def _tool(server: str, name: str, given: Mapping[str, Any]) -> Tool:
+    values = {**given, "annotations": Annotations(**given.get("annotations", {}))}
+    values["description"] = _joined(given.get("description", ""))
+    return Tool(server, name, **{**values, "tags": tuple(given.get("tags", ()))})
+
+
+def _split(text: str) -> str | list[str]:
+    """A text of several lines as those, so that a difference shows the one that changed."""
+    return text.split("\n") if "\n" in text else text
+
+
+def _joined(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else "\n".join(text)
+
+
+def drift(before: Snapshot, after: Snapshot) -> Iterator[Finding]:
+    """What became of the definitions and instructions since they were accepted; nothing if nothing did."""
+    for id_ in sorted({*before.tools, *after.tools}):
+        old, new = before.tools.get(id_), after.tools.get(id_)
+        if old is None and new is not None:
+            yield Finding(ADDED, new.server, new.name, "The tool is not in the snapshot.", new.description)
+            yield from _came(new.server, new.name, [], list(hidden_characters(new)))
+        elif new is None and old is not None:
+            accepted = f"accepted as {definition_hash(old)[:12]}"
+            yield Finding(REMOVED, old.server, old.name, "The server no longer has the tool.", accepted)
+        elif old is not None and new is not None and definition_hash(old) != definition_hash(new):
+            yield from _changed(old, new)
+    for server in sorted({*before.instructions, *after.instructions}):
+        said, says = before.instructions.get(server, ""), after.instructions.get(server, "")
+        yield from _said(server, said, says)
+
+
+def _changed(old: Tool, new: Tool) -> Iterator[Finding]:
+    parts = {change.part: change for change in definition_changes(old, new)}
+    words = [parts[part] for part in ("title", "description", "tags") if part in parts]
+    schemas = [parts[part] for part in ("parameters", "result") if part in parts]
+    if schemas:
+        change = judged(old, replace(new, annotations=old.annotations))
+        reasons = "; ".join(change.reasons)
+        if change.verdict == "breaking":
+            yield _finding(BREAKS, new, f"Its schema breaks callers: {reasons}.", schemas)
+        elif change.verdict == "compatible":
+            yield _finding(WIDENS, new, f"Its schema changed: {reasons or 'in its values'}.", schemas)
+        else:
+            words += schemas
+    if words:
+        yield _finding(WORDS, new, f"Other words: {', '.join(change.part for change in words)}.", words)
+    if claims := parts.get("annotations"):
+        reasons = "; ".join(judged(old, replace(old, annotations=new.annotations)).reasons)
+        yield _finding(CLAIMS, new, f"Its annotations changed: {reasons or 'they mean the same'}.", [claims])
+    yield from _came(new.server, new.name, list(hidden_characters(old)), list(hidden_characters(new)))
+
+
+def _said(server: str, said: str, says: str) -> Iterator[Finding]:
+    if said == says:
+        return
+    changes = definition_changes(Tool(server, "", said), Tool(server, "", says))
+    yield Finding(INSTRUCTIONS, server, "", "The server's instructions changed.", _difference(changes))
+    yield from _came(server, "", list(hidden_in("instructions", said)), list(hidden_in("instructions", says)))
+
+
+def _came(server: str, tool: str, before: list[Hidden], after: list[Hidden]) -> Iterator[Finding]:
+    """The hidden characters that were not there before; where they stand may have moved."""
+    known = [(one.where, one.character) for one in before]
+    came: list[Hidden] = []
+    for one in after:
+        if (one.where, one.character) in known:
+            known.remove((one.where, one.character))
+        else:
+            came.append(one)
+    if came:
+        message = f"{count(len(came), 'hidden character')} came."
+        yield Finding(HIDDEN, server, tool, message, hidden_text(came))
+
+
+def _finding(rule: Rule, tool: Tool, message: str, changes: Iterable[DefinitionChange]) -> Finding:
+    return Finding(rule, tool.server, tool.name, message, _difference(changes))
+
+
+def _difference(changes: Iterable[DefinitionChange]) -> str:
+    """What was accepted, and what is there now."""
+    lines = [
+        f"{sign} {text}"
+        for change in changes
+        for pair in change.lines
+        for sign, text in zip("-+", pair, strict=True)
+        if text
+    ]
+    more = len(lines) - _MOST_LINES
+    return "\n".join((*lines[:_MOST_LINES], *((f"… {more:,} more",) if more > 0 else ())))
