@@ -277,7 +277,7 @@ def _named(policy: AccessPolicy, chosen: AccessSettings) -> Sight:
     try:
         return policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
     except ConfigError as error:
-        hint = "Administrators can list the policy's users with `toolsight access`."
+        hint = "Administrators can list the policy's users with `toolsight config access`."
         raise ConfigError(error.message, hint=hint) from None
 
 

@@ -1,4 +1,4 @@
-"""`toolsight access`: who may see which tools, for whoever may know all of it."""
+"""`toolsight config access`: who may see which tools, for whoever may know all of it."""
 
 import shlex
 from collections.abc import Iterator
@@ -36,12 +36,16 @@ def access(name: str, tool: str, other: str, **values: Any) -> None:
     for administrators. The exit code is 2 if a pattern in the policy matches no tool.
 
     \b
-    toolsight access ada shop:list_orders --policy policy.yaml --config .mcp.json
+    toolsight config access ada shop:list_orders --policy policy.yaml --config .mcp.json
     """
     if other and (tool or not name):
         raise click.UsageError("--compare needs one USER and no TOOL")
     chosen = options(**values)
-    own = f"`toolsight access {shlex.quote(chosen.user)}` lists that user's tools." if chosen.user else ""
+    own = (
+        f"`toolsight config access {shlex.quote(chosen.user)}` lists that user's tools."
+        if chosen.user
+        else ""
+    )
     require_nobody(chosen, but_policy=True, hint=own)
 
     async def work(bench: Workbench) -> None:

@@ -24,9 +24,9 @@ from inspector.core.settings import Settings
 from inspector.session.workbench import Workbench
 
 
-@click.group(cls=CommandGroup, modules={"settings": "config", "keys": "config"})
+@click.group(cls=CommandGroup, modules={"settings": "config", "keys": "config", "access": "access"})
 def config() -> None:
-    """List or check the settings, profiles and keys.
+    """List or check settings, profiles, keys and access.
 
     \b
     toolsight config settings --profiles

@@ -205,27 +205,6 @@ def _report_json(report: ImportReport) -> dict[str, Any]:
 
 @click.command()
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
-@click.option("--out", required=True, metavar="FILE", help="File to create or append to.")
-@database
-def requests(sessions: tuple[str, ...], out: str, database: Path | None) -> None:
-    """Turn what agents searched for into labelled requests.
-
-    Each search is labelled with the tools it found that the agent then called in the same turn. The agent
-    may have been wrong, so review the labels. Requests already in FILE are skipped.
-
-    \b
-    toolsight sessions requests SESSION --out requests.jsonl
-    """
-    added = MachineLibrary(Options(database=database)).write_requests(sessions, out)
-    if not added:
-        say("nothing to add: no tool found by any other search was called")
-        return
-    say(f"added {count(added, 'request')} to {out}")
-    say(f"Measure rankers on them with `toolsight bench --data {out}` and the same servers.")
-
-
-@click.command()
-@click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
 @database
 def forget(sessions: tuple[str, ...], database: Path | None) -> None:
     """Delete each SESSION with all its events.

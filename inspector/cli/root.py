@@ -24,6 +24,7 @@ _SECTIONS = {
     },
     "Find": {
         "search": "search",
+        "check": "check",
         "bench": "bench",
     },
     "Cost": {
@@ -39,7 +40,6 @@ _SECTIONS = {
     "More": {
         "registry": "registry",
         "marketplace": "marketplace",
-        "access": "access",
         "doctor": "doctor",
         "config": "config",
     },

@@ -35,7 +35,6 @@ _COMMANDS = {
     "show": "sessions:show_session",
     "import": "importing:import_sessions",
     "forget": "importing",
-    "requests": "importing",
     "agents": "agents",
     "unmet": "metrics",
     "metrics": "metrics",

@@ -1,4 +1,4 @@
-"""`toolsight access` and --user, on a real server."""
+"""`toolsight config access` and --user, on a real server."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_a_policy_without_a_user_shows_nothing_and_says_why(
         ("audit",),
         ("cost", "--session", "s"),
         ("bench", "label", "cases.jsonl", "--from-log"),
-        ("access",),
+        ("config", "access"),
     ],
 )
 @pytest.mark.parametrize("named", [("--user", "ada"), ("--set", "access.user=ada")])
@@ -108,30 +108,30 @@ def test_a_benchmark_asks_a_user_what_permitted_tools_can_serve(tmp_path: Path) 
 
 
 def test_the_grant_that_decides_is_explained(toolsight: Toolsight, policy: tuple[str, ...]) -> None:
-    told = toolsight("access", "ada", "get_forecast", *policy).stdout
+    told = toolsight("config", "access", "ada", "get_forecast", *policy).stdout
     assert "ada may see weather:get_forecast" in told
     assert "role forecasters of acme" in told
-    assert "no grant covers it" in toolsight("access", "ada", "get_alerts", *policy).stdout
-    data = json.loads(toolsight("access", "ada", "get_alerts", "--json", *policy).stdout)
+    assert "no grant covers it" in toolsight("config", "access", "ada", "get_alerts", *policy).stdout
+    data = json.loads(toolsight("config", "access", "ada", "get_alerts", "--json", *policy).stdout)
     assert (data["seen"], data["grants"]) == (False, [])
-    withheld = toolsight("access", "bob", "get_forecast", "--expert", "alarm", *policy).stdout
+    withheld = toolsight("config", "access", "bob", "get_forecast", "--expert", "alarm", *policy).stdout
     assert "the expert alarm may not see it" in withheld
 
 
 def test_two_users_are_compared_and_all_are_listed(toolsight: Toolsight, policy: tuple[str, ...]) -> None:
-    data = json.loads(toolsight("access", "ada", "--compare", "bob", "--json", *policy).stdout)
+    data = json.loads(toolsight("config", "access", "ada", "--compare", "bob", "--json", *policy).stdout)
     assert data["only"]["ada"] == []
     assert "weather:get_alerts" in data["only"]["bob"]
-    rows = json.loads(toolsight("access", "--json", *policy).stdout)
+    rows = json.loads(toolsight("config", "access", "--json", *policy).stdout)
     assert (rows[0]["user"], rows[0]["tools"]) == ("ada", 1)
-    assert "weather:get_forecast" in toolsight("access", "ada", *policy).stdout
+    assert "weather:get_forecast" in toolsight("config", "access", "ada", *policy).stdout
 
 
 def test_a_pattern_that_matches_no_tool_fails_the_list(
     toolsight: Toolsight, policy: tuple[str, ...], tmp_path: Path
 ) -> None:
     (tmp_path / "policy.yaml").write_text(POLICY.replace("get_alerts", "get_alarms"), encoding="utf-8")
-    result = toolsight("access", *policy)
+    result = toolsight("config", "access", *policy)
     assert result.exit_code == 2
     assert "weather:get_alarms" in result.stderr
-    assert "there is no policy" in toolsight("access", *policy[:-2]).stderr
+    assert "there is no policy" in toolsight("config", "access", *policy[:-2]).stderr

@@ -37,6 +37,7 @@ NAMED = {
     ("search", "--tag"): (("search", "rain", "--tag", TYPED), ("scret", "secret")),
     ("search", "--server-query"): (("search", "rain", "--server-query", TYPED), SERVER),
     ("search", "--why"): (("search", "rain", "--why", TYPED), TOOL),
+    ("check", "--expect"): (("check", "--no-model", "--expect", f"rain -> {TYPED}"), TOOL),
     ("registry show", "--after"): (("registry", "show", "--after", TYPED), TOOL),
     ("registry show", "tool_id"): (("registry", "show", TYPED), (*SERVER, *TOOL)),
     ("registry import", "--server"): (("registry", "import", "--server", TYPED), SERVER),
@@ -63,7 +64,7 @@ FREE = {
     *("--query", "--origin", "--model", "--api-base", "--profile", "--set", "--input", "--policy"),
 }
 # These show everything, to whom it belongs: they refuse to be told a user.
-OWNERS = ("access", "sessions", "cost", "audit")
+OWNERS = ("config access", "sessions", "cost", "audit")
 OTHERS = {
     *(
         ("race", "name"),
@@ -102,7 +103,7 @@ def test_every_option_that_takes_a_name_is_driven_here() -> None:
     taken = set()
     for words, command in commands():
         common = common_options(command)
-        if "user" not in {option.name for option in common} or words[0] in OWNERS:
+        if "user" not in {option.name for option in common} or " ".join(words).startswith(OWNERS):
             continue
         for one in command.params:
             name = one.opts[0]
@@ -123,7 +124,7 @@ def test_a_forbidden_name_is_not_read_in_any_answer_to_a_typo_or_a_guess(
     toolsight: Toolsight, restricted: tuple[str, ...], tmp_path: Path, words: tuple[str, ...], typed: str
 ) -> None:
     places = {TYPED: typed, "CASES": str(tmp_path / "cases.jsonl")}
-    given = tuple(places.get(word, word) for word in words)
+    given = tuple(places.get(word, word).replace(TYPED, typed) for word in words)
     viewer = restricted if words[0] != "registry" or words[1] == "import" else restricted[:4]
     done = toolsight(*given[:1], *viewer, *given[1:])
     told = (done.stdout + done.stderr).replace(typed, "").replace(restricted[5], "")

@@ -166,12 +166,14 @@ def test_searches_and_the_calls_after_them_are_requests(
 ) -> None:
     run("sessions", "import", str(transcript))
     out = tmp_path / "requests.jsonl"
-    assert "added 1 request" in run("sessions", "requests", STORY, "--out", str(out)).stdout
+    assert "added 1" in run("bench", "label", str(out), "--from-log", "--session", STORY).stdout
     [case] = read_cases(out)
     assert (case.query, case.relevant) == ("late orders", (frozenset({"shop:late_orders"}),))
-    assert "nothing to add" in run("sessions", "requests", STORY, "--out", str(out)).stdout
+    assert "added 0" in run("bench", "label", str(out), "--from-log", "--session", STORY).stdout
     assert len(read_cases(out)) == 1
-    assert "there is no session" in run("sessions", "requests", "nobody", "--out", str(out)).stderr
+    assert (
+        "there is no session" in run("bench", "label", str(out), "--from-log", "--session", "nobody").stderr
+    )
 
 
 def test_a_session_that_is_forgotten_can_be_imported_again(run: Toolsight, transcript: Path) -> None:

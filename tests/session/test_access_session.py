@@ -92,7 +92,7 @@ async def test_an_unknown_user_or_expert_is_an_error() -> None:
             pass
     # Whoever mistypes a name is nobody yet, and reads nobody's.
     assert "ada" not in raised.value.hint
-    assert "toolsight access" in raised.value.hint
+    assert "toolsight config access" in raised.value.hint
     with pytest.raises(ConfigError, match="there is no access policy"):
         async with connected(values={"access.user": "ada"}):
             pass

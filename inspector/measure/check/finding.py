@@ -20,12 +20,16 @@ class Severity(StrEnum):
 
 
 class Stage(StrEnum):
-    """Where a definition fails: no search finds the tool, a model chooses another, or calls it wrongly."""
+    """Where a definition fails: no search finds the tool, a model chooses another, or calls it wrongly.
+
+    Or whether a definition can be trusted, and what it costs.
+    """
 
     FOUND = "found"
     CHOSEN = "chosen"
     CALLED = "called right"
     TRUST = "trust"
+    COST = "cost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,11 @@ class Finding:
     def subject(self) -> str:
         """The tool's id, or the server, or all of them."""
         return f"{self.server}:{self.tool}" if self.tool else self.server or "all servers"
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether it is more than a note: it is severe, or mending it changes what is found."""
+        return self.rule.severity is not Severity.NOTE or any(one.is_felt for one in self.effects)
 
 
 @dataclass(frozen=True, slots=True)

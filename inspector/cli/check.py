@@ -1,0 +1,151 @@
+"""`toolsight check`: expectations and findings about definitions, for people and for CI."""
+
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.clients import as_clients
+from inspector.cli.launch import run_headless
+from inspector.cli.options import as_json, options, shared
+from inspector.cli.run import Exit
+from inspector.cli.table import is_json, say_json, say_report
+from inspector.clients.client import Client, all_clients
+from inspector.core.number import count
+from inspector.core.report import NAME, NUMBER, TWO, Column, Table, selected
+from inspector.measure.check.checking import CheckReport, Demands, check as check_session
+from inspector.measure.check.expectation import parse, read_expectations
+from inspector.measure.check.finding import Finding, Severity
+from inspector.session.workbench import Workbench
+
+_EFFECT = "effects{ranker client ranks confidence tokens losers{tool_id query}}"
+_REPORT = (
+    "servers{name tools tokens failure hint} tokens tokenizer budget ranker "
+    "expectations{text:expectation.text query:expectation.query tools:expectation.tools "
+    "within:expectation.within least:expectation.confidence tool rank confidence first holds problem} "
+    "findings{rule:rule.name title:rule.title severity:rule.severity stage:rule.stage server tool message "
+    f"proof client place{{path line column}} {_EFFECT}}} "
+    f"proposals{{tool_id sentence description {_EFFECT}}} disabled{{rule reason findings}}"
+)
+_EXPECTATIONS = (
+    Column("", lambda one: "ok" if one.holds else "no", NAME),
+    Column("expectation", "expectation.text"),
+    Column("rank", "rank", NUMBER),
+    Column("confidence", "confidence", TWO),
+    Column("what happened", lambda one: one.problem or f"{one.tool} is found" * bool(one.tool)),
+)
+_SERVERS = (
+    Column("server", "name", NAME),
+    Column("tools", kind=NUMBER),
+    Column("tokens", kind=NUMBER),
+    Column("", lambda one: f"failed: {one.failure}" if one.failure else ""),
+)
+
+
+@click.command()
+@click.option(
+    "--expect",
+    "expected",
+    multiple=True,
+    metavar="'REQUEST -> TOOL'",
+    help="The request has to find this tool first: `TOOL@5`: among five, `TOOL>=0.6`: with this confidence. "
+    "May be repeated.",
+)
+@click.option(
+    "--requests", type=click.Path(path_type=Path), help="A file of labelled requests that have to hold too."
+)
+@as_clients
+@click.option("--budget", type=click.IntRange(min=1), help="The most tokens that all definitions may take.")
+@click.option("--no-model", is_flag=True, help="Rank by words alone, which is fast.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "never"]),
+    help="The findings that fail the check, besides expectations. Default: error.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Output for people or for programs.",
+)
+@click.option("--all", "in_full", is_flag=True, help="Show findings without a measured effect too.")
+@shared
+@as_json
+def check(
+    expected: tuple[str, ...],
+    requests: Path | None,
+    clients: tuple[Client, ...],
+    budget: int | None,
+    fail_on: str | None,
+    form: str,
+    *,
+    no_model: bool,
+    in_full: bool,
+    **values: Any,
+) -> None:
+    """Check that requests find tools and clients get them.
+
+    The exit code is 3 if an expectation does not hold or a finding is as severe as --fail-on.
+
+    \b
+    toolsight check server.py --expect "show bill 77 -> get_invoice"
+    """
+    wanted = tuple(map(parse, expected)) + (read_expectations(requests) if requests else ())
+    demands = Demands(wanted, clients or all_clients(), budget or 0)
+    found: list[CheckReport] = []
+
+    async def work(bench: Workbench) -> None:
+        found.append(check_session(bench, demands))
+
+    run_headless(options(**values), work, listing=no_model)
+    report = found[0]
+    _print(report, "json" if is_json() else form, in_full=in_full)
+    if report.failed:
+        sys.exit(Exit.FAILED)
+    if not report.passes(None if fail_on == "never" else Severity(fail_on or "error")):
+        sys.exit(Exit.GATE)
+
+
+def _print(report: CheckReport, form: str, *, in_full: bool) -> None:
+    """Print the report in the form that was asked for."""
+    if form == "json":
+        say_json(selected(report, _REPORT))
+    else:
+        say_report(_text(report, in_full=in_full))
+
+
+def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
+    yield Table.of(_SERVERS, report.servers)
+    budget = f" of {report.budget:,}" if report.budget else ""
+    yield f"{count(report.tokens, 'token')}{budget}, counted with {report.tokenizer}"
+    if report.expectations:
+        yield ""
+        yield Table.of(_EXPECTATIONS, report.expectations)
+    shown = [one for one in report.findings if in_full or one.is_felt]
+    for rule, findings in groupby(shown, key=lambda one: one.rule):
+        yield f"\n{rule.severity}: {rule.title} ({rule.name}; {rule.stage})"
+        for one in findings:
+            yield from _finding(one)
+        yield f"  {rule.help}"
+    yield f"\n{_summary(report, len(shown))}"
+
+
+def _finding(one: Finding) -> Iterator[str]:
+    client = f" [{one.client}]" if one.client else ""
+    yield f"  {one.subject}{client}: {one.message}"
+    if one.proof:
+        yield f"    {one.proof}"
+
+
+def _summary(report: CheckReport, shown: int) -> str:
+    holding = len(report.expectations) - len(report.broken)
+    parts = [f"{holding} of {count(len(report.expectations), 'expectation')} hold"]
+    parts += [count(shown, "finding")]
+    if more := len(report.findings) - shown:
+        parts.append(f"{more} more without effect: --all")
+    return "; ".join(parts)

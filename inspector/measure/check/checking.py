@@ -1,0 +1,144 @@
+"""Checks a session's catalog: what is expected, what is found about its definitions, what it costs."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inspector.clients.client import Client
+from inspector.core.number import count
+from inspector.core.server import ServerPhase
+from inspector.measure.check.expectation import Expectation, ExpectationResult, resolved, results
+from inspector.measure.check.finding import Finding, Proposal, Rule, Severity, Stage
+from inspector.session.view import SessionView
+
+OVER_BUDGET = Rule(
+    "over-budget",
+    "Definitions take more tokens than the budget",
+    Severity.ERROR,
+    Stage.COST,
+    "A client without a search sends every definition with each request. Shorten the longest ones, or raise "
+    "the budget.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedServer:
+    """A server, how many tools it has and the tokens of their definitions; `failure` is "" if it is ready."""
+
+    name: str
+    tools: int = 0
+    tokens: int = 0
+    failure: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    """A rule that was turned off, why, and how many findings that left out."""
+
+    rule: str
+    reason: str
+    findings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
+
+    `disabled` maps rules that are turned off to the reason.
+    """
+
+    expectations: tuple[Expectation, ...] = ()
+    clients: tuple[Client, ...] = ()
+    budget: int = 0
+    disabled: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check found: the worst findings first.
+
+    `proposals` are for tools that an expectation misses. `tokenizer` says how tokens were counted.
+    """
+
+    servers: tuple[CheckedServer, ...]
+    expectations: tuple[ExpectationResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    disabled: tuple[Disabled, ...] = ()
+    budget: int = 0
+    tokenizer: str = ""
+    ranker: str = ""
+
+    @property
+    def tokens(self) -> int:
+        return sum(server.tokens for server in self.servers)
+
+    @property
+    def failed(self) -> tuple[CheckedServer, ...]:
+        """The servers whose tools are missing."""
+        return tuple(server for server in self.servers if server.failure)
+
+    @property
+    def broken(self) -> tuple[ExpectationResult, ...]:
+        """The expectations that do not hold."""
+        return tuple(one for one in self.expectations if not one.holds)
+
+    def passes(self, fail_on: Severity | None) -> bool:
+        """Whether every expectation holds and no finding is as severe; None: whatever was found."""
+        if fail_on is None:
+            return True
+        return not self.broken and not any(one.rule.severity.is_at_least(fail_on) for one in self.findings)
+
+
+def check(session: SessionView, demands: Demands, found: Sequence[Finding] = ()) -> CheckReport:
+    """Check the session's tools; `found` are findings that were made elsewhere, as by comparing snapshots.
+
+    Raises ConfigError if an expectation names no tool, ModelError if a query cannot be embedded.
+    """
+    servers = tuple(_servers(session))
+    is_whole = not any(server.failure for server in servers)
+    retrieval = session.retrieval
+    wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
+    tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
+    findings = [*_over_budget(servers, demands.budget), *found]
+    kept = [one for one in findings if one.rule.name not in demands.disabled]
+    left_out = Counter(one.rule.name for one in findings)
+    return CheckReport(
+        servers,
+        tried,
+        by_severity(kept),
+        disabled=tuple(Disabled(rule, reason, left_out[rule]) for rule, reason in demands.disabled.items()),
+        budget=demands.budget,
+        tokenizer=session.accounting.meter.tokenizer.label,
+        ranker=retrieval.ranker_name,
+    )
+
+
+def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, the worst first, otherwise in their order."""
+    order = list(Severity)
+    return tuple(sorted(findings, key=lambda one: order.index(one.rule.severity)))
+
+
+def _servers(session: SessionView) -> Iterator[CheckedServer]:
+    tools, tokens = Counter[str](), Counter[str]()
+    for tool in session.catalog.tools:
+        tools[tool.server] += 1
+        tokens[tool.server] += session.accounting.meter.tool(tool)
+    for name, state in session.state.servers.items():
+        is_failed = state.phase is ServerPhase.FAILED
+        failure, hint = (state.reason or "it failed", state.hint) if is_failed else ("", "")
+        yield CheckedServer(name, tools[name], tokens[name], failure, hint)
+
+
+def _over_budget(servers: Sequence[CheckedServer], budget: int) -> Iterator[Finding]:
+    taken = sum(server.tokens for server in servers)
+    if not budget or taken <= budget:
+        return
+    largest = max(servers, key=lambda server: server.tokens)
+    proof = ", ".join(f"{server.name} {server.tokens:,}" for server in servers)
+    message = (
+        f"{count(taken, 'token')} of definitions, {taken - budget:,} more than the budget of {budget:,}."
+    )
+    yield Finding(OVER_BUDGET, largest.name, "", message, proof)
