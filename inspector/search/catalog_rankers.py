@@ -6,7 +6,8 @@ from functools import cached_property
 from inspector.core.ranking import Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.client_ranker import ClaudeCodeRanker, CodexRanker, FuzzyRanker
+from inspector.search.client_ranker import ClaudeCodeRanker, FuzzyRanker
+from inspector.search.codex_ranker import CodexRanker
 from inspector.search.dense import DenseRanker, RrfRanker, Stages, TwoStageProductRanker, TwoStageRanker
 from inspector.search.fusion import FusionRanker, FusionWeights
 from inspector.search.hybrid import HybridRanker

@@ -1,8 +1,7 @@
 """How real clients search; sources, and which weights are assumed, are in `clients/known/`."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +9,9 @@ import numpy as np
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.schema.schema import fields
 from inspector.search.document import MAX_INDEXED
-from inspector.search.ranker import Ranking, Scores
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, split_words, stem, words
+from inspector.search.ranker import Ranking
+from inspector.search.vocabulary import MAX_QUERY_LENGTH, split_words, words
 
 # Claude Code's ToolSearch takes keywords in names and descriptions:
 #
@@ -105,96 +103,6 @@ def _named_texts(tool: Tool) -> _NamedTexts:
         frozenset(word.lower() for word in split_words(joined)),
         frozenset(word.lower() for word in split_words(tool.description[:MAX_INDEXED])),
     )
-
-
-# BM25 as Codex searches with: one text a tool, no weights, names whole.
-#
-# With tf a word's occurrences in the text, L its length in words and M the mean length:
-#
-#     score = sum over the query's words of  idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * L / M))
-#     idf = ln(1 + (N - n + .5) / (n + .5)),  k1 = 1.2,  b = .75
-#
-# The text joins a tool's names, its title, its description, its server's instructions and the names of its
-# parameters. An underscore is part of a word, so `list_orders` is one, which “orders” does not find.
-CODEX = "codex"
-K1, B = 1.2, 0.75
-# Words as Unicode separates them (UAX 29), of which a full stop or an apostrophe between letters is a part.
-_WORD = re.compile(r"\w+(?:['’.]\w+)*")
-
-Texts = Mapping[Signal, str]
-Counts = Mapping[Signal, Counter[str]]
-
-
-class CodexRanker:
-    """Scores tools by the words a query shares with their texts; scores above zero are kept."""
-
-    name = CODEX
-
-    def __init__(self, tools: Sequence[Tool], instructions: Mapping[str, str]) -> None:
-        """`instructions` are those of the servers."""
-        self._ids = tuple(tool.id for tool in tools)
-        self._counts = [_counts(tool, instructions.get(tool.server, "")) for tool in tools]
-        lengths = [sum(count.total() for count in counts.values()) for counts in self._counts]
-        mean = sum(lengths) / len(lengths) if lengths else 0.0
-        self._norms = [K1 * (1 - B + B * length / mean) if mean else K1 for length in lengths]
-        self._holders: dict[str, list[int]] = {}
-        for position, counts in enumerate(self._counts):
-            for word in dict.fromkeys(word for count in counts.values() for word in count):
-                self._holders.setdefault(word, []).append(position)
-
-    def terms(self, query: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(_stems(query[:MAX_QUERY_LENGTH])))
-
-    def rank(self, query: str) -> Ranking:
-        words = self.terms(query)
-        values = np.zeros(len(self._ids))
-        for position in {position for word in words for position in self._holders.get(word, ())}:
-            values[position] = sum(part.value for part in self._parts(words, position))
-        return Ranking(values, values > 0, lambda position: self._explain(words, position, values))
-
-    def _explain(self, words: Sequence[str], position: int, values: Scores) -> Score:
-        return Score(self._ids[position], float(values[position]), tuple(self._parts(words, position)))
-
-    def _parts(self, words: Sequence[str], position: int) -> Iterator[Part]:
-        """What each word adds, split between the fields by its occurrences."""
-        counts, norm = self._counts[position], self._norms[position]
-        for word in words:
-            tf = sum(count[word] for count in counts.values())
-            if not tf:
-                continue
-            idf = self._idf(word)
-            value = idf * tf * (K1 + 1) / (tf + norm)
-            inputs = {"tf": float(tf), "idf": idf, "df": float(len(self._holders[word]))}
-            for signal, count in counts.items():
-                if count[word]:
-                    yield Part(signal, word, value * count[word] / tf, inputs)
-
-    def _idf(self, word: str) -> float:
-        n = len(self._holders.get(word, ()))
-        return float(np.log1p((len(self._ids) - n + 0.5) / (n + 0.5)))
-
-
-def _counts(tool: Tool, instructions: str) -> Counts:
-    return {
-        signal: Counter(_stems(text[:MAX_INDEXED]))
-        for signal, text in _indexed_texts(tool, instructions).items()
-    }
-
-
-def _indexed_texts(tool: Tool, instructions: str) -> Texts:
-    """A tool's texts by field: the flat, the called and the plain name are indexed one beside the other."""
-    parameters = sorted(field.name for field in fields(tool.input_schema))
-    return {
-        Signal.NAME: f"mcp__{tool.server}__{tool.name} {tool.name} {tool.name} {tool.title}",
-        Signal.DESCRIPTION: tool.description,
-        Signal.SERVER: f"mcp__{tool.server} {instructions}",
-        Signal.PARAMETERS: " ".join(parameters),
-    }
-
-
-def _stems(text: str) -> list[str]:
-    lowered = (word.lower() for word in _WORD.findall(text))
-    return [stem(word) for word in lowered if word not in STOP_WORDS]
 
 
 # Fuzzy matching with a tool's whole text (the ToolSearchTool document, “Scoring algorithm”):

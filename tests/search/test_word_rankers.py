@@ -1,5 +1,6 @@
 """Rankers of words: BM25 by field and as rank-bm25 has it, keywords, and those of real clients."""
 
+import json
 import math
 from collections.abc import Sequence
 
@@ -7,12 +8,16 @@ import pytest
 from hypothesis import given, strategies as st
 from rank_bm25 import BM25Okapi
 
+from docs.benchmark.codex_order import ORDERS, agreement, orders
+from docs.benchmark.data import DATA, POOL
 from inspector.core.ranking import Signal
 from inspector.core.tool import Tool
+from inspector.measure.evalset import read_tools
 from inspector.schema.schema import fields
 from inspector.search import keyword as weight, vocabulary
 from inspector.search.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.client_ranker import ClaudeCodeRanker, CodexRanker
+from inspector.search.client_ranker import ClaudeCodeRanker
+from inspector.search.codex_ranker import CodexRanker
 from inspector.search.document import FIELDS
 from inspector.search.index import ToolIndex
 from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
@@ -213,6 +218,34 @@ def _kept(ranker: Ranker, query: str) -> list[str]:
 
 codex = CodexRanker(TOOLS_RANKERS, {"office": "Mail and calendars of a company."})
 claude_code = ClaudeCodeRanker(TOOLS_RANKERS)
+
+
+def test_codex_puts_tools_in_the_order_of_its_own_engine() -> None:
+    """Transliterated scripts, joined line ends, apostrophes, numbers, stems and repeated words among them."""
+    texts = json.loads(ORDERS.read_text(encoding="utf-8"))
+    tools = [
+        Tool(
+            tool["server"],
+            tool["name"],
+            tool["description"],
+            {"type": "object", "properties": {key: {} for key in tool["parameters"]}},
+        )
+        for tool in texts["tools"]
+    ]
+    engine = CodexRanker(tools, texts["instructions"])
+    expected = orders("own")
+    assert agreement(engine, [tool.id for tool in tools], expected) == (len(expected), len(expected))
+
+
+@pytest.mark.skipif(not (DATA / POOL).is_dir(), reason="published catalogs are not part of the project")
+def test_codex_puts_real_tools_in_the_order_of_its_own_engine() -> None:
+    tools = read_tools(DATA / POOL)
+    assert agreement(CodexRanker(tools, {}), [tool.id for tool in tools], orders(POOL)) == (50, 50)
+
+
+def test_codex_counts_a_repeated_word_of_the_query_again() -> None:
+    once, twice = (codex.rank(query) for query in ("calendar", "calendar calendar"))
+    assert twice.values.max() == pytest.approx(2 * once.values.max())
 
 
 def test_codex_finds_no_part_of_a_name_with_underscores() -> None:

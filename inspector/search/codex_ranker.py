@@ -1,0 +1,150 @@
+"""How Codex searches: BM25 over one text a tool, without weights, as the Rust crate bm25 2.3.2 does it.
+
+With tf a word's occurrences in the text, L its length in words and M the mean length:
+
+    score = sum over the query's words of  idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * L / M))
+    idf = ln(1 + (N - n + .5) / (n + .5)),  k1 = 1.2,  b = .75
+
+A word that the query repeats counts again. The text joins a tool's names, its server's name, its title, its
+description, the server's instructions and the names of its parameters. An underscore is part of a word, so
+`list_orders` is one, which “orders” does not find. Sources and dates are in `clients/known/codex.toml`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inspector.core.ranking import Part, Score, Signal
+from inspector.core.tool import Tool
+from inspector.schema.schema import fields
+from inspector.search.document import MAX_INDEXED
+from inspector.search.ranker import Ranking, Scores
+from inspector.search.vocabulary import MAX_QUERY_LENGTH
+
+if TYPE_CHECKING:
+    from py_rust_stemmers import SnowballStemmer
+
+CODEX = "codex"
+K1, B = 1.2, 0.75
+# Words as UAX 29 separates them in ASCII: . ' : join letters, and . ' , ; join digits.
+_WORD = re.compile(
+    r"[a-z0-9_]+(?:(?:(?<=[a-z])[.':](?=[a-z])|(?<=[0-9])[.',;](?=[0-9]))[a-z0-9_]+)*", re.ASCII
+)
+# NLTK's English stop words: what stands before n't is one too, as “doesn” of “doesn't”.
+_PLAIN = """
+    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
+    herself it its itself they them their theirs themselves what which who whom this that these those am is
+    are was were be been being have has had having do does did doing a an the and but if or because as until
+    while of at by for with about against between into through during before after above below to from up
+    down in out on off over under again further then once here there when where why how all any both each few
+    more most other some such no nor not only own same so than too very s t can will just should now d ll m o
+    re ve y ma it's she's that'll you're you've you'll you'd should've ain don don't won won't shan shan't
+"""
+_NEGATED = "are could did does had has have is might must need should was were would"
+NLTK_STOP_WORDS = frozenset(_PLAIN.split()) | {
+    form for verb in _NEGATED.split() for form in (f"{verb}n", f"{verb}n't")
+}
+
+Counts = Mapping[Signal, Counter[str]]
+
+
+class CodexRanker:
+    """Scores tools by the words a query shares with their texts; scores above zero are kept."""
+
+    name = CODEX
+
+    def __init__(self, tools: Sequence[Tool], instructions: Mapping[str, str]) -> None:
+        """`instructions` are those of the servers."""
+        self._ids = tuple(tool.id for tool in tools)
+        self._counts = [_counts(tool, instructions.get(tool.server, "")) for tool in tools]
+        lengths = [sum(count.total() for count in counts.values()) for counts in self._counts]
+        mean = sum(lengths) / len(lengths) if lengths else 0.0
+        self._norms = [K1 * (1 - B + B * length / mean) if mean else K1 for length in lengths]
+        self._holders: dict[str, list[int]] = {}
+        for position, counts in enumerate(self._counts):
+            for word in dict.fromkeys(word for count in counts.values() for word in count):
+                self._holders.setdefault(word, []).append(position)
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(_stems(query[:MAX_QUERY_LENGTH])))
+
+    def rank(self, query: str) -> Ranking:
+        words = Counter(_stems(query[:MAX_QUERY_LENGTH]))
+        values = np.zeros(len(self._ids))
+        for position in {position for word in words for position in self._holders.get(word, ())}:
+            values[position] = sum(part.value for part in self._parts(words, position))
+        return Ranking(values, values > 0, lambda position: self._explain(words, position, values))
+
+    def _explain(self, words: Counter[str], position: int, values: Scores) -> Score:
+        return Score(self._ids[position], float(values[position]), tuple(self._parts(words, position)))
+
+    def _parts(self, words: Counter[str], position: int) -> Iterator[Part]:
+        """What each word adds, split between the fields by its occurrences."""
+        counts, norm = self._counts[position], self._norms[position]
+        for word, times in words.items():
+            tf = sum(count[word] for count in counts.values())
+            if not tf:
+                continue
+            idf = self._idf(word)
+            value = times * idf * tf * (K1 + 1) / (tf + norm)
+            inputs = {"tf": float(tf), "idf": idf, "df": float(len(self._holders[word]))}
+            if times > 1:
+                inputs["times in query"] = float(times)
+            for signal, count in counts.items():
+                if count[word]:
+                    yield Part(signal, word, value * count[word] / tf, inputs)
+
+    def _idf(self, word: str) -> float:
+        n = len(self._holders.get(word, ()))
+        return float(np.log1p((len(self._ids) - n + 0.5) / (n + 0.5)))
+
+
+def _counts(tool: Tool, instructions: str) -> Counts:
+    """A tool's words by field: the flat, the called and the plain name are indexed one beside the other."""
+    called = _called(tool.name)
+    texts = {
+        Signal.NAME: f"mcp__{_called(tool.server)}__{called} {called} {tool.name} {tool.title}",
+        Signal.DESCRIPTION: tool.description,
+        Signal.SERVER: f"{tool.server} {instructions}",
+        Signal.PARAMETERS: " ".join(sorted(field.name for field in fields(tool.input_schema))),
+    }
+    counts, joined = {}, ""
+    for signal, text in texts.items():
+        cut = text[:MAX_INDEXED]
+        counts[signal] = Counter(_stems(cut, follows=joined))
+        joined += cut
+    return counts
+
+
+def _called(name: str) -> str:
+    return re.sub(r"\W", "_", name, flags=re.ASCII)
+
+
+def _stems(text: str, follows: str = "") -> list[str]:
+    """The stemmed words of a text that `follows` another one."""
+    words = (word for word in _WORD.findall(_transliterated(text, follows).lower()) if word.strip("_"))
+    stems: list[str] = _stemmer().stem_words([word for word in words if word not in NLTK_STOP_WORDS])
+    return stems
+
+
+@cache
+def _stemmer() -> "SnowballStemmer":
+    """The crate that Codex stems with: the Snowball English of 2019."""
+    from py_rust_stemmers import SnowballStemmer
+
+    return SnowballStemmer("english")
+
+
+def _transliterated(text: str, follows: str) -> str:
+    """The text in ASCII. From its first other character on, ends of lines vanish and join two words."""
+    if text.isascii() and follows.isascii():
+        return text
+    from anyascii import anyascii
+
+    plain = re.match(r"[\x00-\x7f]*", text if follows.isascii() else "")
+    head = plain.group() if plain else ""
+    return head + anyascii(re.sub(r"[\x00-\x1f\x7f]", "", text[len(head) :]))
