@@ -3,17 +3,19 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from typing import Any
 
 import click
 
 from inspector.cli.options import Options, as_json, options
 from inspector.cli.table import is_json, say, say_report, show
-from inspector.clients.client import NAMES, Client, Confidence, Fact, Topic, all_clients, find_client
+from inspector.clients.client import NAMES, Client, Topic, all_clients, find_client
 from inspector.clients.seen import Cut, SeenTool, as_sent, see
 from inspector.config.configuration import in_words, setting_values
 from inspector.core.error import ConfigError
 from inspector.core.number import count
+from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, NAME, NUMBER, Column, Table, selected
 from inspector.core.tool import Tool
 from inspector.session.client_view import ClientView, session_as
@@ -84,9 +86,7 @@ def options_as(client: Client | None, **values: Any) -> Options:
 
 def how_sure(client: Client, topic: Topic) -> str:
     """How sure the rules of a topic are, for people."""
-    confidence = client.confidence(topic)
-    sure = confidence in (Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
-    return f"{confidence}" if sure else f"{confidence}, unverified"
+    return client.confidence(topic).told
 
 
 def say_search_as(client: Client, *, err: bool = False) -> None:
@@ -216,9 +216,9 @@ _INTRO = """\
 
 What Toolsight knows about the clients that `--client` accepts, and how certain it is. Every fact has a
 public source and a date: the day it was published or committed if known, otherwise the day it was looked up.
-Clients change fast, so check the date first. A rule that Toolsight follows is only as certain as the weakest
-fact behind it; remarks support no rule. `toolsight clients --markdown` prints this page from the files in
-`inspector/clients/known/`, one per client.
+Clients change fast: `toolsight clients` and the app mark facts older than 60 days as stale. A rule that
+Toolsight follows is only as certain as the weakest fact behind it; remarks support no rule. `toolsight
+clients --markdown` prints this page from the files in `inspector/clients/known/`, one per client.
 """
 
 
@@ -236,16 +236,30 @@ def clients(name: str, *, markdown: bool) -> None:
     if markdown and not is_json():
         say_report(_page(chosen))
         return
-    data = [selected(one, _CLIENT) | {"confidence": _confidence(one)} for one in chosen]
-    show(data, _client_report(chosen[0]) if name else _list(chosen))
+    day = today()
+    show(
+        [_client_json(one, day) for one in chosen],
+        _client_report(chosen[0], day) if name else _list(chosen, day),
+    )
+
+
+def today() -> date:
+    """The day by which a fact is stale."""
+    return datetime.fromtimestamp(SystemClock().now(), UTC).date()
+
+
+def _client_json(client: Client, day: date) -> dict[str, Any]:
+    facts = [selected(fact, _FACT) | {"stale": fact.is_stale(day)} for fact in client.facts]
+    known: dict[str, Any] = selected(client, _CLIENT)
+    return known | {"facts": facts, "confidence": _confidence(client)}
 
 
 _CLIENT = (
     "name title about names{form replaced server_replaced server_lower server_limit limit over} "
     "texts{description instructions first_line block} schemas{top at_top keeps largest} "
-    f"listing{{before instructions most}} {_SEARCH} {_DECLARES} follows_changes "
-    "facts{topic says confidence source date dated remark}"
+    f"listing{{before instructions most}} {_SEARCH} {_DECLARES} follows_changes"
 )
+_FACT = "topic says confidence source date dated version platform model request remark"
 _CLIENTS = (
     Column("client", "name", NAME),
     Column("listed first", "listing.before"),
@@ -259,26 +273,20 @@ def _confidence(client: Client) -> dict[str, str]:
     return {topic: client.confidence(topic) for topic in Topic}
 
 
-def _list(chosen: tuple[Client, ...]) -> Iterator[str | Table]:
-    yield Table.of(_CLIENTS, chosen)
+def _list(chosen: tuple[Client, ...], day: date) -> Iterator[str | Table]:
+    stale = Column("stale facts", lambda one: len(one.stale(day)) or "", NUMBER)
+    yield Table.of((*_CLIENTS, stale), chosen)
     yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
 
 
-def _client_report(client: Client) -> Iterator[str]:
+def _client_report(client: Client, today: date) -> Iterator[str]:
     yield f"{client.title}: {client.about}"
     for topic in Topic:
         yield f"\n{topic}   {how_sure(client, topic)}"
         for fact in client.facts:
             if fact.topic is topic:
                 yield f"  - {fact.says}"
-                yield f"    {_behind(fact)}"
-
-
-def _behind(fact: Fact) -> str:
-    """The confidence, the source and the date of a fact."""
-    told = [str(fact.confidence) + (", a remark" if fact.remark else "")]
-    told += [f"{fact.source} ({fact.dated} {fact.date})"] if fact.source else []
-    return "; ".join(told)
+                yield f"    {'; '.join(filter(None, (fact.evidence(today), fact.source)))}"
 
 
 def _page(chosen: tuple[Client, ...]) -> Iterator[str]:
@@ -287,10 +295,11 @@ def _page(chosen: tuple[Client, ...]) -> Iterator[str]:
     for client in chosen:
         yield f"## {client.title} (`{client.name}`)\n"
         yield f"{client.about}.\n"
-        yield "| topic | what is known | confidence | source |"
-        yield "|---|---|---|---|"
+        yield "| topic | what is known | confidence | seen with | source |"
+        yield "|---|---|---|---|---|"
         for fact in sorted(client.facts, key=lambda fact: list(Topic).index(fact.topic)):
             source = f"[{fact.dated} {fact.date}]({fact.source})" if fact.source else "–"
             confidence = f"{fact.confidence}{' (remark)' if fact.remark else ''}"
-            yield f"| {fact.topic} | {fact.says.replace('|', chr(92) + '|')} | {confidence} | {source} |"
+            says = fact.says.replace("|", r"\|")
+            yield f"| {fact.topic} | {says} | {confidence} | {fact.seen_with} | {source} |"
         yield ""

@@ -4,6 +4,7 @@ What is known of a client are facts, each with its source and its confidence. Ru
 of them: they can be applied to a catalog, and are as sure as the weakest fact they rest on.
 """
 
+import datetime
 import tomllib
 from dataclasses import asdict
 from enum import StrEnum
@@ -11,23 +12,31 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from inspector.core.error import ConfigError
 from inspector.core.settings import ClientCapabilities
 from inspector.core.text import closest
 
+STALE_AFTER = datetime.timedelta(days=60)
+"""Clients change monthly: an older fact has to be looked up again."""
 _EXACT = ConfigDict(extra="forbid")
 
 
 class Confidence(StrEnum):
     """How sure a fact is, the surest first."""
 
+    MEASURED = "measured"
     DOCUMENTED = "documented"
     OPEN_SOURCE = "open source"
     REPORTED = "reported by third parties"
     ASSUMED = "assumed"
+
+    @property
+    def told(self) -> str:
+        """It in words; only the client's own requests, documentation and source verify a fact."""
+        return f"{self}, unverified" if self in (Confidence.REPORTED, Confidence.ASSUMED) else str(self)
 
 
 class Topic(StrEnum):
@@ -45,10 +54,11 @@ class Topic(StrEnum):
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
 class Fact:
-    """What somebody says of a client. `source` is a public address; empty for an assumption.
+    """What somebody says of a client. `source` is a public address; empty for an assumption or a measurement.
 
-    `date` (YYYY-MM-DD) is when it was `dated`: published, committed or looked up. A `remark` is worth
-    knowing, but no rule rests on it.
+    `date` (YYYY-MM-DD) is when it was `dated`: published, committed, looked up or measured. `version`,
+    `platform` and `model` are those it was seen with, as far as it says so. `request` names what shows a
+    measured fact: the request and where in it. A `remark` is worth knowing, but no rule rests on it.
     """
 
     topic: Topic
@@ -56,8 +66,32 @@ class Fact:
     confidence: Confidence
     source: str = ""
     date: str = ""
-    dated: Literal["published", "committed", "looked up", ""] = ""
+    dated: Literal["published", "committed", "looked up", "measured", ""] = ""
+    version: str = ""
+    platform: str = ""
+    model: str = ""
+    request: str = ""
     remark: bool = False
+
+    def __post_init__(self) -> None:
+        if self.date:
+            datetime.date.fromisoformat(self.date)
+
+    def is_stale(self, today: datetime.date) -> bool:
+        """Whether it is so old that the client may have changed since; an assumption has no age."""
+        return bool(self.date) and today - datetime.date.fromisoformat(self.date) > STALE_AFTER
+
+    def evidence(self, today: datetime.date) -> str:
+        """Its confidence, what it was seen with and when, and whether it is stale, for people."""
+        told = [f"{self.confidence}{', a remark' if self.remark else ''}", self.seen_with]
+        if self.date:
+            told.append(f"{self.dated} {self.date}{', stale' if self.is_stale(today) else ''}")
+        return "; ".join(filter(None, (*told, self.request)))
+
+    @property
+    def seen_with(self) -> str:
+        """The version, the platform and the model it was seen with; "" if it does not say."""
+        return ", ".join(filter(None, (self.version, self.platform, self.model)))
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
@@ -162,6 +196,10 @@ class Client:
         behind = [fact.confidence for fact in self.facts if fact.topic is topic and not fact.remark]
         return max(behind, key=order.index, default=Confidence.ASSUMED)
 
+    def stale(self, today: datetime.date) -> tuple[Fact, ...]:
+        """The facts behind its rules that have to be looked up again."""
+        return tuple(fact for fact in self.facts if not fact.remark and fact.is_stale(today))
+
 
 _NOTHING = ClientCapabilities(roots=False, forms=False, links=False)
 NAMES = (
@@ -194,7 +232,22 @@ def find_client(name: str) -> Client:
 
 @cache
 def _read(name: str) -> Client:
-    text = files(__package__).joinpath("known", f"{name}.toml").read_text(encoding="utf-8")
-    data = tomllib.loads(text)
-    declares = {**asdict(_NOTHING), **data["declares"]}
-    return TypeAdapter(Client).validate_python({**data, "name": name, "declares": declares})
+    return read_client(name, files(__package__).joinpath("known", f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def read_client(name: str, text: str) -> Client:
+    """A client from its file's TOML. What `[every_fact]` has is in each fact that does not say otherwise.
+
+    Raises ConfigError for anything else than a client.
+    """
+    try:
+        data = tomllib.loads(text)
+        every = data.pop("every_fact", {})
+        facts = [{**every, **fact} for fact in data.pop("facts", [])]
+        declares = {**asdict(_NOTHING), **data.pop("declares", {})}
+        found = {**data, "name": name, "declares": declares, "facts": facts}
+        return TypeAdapter(Client).validate_python(found)
+    except (tomllib.TOMLDecodeError, ValidationError, TypeError) as error:
+        fault = error.errors()[0] if isinstance(error, ValidationError) else None
+        why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault else str(error)
+        raise ConfigError(f"'{name}' is not the file of a client", hint=why) from error

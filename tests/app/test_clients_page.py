@@ -1,6 +1,7 @@
 """The page about real clients, driven by keys."""
 
 from collections.abc import Sequence
+from datetime import date
 
 import pytest
 from textual.pilot import Pilot
@@ -17,6 +18,7 @@ from tests.support.hostile import KINDS
 from tests.widgets.hostile import dangerous
 from widgets import Record, RecordList
 
+TODAY = date(2026, 11, 26)
 CLIENTS, LISTED = "#clients", "#tools"
 
 
@@ -99,5 +101,5 @@ def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
     tool = Tool("s", text, text, {"type": "object", "description": text})
     for client in all_clients():
         view = view_as(find_client(client.name), [tool], {"s": text}, len)
-        for shown in (client_detail(view), tool_detail(view, view.tools[0])):
+        for shown in (client_detail(view, TODAY), tool_detail(view, view.tools[0])):
             assert not dangerous("".join(shown.plain.split()))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Set
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import ClassVar
 
@@ -49,6 +50,7 @@ _BEFORE = {
     "nothing": "knows nothing about these tools until it searches",
 }
 _MARKS = {
+    Confidence.MEASURED: "●",
     Confidence.DOCUMENTED: "●",
     Confidence.OPEN_SOURCE: "●",
     Confidence.REPORTED: "◐",
@@ -63,7 +65,7 @@ def facts(tools: int, declared: ClientCapabilities) -> Content:
     """Return what the page shows, what is declared to the servers now, and what the marks mean."""
     # A declaration may be made under the name of another client.
     name = f" (as {visible(declared.name, newlines=False, limit=40)})" if declared.name else ""
-    marks = f"{_MARKS[Confidence.DOCUMENTED]} documented or open source"
+    marks = f"{_MARKS[Confidence.DOCUMENTED]} measured, documented or open source"
     marks += f"   {_MARKS[Confidence.REPORTED]} third-party reports   {_MARKS[Confidence.ASSUMED]} assumed"
     return Content.assemble(
         (count(tools, "tool"), "bold"),
@@ -115,7 +117,7 @@ def _tool_row(view: ClientView, seen: SeenTool) -> Record:
     return Record(seen.tool.id, cells, "warning" if seen.refused else "", copy=seen.name)
 
 
-def client_detail(view: ClientView) -> Content:
+def client_detail(view: ClientView, today: date) -> Content:
     """Return what the model knows before any search, and the facts behind it."""
     client, first, whole = view.client, view.before_search, view.definition_tokens
     is_less = view.is_deferred and first < whole
@@ -139,7 +141,7 @@ def client_detail(view: ClientView) -> Content:
         lines.append(plain(paragraph.text, limit=_LIMIT))
         if paragraph.cut is not None and paragraph.cut.lost:
             lines.append(_lost(f"instructions from {paragraph.of}", paragraph.cut, client))
-    return Content("\n").join([*lines, Content(""), *_known(client)])
+    return Content("\n").join([*lines, Content(""), *_known(client, today)])
 
 
 def tool_detail(view: ClientView, seen: SeenTool) -> Content:
@@ -165,8 +167,7 @@ def tool_detail(view: ClientView, seen: SeenTool) -> Content:
 def _sure(client: Client, topic: Topic) -> str:
     """How sure the rules of a topic are."""
     confidence = client.confidence(topic)
-    sure = confidence in (Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
-    return f"{_MARKS[confidence]} {confidence}{'' if sure else ', unverified'}"
+    return f"{_MARKS[confidence]} {confidence.told}"
 
 
 def _lost(what: str, text: Cut, client: Client) -> Content:
@@ -179,15 +180,14 @@ def _lost(what: str, text: Cut, client: Client) -> Content:
     )
 
 
-def _known(client: Client) -> Iterator[Content]:
+def _known(client: Client, today: date) -> Iterator[Content]:
     """What is known of the client, topic by topic, with the source of each fact."""
     yield Content.styled(f"What is known about {client.title}", "bold")
     for fact in client.facts:
-        behind = f" ({fact.dated} {fact.date})" if fact.date else ""
         yield Content.assemble(
             (f"{_MARKS[fact.confidence]} {fact.topic}  ", MUTED),
             fact.says,
-            (f"\n   {fact.confidence}{behind}{', a remark' if fact.remark else ''}", MUTED),
+            (f"\n   {fact.evidence(today)}", MUTED),
             (f"\n   {fact.source}" if fact.source else "", MUTED),
         )
 
@@ -292,7 +292,8 @@ class ClientsScreen(ReadingPage, ToolKeys):
         if view is None:
             shown = Content(WORKING)
         else:
-            shown = tool_detail(view, seen) if seen is not None else client_detail(view)
+            today = datetime.fromtimestamp(self.session.retrieval.clock.now(), UTC).date()
+            shown = tool_detail(view, seen) if seen is not None else client_detail(view, today)
         self.write(shown, "#detail")
 
     def on_descendant_focus(self) -> None:
