@@ -45,8 +45,10 @@ def definition_hash(tool: Tool) -> str:
     """SHA-256 of everything that the server declares of the tool, the same for any order of keys."""
     declared = {field.name: getattr(tool, field.name) for field in fields(tool)}
     declared["annotations"] = _annotations(tool.annotations)
-    if not tool.tags:
-        del declared["tags"]
+    # What came later counts only if it is declared, so that older hashes stay.
+    for name in ("tags", "meta"):
+        if not declared[name]:
+            del declared[name]
     return hashlib.sha256(canonical(declared).encode()).hexdigest()
 
 
@@ -63,6 +65,7 @@ def definition_changes(before: Tool, after: Tool) -> tuple[DefinitionChange, ...
         ("result", _values(before.output_schema, after.output_schema)),
         ("annotations", _values(_annotations(before.annotations), _annotations(after.annotations))),
         ("tags", _values({"tags": before.tags}, {"tags": after.tags})),
+        ("_meta", _values(before.meta or None, after.meta or None)),
     )
     changes = (DefinitionChange(part, tuple(_cut(*pair) for pair in lines)) for part, lines in parts)
     return tuple(change for change in changes if change.lines)
@@ -329,5 +332,7 @@ def _words(before: Tool, after: Tool) -> Iterator[str]:
         yield "its description"
     if before.tags != after.tags:
         yield "its tags"
+    if before.meta != after.meta:
+        yield "what it tells clients in _meta"
     if (before.input_schema, before.output_schema) != (after.input_schema, after.output_schema):
         yield "the words or the order in its schema"

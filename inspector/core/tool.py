@@ -31,7 +31,10 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's."""
+    """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's.
+
+    `meta` are those keys of its `_meta` by which clients act, see `acting_meta`.
+    """
 
     server: str
     name: str
@@ -41,6 +44,7 @@ class Tool:
     output_schema: JsonObject | None = None
     title: str = ""
     tags: tuple[str, ...] = ()
+    meta: JsonObject = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -51,6 +55,38 @@ class Tool:
     def wire_name(self) -> str:
         """The name by which a model calls it."""
         return wire_name(self.server, self.name)
+
+
+SEARCH_HINT = "anthropic/searchHint"
+ALWAYS_LOAD = "anthropic/alwaysLoad"
+_ACTING: Final = (
+    SEARCH_HINT,
+    ALWAYS_LOAD,
+    "anthropic/maxResultSizeChars",
+    "anthropic/requiresUserInteraction",
+)
+_UI, _VISIBILITY = "ui", "visibility"
+
+
+def acting_meta(meta: object) -> JsonObject:
+    """Of a tool's `_meta`, what clients are known to act by: Claude Code's keys, and MCP Apps' visibility.
+
+    Everything else in it changes nothing for a model, and may change with every listing.
+    """
+    if not isinstance(meta, Mapping):
+        return {}
+    kept = {key: meta[key] for key in _ACTING if key in meta}
+    ui = meta.get(_UI)
+    if isinstance(ui, Mapping) and _VISIBILITY in ui:
+        kept[_UI] = {_VISIBILITY: ui[_VISIBILITY]}
+    return kept
+
+
+def is_for_apps_alone(tool: Tool) -> bool:
+    """Whether only a server's own view may call the tool (MCP Apps, SEP-1865); by default models may, too."""
+    ui = tool.meta.get(_UI)
+    visibility = ui.get(_VISIBILITY) if isinstance(ui, Mapping) else None
+    return isinstance(visibility, list | tuple) and "model" not in visibility
 
 
 def wire_name(server: str, name: str) -> str:

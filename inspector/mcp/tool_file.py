@@ -14,7 +14,7 @@ from inspector.config.problem import Foreign, not_empty, validated
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.message import ToolResult
 from inspector.core.server import Era, ServerInfo, ServerSpec
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import Annotations, Tool, acting_meta
 from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 
@@ -49,6 +49,7 @@ class Definition(Foreign):
     annotations: Claims = Field(default_factory=Claims)
     output_schema: dict[str, Any] | None = Field(None, validation_alias="outputSchema")
     title: str = ""
+    meta: dict[str, Any] = Field(default_factory=dict, validation_alias="_meta")
 
     def tool(self, server: str) -> Tool:
         """The tool, of that server if the file names none."""
@@ -60,6 +61,7 @@ class Definition(Foreign):
             self.annotations.annotations,
             self.output_schema,
             self.title,
+            meta=acting_meta(self.meta),
         )
 
 

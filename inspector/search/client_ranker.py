@@ -1,54 +1,74 @@
 """How real clients search; sources, and which weights are assumed, are in `clients/known/`."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from string import punctuation
 
 import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.settings import DiscoverySettings
-from inspector.core.tool import Tool
+from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
 from inspector.search.document import MAX_INDEXED
 from inspector.search.ranker import Ranking
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, split_words, words
+from inspector.search.vocabulary import MAX_QUERY_LENGTH, words
 
-# Claude Code's ToolSearch takes keywords in names and descriptions:
+# Claude Code's ToolSearch compares each word of the query with a tool in four steps; the first that matches
+# counts:
 #
-#     score = sum over the query's words of  3 [a word of the name] or 2 [within the name],
-#                                          + 1 [a word of the description]
+#     4  a whole word of the server's or the tool's name, which _ separates, and capitals do not
+#     3  a part of such a word
+#     2  a word of `_meta["anthropic/searchHint"]`
+#     1  a whole word of the description
 #
-# A query that is a tool's name, and a name in `select:A,B`, scores 100. Of `+word` the name must have it.
+# Equal tools are in the order of the alphabet. That several words add up is assumed. A query that is a tool's
+# name, and a name in `select:A,B`, scores 100. Of `+word` the name must have it. No tool is searched for that
+# is loaded at once (`_meta["anthropic/alwaysLoad"]`).
 
 CLAUDE_CODE = "claude-code"
-EXACT, PART, WITHIN, DESCRIBED = 100.0, 3.0, 2.0, 1.0
+EXACT, WHOLE, WITHIN, HINTED, DESCRIBED = 100.0, 4.0, 3.0, 2.0, 1.0
 _SELECT = "select:"
+# All steps of the alphabet together: too little to change any other order, or a score's parts.
+_ALPHABET = 5e-10
+_FORBIDDEN = re.compile("[^A-Za-z0-9_-]")
+_BETWEEN = re.compile(r"[\s_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class _NamedTexts:
-    """What is compared of a tool, in lower case."""
+    """What is compared of a tool, in lower case; of a text its words, with a space on each side."""
 
     id: str
+    sent: str
     names: frozenset[str]
-    name: str
     parts: frozenset[str]
-    described: frozenset[str]
+    hint: str
+    described: str
 
     def parts_for(self, query: "_Query") -> Iterator[Part]:
         """What each part of the query adds to the score."""
         for name in query.names:
             if name in self.names:
                 yield Part(Signal.EXACT, name, EXACT, {"weight": EXACT})
-        if any(word not in self.name for word in query.required):
+        if any(word not in self.sent for word in query.required):
             return
         for word in query.words:
-            if word in self.parts:
-                yield Part(Signal.NAME, word, PART, {"weight": PART})
-            elif word in self.name:
-                yield Part(Signal.NAME, word, WITHIN, {"weight": WITHIN})
-            if word in self.described:
-                yield Part(Signal.DESCRIPTION, word, DESCRIBED, {"weight": DESCRIBED})
+            signal, value = self._step(word)
+            if value:
+                yield Part(signal, word, value, {"weight": value})
+
+    def _step(self, word: str) -> tuple[Signal, float]:
+        """The first of the four steps in which a word matches; 0 for none."""
+        if word in self.parts:
+            return Signal.NAME, WHOLE
+        if any(word in part for part in self.parts):
+            return Signal.NAME, WITHIN
+        whole = _spaced(word)
+        if whole.strip() and whole in self.hint:
+            return Signal.KEYWORD, HINTED
+        return Signal.DESCRIPTION, DESCRIBED if whole.strip() and whole in self.described else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +87,10 @@ class ClaudeCodeRanker:
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._texts = tuple(map(_named_texts, tools))
+        self._deferred = np.array([tool.meta.get(ALWAYS_LOAD) is not True for tool in tools], dtype=bool)
+        order = sorted(range(len(tools)), key=lambda position: self._texts[position].sent)
+        self._alphabet = np.zeros(len(tools))
+        self._alphabet[order] = np.linspace(0, _ALPHABET, len(tools))
 
     def terms(self, query: str) -> tuple[str, ...]:
         read = _query(query)
@@ -75,12 +99,16 @@ class ClaudeCodeRanker:
     def rank(self, query: str) -> Ranking:
         read = _query(query)
         values = np.array([sum(part.value for part in texts.parts_for(read)) for texts in self._texts])
+        values = np.where(self._deferred, values, 0.0)
+        kept = values > 0
+        values = np.where(kept, values - self._alphabet, values)
 
         def explain(position: int) -> Score:
             texts = self._texts[position]
-            return Score(texts.id, float(values[position]), tuple(texts.parts_for(read)))
+            parts = tuple(texts.parts_for(read)) if kept[position] else ()
+            return Score(texts.id, float(values[position]), parts)
 
-        return Ranking(values, values > 0, explain)
+        return Ranking(values, kept, explain)
 
 
 def _query(query: str) -> _Query:
@@ -88,21 +116,29 @@ def _query(query: str) -> _Query:
     if text.startswith(_SELECT):
         wanted = (name.strip() for name in text.removeprefix(_SELECT).split(","))
         return _Query(tuple(dict.fromkeys(name for name in wanted if name)))
-    words = dict.fromkeys(word for each in text.split() for word in split_words(each))
-    required = (each[1:] for each in text.split() if each.startswith("+"))
+    given = [each.strip(punctuation.replace("+", "")) for each in text.split()]
+    words = dict.fromkeys(word for each in given for word in _BETWEEN.split(each.lstrip("+")) if word)
+    required = (each[1:] for each in given if each.startswith("+"))
     return _Query((text,), tuple(words), tuple(word for word in required if word))
 
 
 def _named_texts(tool: Tool) -> _NamedTexts:
-    joined = f"{tool.server} {tool.name}"
-    names = frozenset(name.lower() for name in (tool.name, tool.id, f"mcp__{tool.server}__{tool.name}"))
+    sent = _FORBIDDEN.sub("_", f"{tool.server}__{tool.name}").lower()
+    names = (tool.name, tool.id, f"mcp__{tool.server}__{tool.name}", f"mcp__{sent}")
+    hint = tool.meta.get(SEARCH_HINT)
     return _NamedTexts(
         tool.id,
-        names,
-        joined.lower(),
-        frozenset(word.lower() for word in split_words(joined)),
-        frozenset(word.lower() for word in split_words(tool.description[:MAX_INDEXED])),
+        sent,
+        frozenset(name.lower() for name in names),
+        frozenset(filter(None, sent.split("_"))),
+        _spaced(hint if isinstance(hint, str) else ""),
+        _spaced(tool.description[:MAX_INDEXED]),
     )
+
+
+def _spaced(text: str) -> str:
+    words = " ".join(re.findall(r"\w+", text.lower()))
+    return f" {words} "
 
 
 # Fuzzy matching with a tool's whole text (the ToolSearchTool document, “Scoring algorithm”):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import SEARCH_HINT, Annotations, Tool
 from tests.core.test_event import instances, json_objects, texts
 
 TOOL = Tool(
@@ -24,6 +24,7 @@ CHANGED = {
     "result": replace(TOOL, output_schema={}),
     "annotations": replace(TOOL, annotations=Annotations(read_only=True)),
     "title": replace(TOOL, title="Refund"),
+    "_meta": replace(TOOL, meta={SEARCH_HINT: "money back"}),
 }
 definitions = st.builds(
     replace,
@@ -33,6 +34,7 @@ definitions = st.builds(
     input_schema=json_objects,
     output_schema=st.none() | json_objects,
     annotations=instances(Annotations),
+    meta=json_objects,
 )
 
 
@@ -56,6 +58,10 @@ def test_each_part_of_a_definition_is_in_its_hash_and_named_when_it_changes(part
 def test_whatever_changes_the_hash_is_shown(before: Tool, after: Tool) -> None:
     differs = definition_hash(before) != definition_hash(after)
     assert bool(definition_changes(before, after)) == differs
+
+
+def test_a_tool_that_tells_clients_nothing_keeps_the_hash_it_had() -> None:
+    assert definition_hash(TOOL).startswith("45ee2860991a")
 
 
 def test_a_schema_is_compared_by_the_path_of_each_value() -> None:

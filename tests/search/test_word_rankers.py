@@ -11,7 +11,8 @@ from rank_bm25 import BM25Okapi
 from docs.benchmark.codex_order import ORDERS, agreement, orders
 from docs.benchmark.data import DATA, POOL
 from inspector.core.ranking import Signal
-from inspector.core.tool import Tool
+from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
+from inspector.mcp.tool_file import read_definitions
 from inspector.measure.evalset import read_tools
 from inspector.schema.schema import fields
 from inspector.search import keyword as weight, vocabulary
@@ -24,6 +25,7 @@ from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, k
 from inspector.search.ranker import Ranker, Ranking
 from inspector.search.vocabulary import VOCABULARY, terms
 
+CLAUDE = "claude_order"
 some_words = st.sampled_from(
     ["create", "page", "order", "late", "list", "mail", "weather", "the", "user", "x1"]
 )
@@ -266,7 +268,45 @@ def test_codex_finds_a_server_by_its_instructions_and_a_tool_by_its_parameters_n
 
 
 def test_claude_code_selects_tools_by_name() -> None:
-    assert _kept(claude_code, "select:send_message,mcp__shop__list_orders") == ["list_orders", "send_message"]
+    assert _kept(claude_code, "select:send_message,mcp__shop__list_orders") == ["send_message", "list_orders"]
+
+
+def _in_step(step: int, word: str, number: int) -> Tool:
+    """A tool with the word in its name (4), in a word of it (3), in its hint (2), in its description (1)."""
+    name = {4: f"{word}_{number}", 3: f"x{word}{number}"}.get(step, f"tool_{number}")
+    meta = {SEARCH_HINT: f"finds {word} or more"} if step == 2 else {}
+    described = {2: f"No {word}s.", 1: f"Finds one {word}.", 0: f"Finds {word}s."}.get(step, f"A {word}.")
+    return Tool("s", name, described, meta=meta)
+
+
+@given(st.sampled_from(["invoice", "bill", "x1"]), st.permutations([4, 3, 2, 1, 0, 4, 3, 2, 1, 0]))
+def test_claude_code_goes_by_names_then_parts_of_them_then_hints_then_descriptions(
+    word: str, steps: list[int]
+) -> None:
+    tools = [_in_step(step, word, number) for number, step in enumerate(steps)]
+    expected = sorted((-step, tool.name) for step, tool in zip(steps, tools, strict=True) if step)
+    assert found_of_rankers(ClaudeCodeRanker(tools), tools, word.upper()) == [
+        name for _step, name in expected
+    ]
+
+
+def test_claude_code_splits_names_at_underscores_but_not_at_capitals() -> None:
+    tools = [Tool("s", name) for name in ("findInvoice", "invoice_find")]
+    assert found_of_rankers(ClaudeCodeRanker(tools), tools, "invoice") == ["invoice_find", "findInvoice"]
+
+
+def test_claude_code_does_not_search_for_a_tool_that_is_loaded_at_once() -> None:
+    tools = [Tool("s", "find", meta={ALWAYS_LOAD: always}) for always in (True, False)]
+    assert found_of_rankers(ClaudeCodeRanker(tools[:1]), tools[:1], "find") == []
+    assert found_of_rankers(ClaudeCodeRanker(tools[1:]), tools[1:], "find") == ["find"]
+
+
+@pytest.mark.skipif(not (DATA / CLAUDE).is_dir(), reason="measured orders are not part of the project")
+def test_claude_code_puts_tools_in_the_order_that_was_measured() -> None:
+    """Claude Code 2.1.283; “billing” is the server's name, so what follows goes by the alphabet."""
+    tools = read_definitions([DATA / CLAUDE])
+    measured = ["digest", "export", "findInvoice", "invoice_lookup", "ledger", "add_notes"]
+    assert found_of_rankers(ClaudeCodeRanker(tools), tools, "billing") == measured
 
 
 def test_claude_code_puts_the_tool_that_a_query_names_first() -> None:

@@ -20,7 +20,7 @@ from inspector.core.error import (
 from inspector.core.message import ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import Annotations, Tool, acting_meta
 from inspector.mcp.client.host import RAW, Channel, Host, cause_text
 from inspector.mcp.client.http import HttpChannel
 from inspector.mcp.client.message import ASK_FOR_LESS, TOO_LARGE, UNREADABLE, Recorder
@@ -56,6 +56,7 @@ def translated(server: str, tool: types.Tool) -> Tool:
         output_schema=tool.output_schema,
         title=tool.title or claims.title or "",
         tags=_tags(tool.meta),
+        meta=acting_meta(tool.meta),
     )
 
 

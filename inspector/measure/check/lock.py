@@ -171,6 +171,7 @@ def _declared(tool: Tool) -> dict[str, Any]:
         "description": _split(tool.description),
         "annotations": claims,
         "tags": tool.tags,
+        "meta": tool.meta,
     }
     declared = {name: value for name, value in optional.items() if value}
     if tool.output_schema is not None:
@@ -212,7 +213,7 @@ def drift(before: Snapshot, after: Snapshot) -> Iterator[Finding]:
 
 def _changed(old: Tool, new: Tool) -> Iterator[Finding]:
     parts = {change.part: change for change in definition_changes(old, new)}
-    words = [parts[part] for part in ("title", "description", "tags") if part in parts]
+    words = [parts[part] for part in ("title", "description", "tags", "_meta") if part in parts]
     schemas = [parts[part] for part in ("parameters", "result") if part in parts]
     if schemas:
         change = judged(old, replace(new, annotations=old.annotations))

@@ -145,6 +145,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str]]:
         ("outputSchema", tool.output_schema),
         ("inputSchema", tool.input_schema),
         ("tags", tool.tags),
+        ("_meta", tool.meta),
     ]
     while waiting:
         path, item = waiting.pop()
