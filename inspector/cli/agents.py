@@ -23,10 +23,16 @@ from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Column, Table, s
 from inspector.measure.evalset import added_cases, append_cases, is_there, read_cases
 from inspector.tokens.accounting import LitellmPrices
 
-AGENT_FOLDERS = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
+AGENT_FOLDERS = {
+    "claude-code": "~/.claude/projects",
+    "codex": "~/.codex/sessions",
+}
 """Where agents keep their transcripts, by the agent's name."""
 # A variable that moves an agent's own folder, and where its transcripts are in there.
-_MOVED = {"claude-code": ("CLAUDE_CONFIG_DIR", "projects"), "codex": ("CODEX_HOME", "sessions")}
+_MOVED = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", "projects"),
+    "codex": ("CODEX_HOME", "sessions"),
+}
 
 
 def agent_folder(agent: str) -> Path:
@@ -83,7 +89,7 @@ class MachineLibrary:
             transcript = open_transcript(file)
             done = importer.run(
                 transcript,
-                file=file.name,
+                file=file.name.removesuffix(".zst"),
                 at=changed_at(file),
                 agent=str(transcript.format),
                 progress=progress,
@@ -123,7 +129,8 @@ def looked_at(agent: str) -> Found:
 
 
 def _named_like_transcripts(folder: Path) -> Iterator[Path]:
-    return (file for file in folder.rglob("*.jsonl") if file.is_file() and not file.is_symlink())
+    found = (file for pattern in ("*.jsonl", "*.jsonl.zst") for file in folder.rglob(pattern))
+    return (file for file in found if file.is_file() and not file.is_symlink())
 
 
 def transcripts(paths: Sequence[str], last: int | None = None) -> list[Path]:

@@ -44,6 +44,9 @@ def waiting(stopped: Cancellation) -> Callable[[], bool]:
 def follow(path: Path, options: Options) -> None:
     """Import a transcript as it grows, and print each new event, until Ctrl+C. Raises ToolsightError."""
     transcript = open_transcript(path)
+    if transcript.whole or transcript.packed:
+        hint = "Import it without --follow. Only files that grow line by line can be followed."
+        raise ConfigError(f"{path} does not grow while its agent works", hint=hint)
     reader = line_reader(transcript.format)
     run = Importer(open_store(options), cache(bulk_counter_for)).follow(
         file=path.name, at=changed_at(path), agent=str(transcript.format)

@@ -91,7 +91,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
 
 
-READING = 2
+READING = 3
 """The version of these rules; a change of the events that they make needs the next number."""
 
 
@@ -245,10 +245,14 @@ class AgentSession:
     def _called(self, called: Called) -> Iterator[Event]:
         tool_id = self._tools.call(called.tool)
         yield from self._tools.news()
-        self._add(called.text)
-        self._history += self._count(compact(called.arguments)) if called.arguments else 0
+        added, given = 0, compact(called.arguments) if called.arguments else ""
+        if not called.unread:
+            self._messages += 1
+            added = sum(self._count(words) for words in (called.text, given) if words)
+            self._history += added
+        took = called.milliseconds or 0.0
         yield CallStarted(called.call_id, tool_id, called.arguments)
-        yield CallFinished(called.call_id, tool_id, called.ok, called.text, called.milliseconds or 0.0)
+        yield CallFinished(called.call_id, tool_id, called.ok, called.text, took, tokens=added)
 
     def _compacted(self, compacted: Compacted) -> ContextReduced:
         replaced, self._messages = self._messages, 1

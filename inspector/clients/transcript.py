@@ -122,7 +122,10 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A tool call came back. `text` is what the model read; `milliseconds` is None if nobody measured it."""
+    """A tool call came back. `text` is what the model read; `milliseconds` is None if nobody measured it.
+
+    A result is `unread` if it went to code that the model wrote, which made the call.
+    """
 
     call_id: str
     tool: AgentTool
@@ -131,6 +134,7 @@ class Called:
     ok: bool = True
     milliseconds: float | None = None
     at: float | None = None
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

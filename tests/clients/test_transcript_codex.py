@@ -1,5 +1,7 @@
 """Codex rollouts: model calls found between their items, and paid once."""
 
+from pathlib import Path
+
 import pytest
 
 from inspector.clients.transcript import (
@@ -12,7 +14,7 @@ from inspector.clients.transcript import (
     Searched,
     ToolsOffered,
 )
-from inspector.clients.transcript_file.reader import Format, line_reader
+from inspector.clients.transcript_file.reader import Format, line_reader, open_transcript
 from inspector.core.message import Usage
 from tests.support.transcripts import FILES, event, fed, item, line, of, read, token_count, whole
 
@@ -161,3 +163,109 @@ def test_tools_that_the_client_adds_are_offered() -> None:
 def test_an_aborted_turn_was_stopped_by_the_user() -> None:
     (stopped,) = of(Interrupted, whole(FILES[CODEX]))
     assert (stopped.message, stopped.by_user) == ("interrupted", True)
+
+
+BARE: tuple[dict[str, object], ...] = (
+    {"id": "thread-1", "timestamp": "2025-08-20T13:20:47.060Z", "instructions": None, "git": {}},
+    {"record_type": "state"},
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Order flour."}]},
+    {"type": "function_call", "name": "bakery__order_flour", "arguments": "{}", "call_id": "c"},
+    {"type": "function_call_output", "call_id": "c", "output": "ordered"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Ordered."}]},
+)
+
+
+def test_a_file_of_2025_without_envelopes_is_a_session_of_codex(tmp_path: Path) -> None:
+    (tmp_path / "old.jsonl").write_bytes(b"".join(map(line, BARE)))
+    transcript = open_transcript(tmp_path / "old.jsonl")
+    entries = list(transcript.entries())
+    assert (transcript.format, [type(one) for one in entries]) == (
+        CODEX,
+        [Begun, Asked, Answered, Called, Answered],
+    )
+    assert entries[0] == Begun("codex", "thread-1", at=1755696047.06)
+    (called,) = of(Called, entries)
+    assert (called.tool.server, called.tool.name, called.text) == ("bakery", "order_flour", "ordered")
+    assert not transcript.tally.unknown
+    assert not transcript.tally.malformed
+
+
+def completed(kind: str, **fields: object) -> dict[str, object]:
+    """An item of a turn that ended, as Codex writes it since 0.147."""
+    return event("item_completed", item={"type": kind, **fields})
+
+
+CODE = item("custom_tool_call", name="exec", input="await tools.mcp__bakery__bake()", call_id="code")
+
+
+def ran(*words: str, **fields: object) -> dict[str, object]:
+    """What came back from code."""
+    parts = [{"type": "input_text", "text": one} for one in words]
+    return item("custom_tool_call_output", call_id="code", output=parts, **fields)
+
+
+def test_what_code_called_is_a_call_whose_result_the_model_did_not_read() -> None:
+    bake = {"id": "exec-1", "server": "bakery", "tool": "bake", "arguments": {"kind": "rye"}}
+    result = {"content": [{"type": "text", "text": "long"}], "isError": False}
+    entries = read(
+        CODEX,
+        CODE,
+        completed("McpToolCall", **bake, status="completed", result=result, duration={"secs": 1, "nanos": 0}),
+        completed("McpToolCall", **bake | {"id": "exec-2"}, status="failed", error={"message": "no flour"}),
+        completed("CommandExecution", id="exec-3", command=["ls"], status="completed", aggregated_output="a"),
+        ran("Script completed\nWall time 1.0 seconds\nOutput:\n", "short"),
+    )
+    told = [(one.tool.server, one.tool.name, one.text, one.ok, one.unread) for one in of(Called, entries)]
+    assert told == [
+        ("bakery", "bake", "long", True, True),
+        ("bakery", "bake", "no flour", False, True),
+        ("", "exec_command", "a", True, True),
+        ("", "exec", "Script completed\nWall time 1.0 seconds\nOutput:\n\nshort", True, False),
+    ]
+    assert of(Called, entries)[0].milliseconds == 1000.0
+
+
+def test_a_completed_item_only_repeats_what_the_model_called_itself() -> None:
+    repeated = completed("CommandExecution", id="a", command=["ls"], status="completed")
+    entries = read(CODEX, call("a"), repeated, item("function_call_output", call_id="a", output="b"))
+    assert [(one.tool.name, one.text) for one in of(Called, entries)] == [("shell", "b")]
+
+
+def test_a_note_of_running_code_is_not_its_result() -> None:
+    reader = line_reader(CODEX)
+    note = ran("half way", name="exec")
+    entries = fed(reader, map(line, (CODE, note, ran("Script completed\nOutput:\n", "done"))))
+    assert [one.text for one in of(Called, entries)] == ["Script completed\nOutput:\n\ndone"]
+    assert reader.tally.left_out == {"a note of running code": 1}
+
+
+@pytest.mark.parametrize(
+    ("output", "ok"),
+    [
+        ("Script failed\nWall time 0.1 seconds\nOutput:\n", False),
+        ("Script running with cell ID 3\nWall time 10.0 seconds\nOutput:\n", True),
+        ("Chunk ID: 8c9\nWall time: 1.0 seconds\nProcess exited with code 3\nOutput:\n", False),
+        ("Wall time: 1.0 seconds\nProcess exited with code 0\nOutput:\nScript failed\n", True),
+    ],
+)
+def test_code_and_commands_say_themselves_whether_they_failed(output: str, ok: bool) -> None:
+    (called,) = of(Called, read(CODEX, CODE, ran(output)))
+    assert called.ok is ok
+
+
+def test_each_tool_that_code_can_call_has_its_own_part_of_the_description() -> None:
+    words = (
+        "Runs code.\n\n### `exec_command`\nRuns it.\n\n## bakery\nBakes.\n\n### `mcp__my_bakery__bake` "
+        "(`mcp__my-bakery__bake`)\nBakes bread.\n\nexec tool declaration:\n```ts\ndeclare const tools;\n```"
+    )
+    tools = [{"type": "custom", "name": "exec", "description": words}]
+    (offered,) = of(ToolsOffered, read(CODEX, item("additional_tools", role="developer", tools=tools)))
+    told = [(one.server, one.name, (one.definition or {})["description"]) for one in offered.tools]
+    assert told[0] == ("", "exec", "Runs code.")
+    assert [one[:2] for one in told[1:]] == [("", "exec_command"), ("my-bakery", "bake")]
+    assert told[2][2] == "Bakes bread.\n\nexec tool declaration:\n```ts\ndeclare const tools;\n```"
+
+
+def test_a_message_that_code_delivered_is_no_answer_of_a_model() -> None:
+    delivered = {**answer("Hello"), "metadata": {"delivered_assistant_message": "v1"}}
+    assert read(CODEX, delivered) == []

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from io import BytesIO
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from fixtures.transcripts import make
 from inspector.clients.transcript import Answered
+from inspector.clients.transcript_file import compressed
 from inspector.clients.transcript_file.field import read_lines
 from inspector.clients.transcript_file.reader import (
     Format,
@@ -160,3 +162,45 @@ def test_made_transcripts_are_the_same_for_the_same_seed_and_are_understood_whol
         assert len(of(Answered, list(transcript.entries()))) > 200
         assert not transcript.tally.unknown
         assert not transcript.tally.malformed
+
+
+def packed(path: Path, *parts: bytes) -> Path:
+    """A file that is compressed with zstd; each part is a frame."""
+    zstd = pytest.importorskip("backports.zstd" if sys.version_info < (3, 14) else "compression.zstd")
+    path.write_bytes(b"".join(map(zstd.compress, parts)))
+    return path
+
+
+def test_a_compressed_transcript_is_read_as_the_plain_one(tmp_path: Path) -> None:
+    lines = FILES[Format.CODEX].read_bytes().splitlines(keepends=True)
+    path = packed(tmp_path / "rollout.jsonl.zst", b"".join(lines[:5]), b"".join(lines[5:]))
+    told: list[tuple[int, int]] = []
+    transcript = open_transcript(path)
+    entries = list(transcript.entries(lambda done, size: told.append((done, size))))
+    assert (transcript.format, transcript.packed, entries) == (Format.CODEX, True, whole(FILES[Format.CODEX]))
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    assert find_transcripts(tmp_path) == [path]
+    (tmp_path / "rollout.jsonl").write_bytes(b"".join(lines))
+    assert find_transcripts(tmp_path) == [tmp_path / "rollout.jsonl"]
+
+
+def test_a_compressed_transcript_that_is_cut_off_tells_what_comes_before(tmp_path: Path) -> None:
+    text = "".join(make.codex(60, seed=5, words=200)).encode()
+    path = packed(tmp_path / "a.zst", text)
+    full, data = list(open_transcript(path).entries()), path.read_bytes()
+    for broken in (data[: len(data) // 2], data[: len(data) // 2] + b"\xff" * len(data)):
+        path.write_bytes(broken)
+        transcript = open_transcript(path)
+        part = list(transcript.entries())
+        assert 20 < len(part) < len(full)
+        assert part[:-2] == full[: len(part) - 2]
+        assert transcript.tally.malformed["a compressed file that is cut off or damaged"] == 1
+
+
+def test_a_small_file_that_stands_for_endless_text_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compressed, "ALWAYS", 1_000_000)
+    path = packed(tmp_path / "a.zst", FILES[Format.CODEX].read_bytes(), b" " * 3_000_000)
+    with pytest.raises(ConfigError, match="decompresses to more than"):
+        list(open_transcript(path).entries())

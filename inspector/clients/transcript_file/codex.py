@@ -1,6 +1,7 @@
 """Rollouts of Codex: JSON Lines, `{timestamp, type, payload}`; see docs/papers/transcripts.md.
 
 A model call has no record of its own: it begins with the first item of its answer, and ends with its usage.
+Files of 2025 have no envelope: their records are the items themselves, below a header.
 """
 
 import re
@@ -10,7 +11,9 @@ from typing import Any
 from inspector.clients.transcript import AgentTool, Begun, Called, Compacted, Entry, Interrupted, Tally
 from inspector.clients.transcript_file.field import (
     agent_tool,
+    arguments,
     count,
+    in_namespace,
     is_shallow,
     mapping,
     moment,
@@ -83,9 +86,50 @@ _EVENTS = frozenset(
     {"user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "context_compacted"}
     | {"agent_reasoning_section_break", "thread_rolled_back", "entered_review_mode", "exited_review_mode"}
     | {"patch_apply_begin", "patch_apply_end", "web_search_begin", "web_search_end", "image_generation_end"}
-    | {"exec_command_begin", "exec_command_end", "item_completed", "item_started", "thread_goal_updated"}
+    | {"exec_command_begin", "exec_command_end", "item_started", "thread_goal_updated"}
     | {"sub_agent_activity", "mcp_tool_call_begin", "view_image_tool_call", "thread_name_updated"}
 )
+# Completed items that other records have, too. What code of the model called is in these alone.
+_ITEMS = frozenset(
+    {"UserMessage", "HookPrompt", "AgentMessage", "Plan", "Reasoning", "WebSearch", "ImageView", "Sleep"}
+    | {"CollabAgentToolCall", "SubAgentActivity", "ImageGeneration", "FileChange", "ContextCompaction"}
+    | {"FunctionCallOutput", "Extension", "CommandExecution", "DynamicToolCall"}
+)
+_ENVELOPED = _CONVERSATION | _STATES | {"session_meta", "compacted", "token_usage_record"}
+
+
+def is_header(record: dict[str, Any]) -> bool:
+    """Whether a record is the first line of a file of 2025, which has no type."""
+    is_named = isinstance(record.get("id"), str) and isinstance(record.get("timestamp"), str)
+    return "type" not in record and is_named and ("instructions" in record or "git" in record)
+
+
+def _bare(record: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A record without an envelope, as one with it. Tools were named `SERVER__TOOL` then."""
+    if is_header(record):
+        return "session_meta", record
+    if "record_type" in record:
+        return "world_state", record
+    name = text(record.get("name"))
+    is_of_server = "__" in name and not name.startswith("mcp__")
+    return "response_item", {**record, "name": f"mcp__{name}"} if is_of_server else record
+
+
+def _ended(item: dict[str, Any]) -> dict[str, Any]:
+    """A completed MCP call, as the event that older versions wrote of it."""
+    error = mapping(item.get("error"))
+    failed = bool(error) or item.get("status") == "failed"
+    result = {"Err": text(error.get("message"))} if failed else {"Ok": item.get("result")}
+    return {**item, "call_id": item.get("id"), "invocation": item, "result": result}
+
+
+def _ran(item: dict[str, Any], at: float | None) -> Called:
+    """A command that code ran, or a tool of the client that it called."""
+    tool = in_namespace(text(item.get("namespace")), text(item.get("tool")) or "exec_command")
+    given, _ = arguments(item.get("arguments") or {"command": item.get("command")})
+    words = text(item.get("aggregated_output")) or said(item.get("content_items", []))
+    ok, took = item.get("status") != "failed", _milliseconds(item.get("duration"))
+    return Called(text(item.get("id")), tool, given, words, ok, took, at, unread=True)
 
 
 class CodexReader:
@@ -108,8 +152,12 @@ class CodexReader:
         """The entries that are finished with this record."""
         kind, payload = text(record.get("type")), mapping(record.get("payload"))
         at = moment(record.get("timestamp"), self._tally)
+        if "payload" not in record and kind not in _ENVELOPED:
+            kind, payload = _bare(record)
         if not payload:
             self._tally.count_malformed("a record without a payload")
+        elif mapping(record.get("metadata")).get("delivered_assistant_message"):
+            self._tally.leave_out(_COPY)
         elif kind == "session_meta":
             self._session(payload, at)
         elif self._is_copy(at):
@@ -200,6 +248,8 @@ class CodexReader:
                 self._counted(mapping(payload.get("info")), at)
             case "mcp_tool_call_end":
                 self._mcp_end(payload, at)
+            case "item_completed":
+                self._completed(mapping(payload.get("item")), at)
             case "task_started" | "turn_started":
                 self._window(payload.get("model_context_window"))
             case "task_complete" | "turn_complete":
@@ -212,6 +262,17 @@ class CodexReader:
                 self._tally.leave_out(f"event {kind}")
             case kind:
                 self._tally.count_unknown(f"event {kind}")
+
+    def _completed(self, item: dict[str, Any], at: float | None) -> None:
+        match text(item.get("type")):
+            case "McpToolCall":
+                self._mcp_end(_ended(item), at)
+            case "CommandExecution" | "DynamicToolCall" if self._items.seen.add("call", text(item.get("id"))):
+                self._flow.add(_ran(item, at))
+            case kind if kind in _ITEMS:
+                self._tally.leave_out(f"item {kind}")
+            case kind:
+                self._tally.count_unknown(f"item {kind}")
 
     def _stopped(self, message: str, at: float | None, *, by_user: bool) -> None:
         self._items.end_answer()
@@ -259,7 +320,8 @@ class CodexReader:
         if call is not None:
             self._ends[call_id] = end
         elif self._items.seen.add("result", call_id):
-            self._flow.add(Called(call_id, end.tool, end.arguments, end.text, end.ok, end.milliseconds, at))
+            took = end.milliseconds
+            self._flow.add(Called(call_id, end.tool, end.arguments, end.text, end.ok, took, at, unread=True))
         else:
             self._tally.leave_out(_COPY)
 

@@ -1,5 +1,6 @@
 """The items that Codex and the Responses API share: messages, calls, their results, searches for tools."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from inspector.clients.transcript import (
     ToolsOffered,
 )
 from inspector.clients.transcript_file.field import (
+    agent_tool,
     arguments,
     count,
     definition_of,
@@ -77,8 +79,22 @@ def defined(tools: object, namespace: str = "") -> Iterator[tuple[AgentTool, boo
         kind, name = text(one.get("type")), text(one.get("name"))
         if kind == "namespace":
             yield from defined(one.get("tools"), name)
+        elif kind == "custom" and name == _CODE:
+            yield from ((tool, False) for tool in _for_code(one))
         elif name and kind in ("function", "custom", ""):
             yield in_namespace(namespace, name, definition_of(one)), one.get("defer_loading") is True
+
+
+# The tool that runs code of the model. Its description has a part for each tool that the code can call.
+_CODE = "exec"
+_PART = re.compile(r"^### `([^`\n]+)`(?: \(`([^`\n]+)`\))?$", re.MULTILINE)
+
+
+def _for_code(one: dict[str, Any]) -> Iterator[AgentTool]:
+    head, *parts = _PART.split(text(one.get("description")))
+    yield agent_tool(_CODE, definition_of({**one, "description": head.rstrip()}))
+    for name, sent, words in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        yield agent_tool(sent or name, definition_of({"name": sent or name, "description": words.strip()}))
 
 
 _NOT_READ = frozenset(
@@ -186,10 +202,11 @@ class Items:
             self._flow.call(call_of(item, call_id))
 
     def _output(self, item: dict[str, Any], at: float | None) -> None:
-        call_id = text(item.get("call_id"))
-        if self._is_first("result", call_id):
+        call_id, words = text(item.get("call_id")), said(item.get("output"))
+        if item.get("name") == _CODE and not words.startswith("Script "):
+            self._tally.leave_out("a note of running code")
+        elif self._is_first("result", call_id):
             self._returned = True
-            words = said(item.get("output"))
             self._flow.returned(call_id, words, ok=succeeded(words), at=at)
 
     def _searched(self, item: dict[str, Any], at: float | None) -> None:
@@ -255,8 +272,13 @@ class Items:
         return answer
 
 
+_FAILED = re.compile(r"Script failed\n|(?:Chunk ID: .*\n)?Wall time: .*\nProcess exited with code [1-9]")
+
+
 def succeeded(output: str) -> bool:
-    """Whether a shell's result says that it went well; any other result says nothing of it."""
+    """Whether a result of a shell or of code says that it went well; any other result says nothing of it."""
+    if _FAILED.match(output):
+        return False
     if output.startswith("{") and '"exit_code"' in output:
         given, _ = arguments(output)
         return count(mapping(given.get("metadata")).get("exit_code", 0)) == 0

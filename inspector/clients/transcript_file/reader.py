@@ -15,7 +15,8 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 from inspector.clients.transcript import Entry, Tally
 from inspector.clients.transcript_file import claude_code
 from inspector.clients.transcript_file.claude_code import ClaudeCodeReader
-from inspector.clients.transcript_file.codex import CodexReader
+from inspector.clients.transcript_file.codex import CodexReader, is_header
+from inspector.clients.transcript_file.compressed import decompressed, plain
 from inspector.clients.transcript_file.field import (
     _BYTE_ORDER_MARK,
     MAX_LINE,
@@ -116,10 +117,11 @@ _DOCUMENTS = (
 
 
 class Found(NamedTuple):
-    """A format; `whole` if the file is one value over many lines, or a list."""
+    """A format; `whole` if the file is one value over many lines, or a list; `packed` if it is compressed."""
 
     format: Format
     whole: bool = False
+    packed: bool = False
 
 
 def recognized(file: BinaryIO) -> Found | None:
@@ -143,7 +145,7 @@ def format_of(record: dict[str, Any]) -> Format | None:
         return Format.OTEL
     if isinstance(record.get("requests"), list) and _is_chat(record):
         return Format.VSCODE
-    if kind in _CODEX and isinstance(record.get("payload"), dict):
+    if (kind in _CODEX and isinstance(record.get("payload"), dict)) or is_header(record):
         return Format.CODEX
     if _is_claude_code(record, kind):
         return Format.CLAUDE_CODE
@@ -202,14 +204,14 @@ _READERS: Mapping[Format, ReaderFactory] = {
     Format.RESPONSES: ResponsesReader,
     Format.OTEL: OTelReader,
 }
-_SUFFIXES = (".jsonl", ".json")
+_SUFFIXES = (".jsonl", ".json", ".jsonl.zst")
 _NOT_CONVERSATIONS = frozenset({"tool-results", "workflows"})
 _HINT = "docs/papers/transcripts.md lists the agents and files that Toolsight can read."
 
 
 @dataclass(slots=True)
 class Transcript:
-    """A file of a known format; `whole` if it is one JSON value and not one a line.
+    """A file of a known format; `whole` if it is one JSON value and not one a line, `packed` if compressed.
 
     `tally` is that of the latest reading, and grows with it.
     """
@@ -217,6 +219,7 @@ class Transcript:
     path: Path
     format: Format
     whole: bool = False
+    packed: bool = False
     tally: Tally = field(default_factory=Tally)
 
     def entries(
@@ -228,11 +231,14 @@ class Transcript:
         with _opened(self.path) as file:
             size = os.fstat(file.fileno()).st_size
             records = read_value(file, self.tally) if self.whole else _records(file, self.tally)
+            packed = decompressed(file)
             for record, done in records:
                 if stopped():
                     return
                 yield from reader.records.read(record) if record else ()
-                progress(done, size)
+                progress(packed.consumed if packed else done, size)
+            if packed and packed.is_broken:
+                self.tally.count_malformed("a compressed file that is cut off or damaged")
         yield from reader.finish()
 
 
@@ -253,7 +259,7 @@ def open_transcript(path: Path) -> Transcript:
     found = _found(path)
     if found is None:
         raise ConfigError(f"{path} is not a transcript in a known format", hint=_HINT)
-    return Transcript(path, found.format, found.whole)
+    return Transcript(path, *found)
 
 
 def find_transcripts(folder: Path) -> list[Path]:
@@ -284,7 +290,8 @@ def changed_at(file: Path) -> float:
 
 def _found(path: Path) -> Found | None:
     with _opened(path) as file:
-        return recognized(file)
+        found = recognized(file)
+        return found and found._replace(packed=decompressed(file) is not None)
 
 
 def _records(file: BinaryIO, tally: Tally) -> Iterator[tuple[dict[str, Any] | None, int]]:
@@ -300,7 +307,9 @@ def _files(folder: Path) -> Iterator[Path]:
         folders[:] = (name for name in folders if name not in _NOT_CONVERSATIONS and name[0] != ".")
         for name in names:
             path = Path(above, name)
-            if path.suffix in _SUFFIXES and path.is_file() and not path.is_symlink():
+            # A rollout that is being decompressed is there twice for a moment.
+            is_copy = name.endswith(".zst") and name.removesuffix(".zst") in names
+            if name.endswith(_SUFFIXES) and not is_copy and path.is_file() and not path.is_symlink():
                 yield path
 
 
@@ -314,7 +323,7 @@ def _is_transcript(path: Path) -> bool:
 def _opened(path: Path) -> BinaryIO:
     """The file, for reading. A pipe or device may never end, and is refused."""
     try:
-        return open_file(path, "transcript")
+        return plain(open_file(path, "transcript"), path)
     except FileNotFoundError as error:
         raise ConfigError(f"{path} does not exist", hint="Check the name.") from error
     except (OSError, ValueError) as error:

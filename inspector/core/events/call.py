@@ -49,7 +49,8 @@ class CallFinished(Event, kind="result", groups={Group.CALLS}):
 
     `milliseconds` is how long the last of its `attempts` took, 0 if nobody measured it. A failed call has a
     kind of `failure`, None in records of older versions; `retry_after` is in how many seconds a server that
-    wants fewer requests wants to be asked again.
+    wants fewer requests wants to be asked again. `tokens` are those that an imported call's arguments and
+    result added to the conversation.
     """
 
     call_id: str
@@ -61,6 +62,7 @@ class CallFinished(Event, kind="result", groups={Group.CALLS}):
     failure: FailureKind | None = None
     retry_after: float | None = None
     attempts: int = 1
+    tokens: int | None = None
 
     @property
     def outcome(self) -> str:
