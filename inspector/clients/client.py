@@ -101,7 +101,7 @@ class NameRule:
     Characters that match the pattern `replaced` become underscores, in a server's name those that match
     `server_replaced`. A server's name ends after `server_limit` characters (0: never). A name of more than
     `limit` characters (0: any length) is `refused`, `cut` at its end, cut in the `middle`, or cut and given a
-    `hash`.
+    `hash`, as are names that are equal only once their characters are replaced.
     """
 
     form: str = "{tool}"
@@ -115,14 +115,17 @@ class NameRule:
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
 class TextRule:
-    """After how many characters texts are cut (0: never).
+    """After how many characters texts are cut (0: never), and the `mark` that follows a cut.
 
-    With `first_line`, only the first line of a server's instructions is shown. `block` is the size in bytes
-    (UTF-8) of everything that is listed of servers (0: any).
+    `changed_by` is the variable by which a person changes that. With `first_line`, only the first line of a
+    server's instructions is shown. `block` is the size in bytes (UTF-8) of everything that is listed of
+    servers (0: any).
     """
 
     description: int = 0
     instructions: int = 0
+    mark: str = ""
+    changed_by: str = ""
     first_line: bool = False
     block: int = 0
 
@@ -150,12 +153,16 @@ Before = Literal["definitions", "names", "servers", "nothing"]
 class ListingRule:
     """What is listed before any search, and whether that includes the servers' instructions.
 
-    More than `most` tools (0: any number) are an error, or left out.
+    More than `most` tools (0: any number) are an error, or left out. Tools whose `_meta` says true for the
+    key `always` are bound at once. With `hides_app_tools`, the model gets no tools that are for a server's
+    own view alone.
     """
 
     before: Before = "definitions"
     instructions: bool = True
     most: int = 0
+    always: str = ""
+    hides_app_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)

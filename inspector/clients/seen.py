@@ -2,17 +2,18 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.clients.client import Client, NameRule, SchemaRule
 from inspector.core.number import count
-from inspector.core.tool import Tool, function_definition
+from inspector.core.tool import Tool, function_definition, is_for_apps_alone
 from inspector.schema.json_value import JsonObject, compact
 
 _HASH_DIGITS = 12
-_MIDDLE = "..."
+_MIDDLE, _DELIMITER = "...", "__"
 # Values of these keywords are schemas by name, a list of schemas, one schema.
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _LISTED = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
@@ -26,14 +27,15 @@ _DEEPEST = 50
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text of which the model reads the first `kept` characters."""
+    """A text of which the model reads the first `kept` characters, and a `mark` if that is not all."""
 
     text: str
     kept: int
+    mark: str = ""
 
     @property
     def shown(self) -> str:
-        return self.text[: self.kept]
+        return self.text[: self.kept] + (self.mark if self.lost else "")
 
     @property
     def lost(self) -> str:
@@ -44,8 +46,9 @@ class Cut:
 class SeenTool:
     """A tool as a client's model gets it.
 
-    `refused` says why the model does not get it at all; `changes` say what else becomes of it. `definition`
-    is in the chat completions format whatever the client sends, so that its tokens compare.
+    `refused` says why the model does not get it at all; `changes` say what else becomes of it. With `bound`,
+    its definition is there from the start, though others wait for a search. `definition` is in the chat
+    completions format whatever the client sends, so that its tokens compare.
     """
 
     tool: Tool
@@ -54,11 +57,12 @@ class SeenTool:
     definition: JsonObject
     changes: tuple[str, ...] = ()
     refused: str = ""
+    bound: bool = False
 
 
-def cut(text: str, limit: int) -> Cut:
+def cut(text: str, limit: int, mark: str = "") -> Cut:
     """A text cut after `limit` characters; 0 is no limit."""
-    return Cut(text, min(len(text), limit) if limit else len(text))
+    return Cut(text, min(len(text), limit) if limit else len(text), mark)
 
 
 def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:
@@ -67,7 +71,7 @@ def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:
     return tuple(
         replace(
             seen.tool,
-            description=seen.description.shown,
+            description=seen.description.text[: seen.description.kept],
             input_schema=seen.definition["function"]["parameters"],
         )
         for seen in found
@@ -75,31 +79,44 @@ def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:
     )
 
 
-def see(client: Client, tool: Tool) -> SeenTool:
-    """What the client makes of a tool. Does not raise, whatever the tool declares."""
-    name = sent_name(client.names, tool.server, tool.name)
-    description = cut(tool.description, client.texts.description)
+def see(client: Client, tool: Tool, name: str = "") -> SeenTool:
+    """What the client makes of a tool alone, or under a name. Does not raise, whatever the tool declares."""
+    name = name or sent_name(client.names, tool.server, tool.name)
+    description = cut(tool.description, client.texts.description, client.texts.mark)
     schema, changes, refused = sent_schema(client.schemas, tool.input_schema)
-    too_long = _too_long(client.names, name)
     told = [*_name_changes(client.names, name, tool), *changes]
     if description.lost:
         told.append(f"description cut by {count(len(description.lost), 'character')}")
+    listing = client.listing
+    hidden = "only its server's own view may call it" if is_for_apps_alone(tool) else ""
     return SeenTool(
         tool,
         name,
         description,
         function_definition(name, description.shown, schema),
         tuple(told),
-        too_long or refused,
+        _too_long(client.names, name) or refused or (hidden if listing.hides_app_tools else ""),
+        bool(listing.always) and tool.meta.get(listing.always) is True,
+    )
+
+
+def see_all(client: Client, tools: Sequence[Tool]) -> tuple[SeenTool, ...]:
+    """What the client makes of a catalog; tools are marked that share a name, which no model tells apart."""
+    found = [see(client, tool, name) for tool, name in zip(tools, _names(client.names, tools), strict=True)]
+    named: dict[str, list[str]] = {}
+    for seen in found:
+        named.setdefault(seen.name, []).append(seen.tool.id)
+    return tuple(
+        replace(seen, changes=(*seen.changes, f"same name as {', '.join(others)}"))
+        if (others := [id_ for id_ in named[seen.name] if id_ != seen.tool.id])
+        else seen
+        for seen in found
     )
 
 
 def sent_name(rule: NameRule, server: str, tool: str) -> str:
     """The name of a tool as the model reads it; one that is refused is returned whole."""
-    part = server.lower() if rule.server_lower else server
-    part = _replaced(rule.server_replaced or rule.replaced, part)
-    part = part[: rule.server_limit] if rule.server_limit else part
-    name = rule.form.format(server=part, tool=_replaced(rule.replaced, tool))
+    name = rule.form.format(server=_server_part(rule, server), tool=_replaced(rule.replaced, tool))
     if not rule.limit or len(name) <= rule.limit or rule.over == "refused":
         return name
     if rule.over == "cut":
@@ -107,9 +124,52 @@ def sent_name(rule: NameRule, server: str, tool: str) -> str:
     if rule.over == "middle":
         half = (rule.limit - len(_MIDDLE)) // 2
         return f"{name[:half]}{_MIDDLE}{name[-half:]}"
-    raw = f"{server}\0{tool}".encode("utf-8", "surrogatepass")
-    digest = hashlib.sha1(raw, usedforsecurity=False).hexdigest()[:_HASH_DIGITS]
-    return f"{name[: rule.limit - _HASH_DIGITS - 1]}_{digest}"
+    return _hashed(rule, _server_part(rule, server), server, tool)
+
+
+def _server_part(rule: NameRule, server: str) -> str:
+    part = _replaced(rule.server_replaced or rule.replaced, server.lower() if rule.server_lower else server)
+    return part[: rule.server_limit] if rule.server_limit else part
+
+
+def _names(rule: NameRule, tools: Sequence[Tool]) -> list[str]:
+    """The names of all tools, as Codex keeps them apart: of servers or tools that would be equal, a hash."""
+    if rule.over != "hash":
+        return [sent_name(rule, tool.server, tool.name) for tool in tools]
+    servers: dict[str, set[str]] = {}
+    for tool in tools:
+        servers.setdefault(_server_part(rule, tool.server), set()).add(tool.server)
+    called = [_replaced(rule.replaced, tool.name) for tool in tools]
+    twins = Counter((tool.server, name) for tool, name in zip(tools, called, strict=True))
+    names = []
+    for tool, name in zip(tools, called, strict=True):
+        part, last = _server_part(rule, tool.server), name
+        part += _digest(tool.server, tool.server, "") if len(servers[part]) > 1 else ""
+        last += _tool_digest(tool.server, tool.name) if twins[tool.server, name] > 1 else ""
+        whole = rule.form.format(server=part, tool=last)
+        fits = len(whole) <= rule.limit
+        names.append(whole if fits else _hashed(rule, part, tool.server, tool.name))
+    return names
+
+
+def _hashed(rule: NameRule, part: str, server: str, tool: str) -> str:
+    """The name with a hash at its end; after a server's name that leaves no room for it, the hash alone."""
+    before, digest = rule.form.format(server=part, tool=""), _tool_digest(server, tool)
+    room = rule.limit - len(before) - len(digest)
+    if room >= 0:
+        return f"{before}{_replaced(rule.replaced, tool)[:room]}{digest}"
+    namespace = before.removesuffix(_DELIMITER)[: rule.limit - len(digest) - len(_DELIMITER)]
+    return f"{namespace}{_DELIMITER}{digest}"
+
+
+def _tool_digest(server: str, tool: str) -> str:
+    return _digest(server, server, "", tool, tool)
+
+
+def _digest(*parts: str) -> str:
+    """A hash as Codex makes it: of server, namespace, connector, and of a tool's callable and own name."""
+    raw = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return f"_{hashlib.sha1(raw, usedforsecurity=False).hexdigest()[:_HASH_DIGITS]}"
 
 
 def _replaced(pattern: str, text: str) -> str:

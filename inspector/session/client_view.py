@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.clients.client import Client
-from inspector.clients.seen import Cut, SeenTool, cut, see
+from inspector.clients.seen import Cut, SeenTool, cut, see_all
 from inspector.core.number import count
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
@@ -73,7 +73,8 @@ class ClientView:
     @property
     def before_search(self) -> int:
         """The tokens of tools in a first call, before any search."""
-        return self.prompt_tokens + (0 if self.is_deferred else self.definition_tokens)
+        bound = (seen for seen in self.offered if seen.bound or not self.is_deferred)
+        return self.prompt_tokens + sum(self.tokens[seen.tool.id] for seen in bound)
 
     def tool(self, tool_id: str) -> SeenTool | None:
         """What becomes of one tool; None if the catalog has none of that id."""
@@ -96,7 +97,7 @@ def view_as(
     client: Client, tools: Sequence[Tool], instructions: Mapping[str, str], count_text: Callable[[str], int]
 ) -> ClientView:
     """What a client makes of these tools and of their servers' instructions, by server."""
-    seen = _with_twins([see(client, tool) for tool in tools])
+    seen = see_all(client, tools)
     numbers = Counter(tool.server for tool in tools)
     servers = tuple(
         _server(client, name, instructions.get(name, ""), number) for name, number in numbers.items()
@@ -114,24 +115,11 @@ def view_as(
     )
 
 
-def _with_twins(tools: Sequence[SeenTool]) -> tuple[SeenTool, ...]:
-    """The tools; those that share a name are marked, since a model cannot tell them apart."""
-    named: dict[str, list[str]] = {}
-    for seen in tools:
-        named.setdefault(seen.name, []).append(seen.tool.id)
-    return tuple(
-        replace(seen, changes=(*seen.changes, f"same name as {', '.join(others)}"))
-        if (others := [id_ for id_ in named[seen.name] if id_ != seen.tool.id])
-        else seen
-        for seen in tools
-    )
-
-
 def _server(client: Client, name: str, instructions: str, tools: int) -> SeenServer:
     texts = client.texts
     if not client.listing.instructions:
         return SeenServer(name, Cut(instructions, 0), tools, f"- {name}")
-    kept = cut(instructions, texts.instructions)
+    kept = cut(instructions, texts.instructions, texts.mark)
     if texts.first_line:
         line = instructions.partition("\n")[0]
         kept = Cut(instructions, min(len(line), kept.kept))
@@ -153,7 +141,7 @@ def _paragraphs(
                 text = f"# {server.name}\n{server.instructions.shown}"
                 yield Paragraph(text, server.instructions, server.name)
     if before == "names":
-        yield Paragraph("\n".join(sorted(seen.name for seen in tools if not seen.refused)))
+        yield Paragraph("\n".join(sorted(seen.name for seen in tools if not (seen.refused or seen.bound))))
 
 
 def _joined(client: Client, paragraphs: Sequence[Paragraph]) -> str:

@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import replace
+from hashlib import sha1
 
 from hypothesis import given, strategies as st
 
 from inspector.clients.client import Client, all_clients, find_client
-from inspector.clients.seen import see, sent_name, sent_schema
-from inspector.core.tool import Tool
+from inspector.clients.seen import see, see_all, sent_name, sent_schema
+from inspector.core.tool import ALWAYS_LOAD, Tool
 from inspector.session.client_view import ClientView, view_as
 from tests.support.canned import INSTRUCTIONS, LONG_NAME, TOOLS
 
@@ -40,7 +41,8 @@ def test_no_tool_is_too_odd_to_be_seen(
     seen = see(
         client, Tool(server, name, description, {"type": "object", "properties": schema, "oneOf": schema})
     )
-    assert seen.description.shown + seen.description.lost == description
+    text = seen.description
+    assert text.shown.removesuffix(text.mark) + text.lost == description
 
 
 def test_names_are_made_as_each_client_makes_them() -> None:
@@ -60,12 +62,39 @@ def test_names_are_made_as_each_client_makes_them() -> None:
 
 
 def test_a_name_that_is_too_long_is_refused_cut_hashed_or_cut_in_the_middle() -> None:
-    assert "characters; at most 64 are allowed" in see(find_client("claude-code"), TOOLS[1]).refused
+    assert "characters; at most 128 are allowed" in see(find_client("claude-code"), TOOLS[1]).refused
     assert sent_name(find_client("vscode").names, "library", LONG_NAME) == f"mcp_library_{LONG_NAME}"[:64]
     hashed = sent_name(find_client("codex").names, "library", LONG_NAME)
     assert re.fullmatch(r"mcp__library__reserve_\w+_[0-9a-f]{12}", hashed)
+    identity = "\0".join(("library", "library", "", LONG_NAME, LONG_NAME))
+    assert hashed[-12:] == sha1(identity.encode()).hexdigest()[:12]
     middle = sent_name(find_client("gemini-cli").names, "library", LONG_NAME)
     assert (len(middle), middle[30:33]) == (63, "...")
+
+
+def test_names_that_codex_would_make_equal_get_a_hash_and_a_server_too_long_for_one_ends_there() -> None:
+    pairs = [("shop", "a.b"), ("shop", "a_b"), ("my.shop", "find"), ("my-shop", "find"), ("s" * 70, "find")]
+    names = [seen.name for seen in see_all(find_client("codex"), [Tool(*pair) for pair in pairs])]
+    digest = "_[0-9a-f]{12}"
+    forms = (
+        [f"mcp__shop__a_b{digest}"] * 2 + [f"mcp__my_shop{digest}__find"] * 2 + [f"mcp__s{{44}}__{digest}"]
+    )
+    assert all(re.fullmatch(form, name) for form, name in zip(forms, names, strict=True)), names
+    assert len(set(names)) == 5
+    assert max(map(len, names)) == 64
+
+
+def test_a_tool_that_is_loaded_at_once_is_bound_and_not_listed_by_name() -> None:
+    tools = (Tool("s", "one", meta={ALWAYS_LOAD: True}), Tool("s", "two"))
+    view = view_as(find_client("claude-code"), tools, {}, len)
+    assert view.prompt == "mcp__s__two"
+    assert view.before_search == view.prompt_tokens + view.tokens["s:one"]
+
+
+def test_a_text_that_claude_code_cuts_ends_with_its_mark() -> None:
+    seen = see(find_client("claude-code"), Tool("s", "one", "x" * 2_049)).description
+    assert (len(seen.shown), seen.shown[-13:], seen.lost) == (2_061, "… [truncated]", "x")
+    assert see(find_client("claude-code"), Tool("s", "one", "x" * 2_048)).description.shown == "x" * 2_048
 
 
 def test_combinations_at_the_top_of_a_schema_are_refused_or_removed() -> None:
