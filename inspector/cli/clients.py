@@ -1,7 +1,7 @@
 """`toolsight clients`, and `--client`: what is known of real clients, and tools as they get them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -18,6 +18,7 @@ from inspector.core.number import count
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, NAME, NUMBER, Column, Table, selected
 from inspector.core.tool import Tool
+from inspector.search.ranker_list import INFO
 from inspector.session.client_view import ClientView, session_as
 from inspector.session.workbench import Workbench
 
@@ -76,12 +77,17 @@ async def search_as(bench: Workbench, client: Client, tool: Tool | None = None) 
         say_search_as(client)
 
 
-def options_as(client: Client | None, **values: Any) -> Options:
-    """A command's shared options; servers get what the client declares, unless `--set` says otherwise."""
-    chosen = options(**values)
-    if client is None:
-        return chosen
-    return replace(chosen, implied=setting_values(client.declares))
+def options_as(client: Client | None, searching: Sequence[Client] = (), **values: Any) -> Options:
+    """A command's shared options with what the client declares, unless `--set` says otherwise."""
+    return replace(options(**values), implied=implied_by(client, searching))
+
+
+def implied_by(client: Client | None, searching: Sequence[Client]) -> dict[str, Any]:
+    """The settings by path that clients bring: what one declares, and no vectors for searches without."""
+    implied = setting_values(client.declares) if client is not None else {}
+    if searching and not any(INFO[client_ranker(one)].uses_vectors for one in searching):
+        implied["discovery.embedding_model"] = "none"
+    return implied
 
 
 def how_sure(client: Client, topic: Topic) -> str:
@@ -97,11 +103,13 @@ def say_search_as(client: Client, *, err: bool = False) -> None:
 
 
 def require_offered(client: Client, tool: Tool) -> None:
-    """Raises ConfigError if the client's model never gets a tool, with the reason."""
-    refused = see(client, tool).refused
-    if refused:
-        hint = f"See what it gets with `toolsight tools {tool.id} --client {client.name}`."
-        raise ConfigError(f"{client.title} refuses {tool.id}: {refused}", hint=hint)
+    """Raises ConfigError if no search of the client finds a tool, with the reason."""
+    seen = see(client, tool)
+    hint = f"See what it gets with `toolsight tools {tool.id} --client {client.name}`."
+    if seen.refused:
+        raise ConfigError(f"{client.title} refuses {tool.id}: {seen.refused}", hint=hint)
+    if seen.bound:
+        raise ConfigError(f"{client.title} loads {tool.id} at once and never searches for it", hint=hint)
 
 
 def search_json(client: Client | None) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def search(
             bench.change_setting("discovery.ranker", ranker)
         is_found.append(view(bench))
 
-    run_headless(options_as(alone, **values), work)
+    run_headless(options_as(alone, clients, **values), work)
     if is_found == [False]:
         sys.exit(Exit.GATE)
 

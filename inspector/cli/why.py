@@ -49,7 +49,8 @@ def show_why(bench: Workbench, request: SearchRequest, tool_id: str, client: Cli
     The client is that by whose rule was searched.
     """
     retrieval = bench.retrieval
-    rules = replace(retrieval.rules, pinned=frozenset(bench.state.pinned))
+    pinned = bench.state.pinned if client is None else ()
+    rules = replace(retrieval.rules, pinned=frozenset(pinned))
     asks = (request, bench.catalog.require(tool_id).id, rules)
     found = why_not(retrieval.rankers, retrieval.ranker_name, *asks)
     trial = AdditionTrial(

@@ -15,7 +15,8 @@ class RankerInfo:
     """What is known of a ranker that is not built; `slow` ones come last.
 
     `stands_for` says whose search it is or of what kind, then its term of art. One that compares meaning
-    alone scores nothing without vectors.
+    alone scores nothing without vectors. One `of_client` is a client's own search, which knows nothing of
+    what Toolsight has loaded or pinned.
     """
 
     name: str
@@ -24,6 +25,11 @@ class RankerInfo:
     formula: str
     slow: bool = False
     matching: Matching = "words"
+    of_client: bool = False
+
+    @property
+    def uses_vectors(self) -> bool:
+        return self.matching in ("both", "meaning")
 
     @property
     def meaning_only(self) -> bool:
@@ -107,15 +113,17 @@ _LIST = (
     ),
     RankerInfo(
         "claude-code",
-        "like Claude Code (assumed): words",
-        "words in names and descriptions; weights are assumed",
-        "Σ 3 in the name or 2 within it + 1 in the description",
+        "like Claude Code: words in steps",
+        "whole words of names, parts of them, hints, descriptions",
+        "Σ 4 name, 3 within, 2 searchHint or 1 description; then a to z",
+        of_client=True,
     ),
     RankerInfo(
         "codex",
         "like Codex: BM25, whole names",
         "bm25 over one text with the server's instructions, names unsplit",
         "BM25, k1 1.2, one text; list_orders is one word",
+        of_client=True,
     ),
     RankerInfo(
         "vscode",
@@ -123,12 +131,14 @@ _LIST = (
         "meaning of name and description; our model replaces theirs",
         "cosine of query and summary, above zero",
         matching="meaning",
+        of_client=True,
     ),
     RankerInfo(
         "anthropic-bm25",
         "like Claude's API (assumed): BM25",
         "words of all fields in one text; constants are assumed",
         "BM25, k1 1.2, one text of name, description, arguments",
+        of_client=True,
     ),
     RankerInfo(
         "prd-bm25",
@@ -142,6 +152,7 @@ _LIST = (
         "the query as a regular expression",
         "the query as a pattern: N 3 + V 2 + D 1 + P 0.5",
         matching="pattern",
+        of_client=True,
     ),
     RankerInfo(
         "fuzzy-repaired",

@@ -20,7 +20,7 @@ from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.search.past_use import UseReader, Whose
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.ranker_list import ISO, THREE_TIER, require_ranker
+from inspector.search.ranker_list import INFO, ISO, THREE_TIER, require_ranker
 from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:
@@ -257,7 +257,12 @@ class Retrieval:
         pinned: Collection[str] = (),
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
     ) -> "SearchAnswer":
-        """Answer as `search` does, for a person: nothing is loaded, and more of the misses are reported."""
+        """Answer as `search` does, for a person: nothing is loaded, and more of the misses are reported.
+
+        What this session has bound or pinned is of no account where a client's own search is followed.
+        """
+        if INFO[self.ranker_name].of_client:
+            bound = pinned = ()
         return self.search(request, bound=bound, pinned=pinned, load=False, misses=MISSES_SHOWN, unmet=unmet)
 
     def given(self, index: "ToolIndex | None" = None) -> tuple[EvalCase, ...]:

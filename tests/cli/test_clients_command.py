@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.clients import implied_by
+from inspector.clients.client import find_client
 from tests.cli.conftest import Done, Toolsight
 from tests.support.mcp_case import SERVERS
 
@@ -78,6 +80,31 @@ def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Tools
     )
     edit = ("--why", "library:lend", "--try-description", "Hand out a book.")
     assert "(open source)" in run("search", "hand out a book", *edit, "--client", "codex").stdout
+
+
+@pytest.mark.parametrize(("client", "model"), [("codex", "none"), ("claude-code", "none"), ("vscode", "")])
+def test_tools_are_embedded_only_for_a_client_that_compares_meanings(client: str, model: str) -> None:
+    found = find_client(client)
+    assert implied_by(found, (found,)).get("discovery.embedding_model", "") == model
+    assert "discovery.embedding_model" not in implied_by(None, (found, find_client("vscode")))
+
+
+def test_a_tool_that_a_client_loads_at_once_is_not_looked_for(toolsight: Toolsight, tmp_path: Path) -> None:
+    tool = {"name": "find", "inputSchema": {"type": "object"}, "_meta": {"anthropic/alwaysLoad": True}}
+    listing = tmp_path / "shop.json"
+    listing.write_text(json.dumps({"tools": [tool]}))
+    asked = (
+        "search",
+        "find",
+        "--client",
+        "claude-code",
+        "--why",
+        "shop:find",
+        "--approve",
+        "--",
+        str(listing),
+    )
+    assert "Claude Code loads shop:find at once" in toolsight(*asked).stderr
 
 
 def test_a_client_without_a_search_is_refused_before_anything_starts(run: Toolsight) -> None:

@@ -10,6 +10,7 @@ from inspector.loop.search_tools import parse_request
 from inspector.search.answer_text import SearchAnswer, unknown_server_text
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
+from inspector.search.ranker_list import INFO
 from inspector.search.retrieval import Retrieval
 from inspector.search.search import SearchRules, ToolSearch
 from inspector.search.vocabulary import Tags
@@ -136,6 +137,17 @@ def test_no_match_suggests_another_query() -> None:
     answer = run("zeppelin")
     assert loaded(answer) == []
     assert answer.text.startswith("No matching tools found.")
+
+
+@pytest.mark.parametrize(
+    "ranker", [name for name, info in INFO.items() if info.of_client and name != "vscode"]
+)
+def test_a_clients_own_search_does_not_say_that_we_have_loaded_a_tool(ranker: str) -> None:
+    retrieval = words_only(DiscoverySettings(ranker=ranker), ManualClock())
+    retrieval.update(TOOLS, {})
+    held = [tool.id for tool in TOOLS]
+    report = retrieval.look(SearchRequest("order"), bound=held, pinned=held[:2]).report
+    assert {hit.outcome for hit in report.results} == {Outcome.FOUND}
 
 
 def test_a_tool_that_is_loaded_already_is_reported_as_such_and_not_loaded_again() -> None:
