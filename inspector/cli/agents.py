@@ -26,12 +26,14 @@ from inspector.tokens.accounting import LitellmPrices
 AGENT_FOLDERS = {
     "claude-code": "~/.claude/projects",
     "codex": "~/.codex/sessions",
+    "copilot-cli": "~/.copilot/session-state",
 }
 """Where agents keep their transcripts, by the agent's name."""
 # A variable that moves an agent's own folder, and where its transcripts are in there.
 _MOVED = {
     "claude-code": ("CLAUDE_CONFIG_DIR", "projects"),
     "codex": ("CODEX_HOME", "sessions"),
+    "copilot-cli": ("COPILOT_HOME", "session-state"),
 }
 
 

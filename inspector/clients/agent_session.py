@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from inspector.clients.known_tools import KnownTools
 from inspector.clients.transcript import (
+    TOTALS,
     Answered,
     Asked,
     Begun,
@@ -190,8 +191,9 @@ class AgentSession:
             yield self._switched(answered.model)
         self._calls += 1
         yield from self._request()
-        self._answer = answered
-        self._add(answered.text)
+        if answered.finish_reason != TOTALS:
+            self._answer = answered
+            self._add(answered.text)
         yield ModelResponded(
             self._calls,
             answered.text,
@@ -199,6 +201,7 @@ class AgentSession:
             answered.usage,
             answered.finish_reason or "stop",
             message=answered.id,
+            tool_tokens=answered.tool_tokens,
         )
 
     def _request(self) -> Iterator[Event]:

@@ -85,11 +85,16 @@ class Asked:
     at: float | None = None
 
 
+TOTALS = "totals"
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """One model call and its answer, whole: records that were streamed in pieces are one entry.
 
     The names in `calls` are those that the model wrote. A search for tools is one of the calls, too.
+    What ends with TOTALS is no answer: it has what several calls took beside what they say themselves.
+    `tool_tokens` are those of the tools' definitions, if the agent counted them.
     """
 
     id: str
@@ -99,6 +104,7 @@ class Answered:
     usage: Usage = Usage()
     finish_reason: str = ""
     at: float | None = None
+    tool_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "record" / "toolsight.db"
 
 
-_UNMOVED = {"CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""}
+_UNMOVED = {"CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "COPILOT_HOME": ""}
 
 
 @pytest.fixture

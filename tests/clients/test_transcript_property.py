@@ -18,7 +18,7 @@ _TURNS = 4
 MADE = {
     Format.CLAUDE_CODE: "".join(make.claude_code(_TURNS, seed=3)).encode(),
     Format.CODEX: "".join(make.codex(_TURNS, seed=3)).encode(),
-    Format.RESPONSES: FILES[Format.RESPONSES].read_bytes(),
+    **{kind: FILES[kind].read_bytes() for kind in (Format.COPILOT, Format.AGENTS, Format.RESPONSES)},
 }
 every_kind = pytest.mark.parametrize("kind", list(MADE))
 every_format = pytest.mark.parametrize("kind", list(Format))
@@ -141,7 +141,7 @@ def _is_well_formed(value: Any) -> None:
 @every_format
 @given(time=st.sampled_from([9e15, 4e14, -1, 2**62, "9999-12-31T23:59:59-12:00"]))
 def test_no_entry_has_a_time_that_no_calendar_has(kind: Format, time: Any) -> None:
-    times = ("timestamp", "creationDate", "created_at", "startTimeUnixNano")
+    times = ("timestamp", "creationDate", "created_at", "startTimeUnixNano", "started_at", "ended_at")
 
     def odd(value: Any) -> Any:
         if isinstance(value, dict):

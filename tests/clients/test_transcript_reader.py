@@ -22,7 +22,7 @@ from inspector.clients.transcript_file.reader import (
 from inspector.core.error import ConfigError
 from tests.support.transcripts import FILES, Claude, fed, line, of, records, said, whole
 
-LINES = [Format.CLAUDE_CODE, Format.CODEX, Format.RESPONSES, Format.OTEL]
+LINES = [kind for kind in Format if kind is not Format.VSCODE]
 every_format = pytest.mark.parametrize("kind", list(Format))
 every_line_format = pytest.mark.parametrize("kind", LINES)
 

@@ -21,6 +21,8 @@ FILES = {
     Format.CLAUDE_CODE: SMALL / "claude-code.jsonl",
     Format.CODEX: SMALL / "codex.jsonl",
     Format.VSCODE: SMALL / "vscode.json",
+    Format.COPILOT: SMALL / "copilot.jsonl",
+    Format.AGENTS: SMALL / "openai-agents.jsonl",
     Format.RESPONSES: SMALL / "responses.jsonl",
     Format.OTEL: SMALL / "otel.jsonl",
 }

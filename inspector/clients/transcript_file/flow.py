@@ -21,6 +21,7 @@ class Answer:
     calls: dict[str, ToolCall] = field(default_factory=dict)
     usage: Usage = Usage()
     finish_reason: str = ""
+    tool_tokens: int | None = None
 
     def say(self, text: str) -> None:
         """Add text; one that begins with what was said last is its longer form."""
@@ -35,7 +36,8 @@ class Answer:
         """The answer as far as it is known."""
         calls = tuple(self.calls.values())
         said = "\n\n".join(self.texts)
-        return Answered(self.id, self.model, said, calls, self.usage, self.finish_reason, self.at)
+        told = (calls, self.usage, self.finish_reason, self.at, self.tool_tokens)
+        return Answered(self.id, self.model, said, *told)
 
 
 class Seen:

@@ -17,6 +17,7 @@ from inspector.clients.transcript_file import claude_code
 from inspector.clients.transcript_file.claude_code import ClaudeCodeReader
 from inspector.clients.transcript_file.codex import CodexReader, is_header
 from inspector.clients.transcript_file.compressed import decompressed, plain
+from inspector.clients.transcript_file.copilot import CopilotReader, is_event
 from inspector.clients.transcript_file.field import (
     _BYTE_ORDER_MARK,
     MAX_LINE,
@@ -26,6 +27,7 @@ from inspector.clients.transcript_file.field import (
     read_value,
     text,
 )
+from inspector.clients.transcript_file.openai_agents import AgentsReader, is_trace
 from inspector.clients.transcript_file.openai_item import ResponsesReader
 from inspector.clients.transcript_file.otel import OTelReader
 from inspector.clients.transcript_file.vscode import VSCodeReader
@@ -39,6 +41,8 @@ class Format(StrEnum):
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
     VSCODE = "vscode"
+    COPILOT = "copilot-cli"
+    AGENTS = "openai-agents"
     RESPONSES = "openai-responses"
     OTEL = "opentelemetry"
 
@@ -107,6 +111,7 @@ _ITEMS = frozenset(
 # A document of one value may be too large to read it only to see what it is.
 _DOCUMENTS = (
     (Format.OTEL, re.compile(r'"(?:resourceSpans|resource_spans)"\s*:\s*\[')),
+    (Format.AGENTS, re.compile(r'"object"\s*:\s*"trace(?:\.span)?"')),
     (Format.RESPONSES, re.compile(r'"object"\s*:\s*"response"')),
     (
         Format.VSCODE,
@@ -149,6 +154,10 @@ def format_of(record: dict[str, Any]) -> Format | None:
         return Format.CODEX
     if _is_claude_code(record, kind):
         return Format.CLAUDE_CODE
+    if is_event(record):
+        return Format.COPILOT
+    if is_trace(record):
+        return Format.AGENTS
     if _is_response(record) or _is_response(mapping(record.get("response"))):
         return Format.RESPONSES
     return Format.RESPONSES if _is_item(record, kind) else None
@@ -201,6 +210,8 @@ _READERS: Mapping[Format, ReaderFactory] = {
     Format.CLAUDE_CODE: ClaudeCodeReader,
     Format.CODEX: CodexReader,
     Format.VSCODE: VSCodeReader,
+    Format.COPILOT: CopilotReader,
+    Format.AGENTS: AgentsReader,
     Format.RESPONSES: ResponsesReader,
     Format.OTEL: OTelReader,
 }

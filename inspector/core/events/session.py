@@ -105,7 +105,8 @@ class ModelResponded(Event, kind="response", groups={Group.MODEL}):
     """A model's answer. `written` is the text that was understood as its calls, if it wrote them as text.
 
     `message` is the answer's id in an imported transcript: it is the same in every copy of it. `counted` are
-    the answer's tokens as counted here, for providers that report none.
+    the answer's tokens as counted here, for providers that report none, `tool_tokens` those of the tools'
+    definitions as an agent counted them.
     """
 
     call: int
@@ -118,6 +119,7 @@ class ModelResponded(Event, kind="response", groups={Group.MODEL}):
     written: str = ""
     message: str = ""
     counted: int = 0
+    tool_tokens: int | None = None
 
     def summary(self) -> str:
         calls = "thinks" if self.thought else ", ".join(call.name for call in self.tool_calls)

@@ -1,0 +1,235 @@
+"""Events of GitHub Copilot CLI, a line each: `{type, data, id, timestamp}`; see docs/papers/transcripts.md.
+
+An answer says how many tokens it has; what the requests took is told once, in the totals at the end. A
+sub-agent's events are among those of its session, and are a session of their own here.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from inspector.clients.transcript import (
+    TOTALS,
+    AgentTool,
+    Asked,
+    Begun,
+    Called,
+    Compacted,
+    Entry,
+    Interrupted,
+    Tally,
+)
+from inspector.clients.transcript_file.field import (
+    arguments,
+    count,
+    mapping,
+    mappings,
+    moment,
+    said,
+    server_name,
+    text,
+)
+from inspector.clients.transcript_file.flow import Answer, Flow, Seen
+from inspector.core.message import ToolCall, Usage
+
+AGENT = "copilot-cli"
+_READ = frozenset(
+    {"session.start", "session.resume", "session.model_change", "session.compaction_complete", "abort"}
+    | {"session.error", "session.shutdown", "user.message", "assistant.message", "assistant.usage"}
+    | {"assistant.turn_end", "tool.execution_start", "tool.execution_complete", "tool.user_requested"}
+)
+# What is said in them is in other events, too, or is not about models and tools.
+_STATES = (
+    *(
+        "autopilot_objective_changed",
+        "binary_asset",
+        "compaction_start",
+        "context_changed",
+        "handoff",
+        "idle",
+    ),
+    *("context_cleared", "info", "mcp_server_status_changed", "mcp_servers_loaded", "mode_changed"),
+    *("permissions_changed", "plan_changed", "remote_steerable_changed", "schedule_cancelled", "warning"),
+    *("schedule_created", "schedule_rearmed", "session_limits_changed", "skills_loaded", "snapshot_rewind"),
+    *("task_complete", "title_changed", "todos_changed", "tools_updated", "truncation", "usage_checkpoint"),
+    *("usage_info", "workspace_file_changed"),
+)
+_NOT_READ = frozenset(
+    {f"session.{state}" for state in _STATES}
+    | {"assistant.turn_start", "assistant.intent", "assistant.reasoning", "assistant.idle", "skill.invoked"}
+    | {"model.call_failure", "tool_search.activated", "hook.start", "hook.end", "system.message"}
+    | {f"subagent.{state}" for state in ("started", "completed", "failed", "selected", "deselected")}
+    | {f"{ask}.requested" for ask in ("permission", "user_input", "elicitation", "external_tool")}
+    | {f"{ask}.completed" for ask in ("permission", "user_input", "elicitation", "external_tool", "command")}
+    | {"system.notification", "command.queued", "command.execute"}
+)
+_INJECTED = ("skill-", "agent-")
+_BY_USER = ("user_initiated", "user_abort", "remote_command")
+
+
+def is_event(record: dict[str, Any]) -> bool:
+    """Whether a record is an event of this agent."""
+    kind = text(record.get("type"))
+    return kind in _READ | _NOT_READ and isinstance(record.get("data"), dict) and "timestamp" in record
+
+
+class CopilotReader:
+    """Reads the events of one session and its sub-agents."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._flow = Flow()
+        self._seen = Seen()
+        self._main = Begun(AGENT)
+        self._model = self._agent = ""
+        self._tools: dict[str, tuple[AgentTool, float | None]] = {}
+        self._told: dict[str, Counter[str]] = {}
+
+    def read(self, record: dict[str, Any]) -> list[Entry]:
+        """The entries that are finished with this event."""
+        kind, data = text(record.get("type")), mapping(record.get("data"))
+        at, event = moment(record.get("timestamp"), self._tally), text(record.get("id"))
+        if kind not in _READ:
+            count_it = self._tally.leave_out if kind in _NOT_READ else self._tally.count_unknown
+            count_it(kind)
+        elif event and not self._seen.add(event):
+            self._tally.leave_out("copied history")
+        else:
+            self._of(text(record.get("agentId")) or text(data.get("parentToolCallId")), at)
+            self._event(kind, data, at, event)
+        return self._flow.take()
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more."""
+        return self._flow.finish()
+
+    def _of(self, agent: str, at: float | None) -> None:
+        """What comes next is of this sub-agent, or of the session itself."""
+        if self._flow.begun is None:
+            self._flow.begin(replace(self._main, at=at))
+        if agent != self._agent:
+            self._agent, main = agent, self._main
+            self._flow.close()
+            own = Begun(AGENT, agent, main.version, main.folder, parent=main.session, at=at)
+            self._flow.begin_next(own if agent else replace(main, model="", at=at))
+
+    def _event(self, kind: str, data: dict[str, Any], at: float | None, event: str) -> None:
+        match kind:
+            case "session.start" | "session.resume" | "session.model_change":
+                self._start(data, at)
+            case "user.message":
+                self._user(data, at)
+            case "assistant.message":
+                self._answer(data, at, event)
+            case "assistant.usage":
+                self._paid(data, at)
+            case "tool.execution_start" | "tool.user_requested":
+                self._tools[text(data.get("toolCallId"))] = (_tool(data, "toolName"), at)
+            case "tool.execution_complete":
+                self._done(data, at)
+            case "session.compaction_complete" if data.get("success") is not False:
+                self._compacted(data, at)
+            case "session.error" | "abort":
+                reason = text(data.get("reason"))
+                self._flow.close()
+                by_user = reason in _BY_USER
+                self._flow.add(Interrupted(text(data.get("message")) or reason, by_user, at))
+            case "session.shutdown":
+                self._shutdown(data, at, event)
+            case _:
+                self._flow.close()
+
+    def _start(self, data: dict[str, Any], at: float | None) -> None:
+        self._model = text(data.get("newModel")) or text(data.get("selectedModel")) or self._model
+        if "copilotVersion" in data and not self._main.session:
+            folder = text(mapping(data.get("context")).get("cwd"))
+            above = text(data.get("detachedFromSpawningParentSessionId"))
+            version = text(data.get("copilotVersion"))
+            session = text(data.get("sessionId"))
+            self._main = Begun(AGENT, session, version, folder, self._model, parent=above, at=at)
+            self._flow.begin(self._main)
+
+    def _user(self, data: dict[str, Any], at: float | None) -> None:
+        words = text(data.get("content"))
+        is_injected = (
+            text(data.get("source")).startswith(_INJECTED) or data.get("isAutopilotContinuation") is True
+        )
+        self._flow.close()
+        if words.strip() and not is_injected:
+            self._flow.add(Asked(words, at))
+        else:
+            self._tally.leave_out("not written by the user")
+
+    def _answer(self, data: dict[str, Any], at: float | None, event: str) -> None:
+        """An answer, or one more part of it: all parts have the same id."""
+        answer_id = text(data.get("apiCallId")) or text(data.get("messageId")) or event
+        answer = self._flow.answer
+        if answer is None or answer.id != answer_id:
+            answer = Answer(answer_id, text(data.get("model")) or self._model, at)
+            self._flow.open(answer)
+        answer.say(text(data.get("content")))
+        for request in mappings(data.get("toolRequests")):
+            call_id, tool = text(request.get("toolCallId")), _tool(request, "name")
+            given, broken = arguments(request.get("arguments"))
+            self._flow.call(ToolCall(call_id, tool.sent, given, broken))
+            self._tools[call_id] = (tool, None)
+        if (output := count(data.get("outputTokens"))) is not None:
+            more = output - (answer.usage.output_tokens or 0)
+            answer.usage = replace(answer.usage, output_tokens=output)
+            self._told.setdefault(answer.model, Counter())["outputTokens"] += more
+
+    def _paid(self, data: dict[str, Any], at: float | None) -> None:
+        """What a request took. Sessions that are kept do not have it; a stream of events has."""
+        answer, model = self._flow.answer, text(data.get("model"))
+        if answer is None or answer.id != text(data.get("apiCallId")):
+            answer = Answer(text(data.get("apiCallId")) or f"usage at {at}", model, at)
+            self._flow.open(answer)
+        before, answer.usage = answer.usage, _usage(data)
+        told = self._told.setdefault(model or answer.model, Counter())
+        told.update({key: count(data.get(key)) or 0 for key in _TOKENS})
+        told["outputTokens"] -= before.output_tokens or 0
+
+    def _done(self, data: dict[str, Any], at: float | None) -> None:
+        call_id = text(data.get("toolCallId"))
+        known, began = self._tools.pop(call_id, (_tool(data, "toolName"), None))
+        result, error = data.get("result"), mapping(data.get("error"))
+        words = said(mapping(result).get("content", result) or "") or text(error.get("message"))
+        took = (at - began) * 1000 if at is not None and began is not None and at >= began else None
+        call = self._flow.calls.pop(call_id, None)
+        given = call.arguments if call else {}
+        self._flow.add(Called(call_id, known, given, words, data.get("success") is not False, took, at))
+
+    def _compacted(self, data: dict[str, Any], at: float | None) -> None:
+        before, after = count(data.get("preCompactionTokens")), count(data.get("postCompactionTokens"))
+        self._flow.close()
+        automatic = text(data.get("trigger")) not in ("", "manual")
+        self._flow.add(Compacted(text(data.get("summaryContent")), before, after, automatic, at))
+
+    def _shutdown(self, data: dict[str, Any], at: float | None, event: str) -> None:
+        """The totals since the start or the last resume, without what single answers said."""
+        definitions = count(data.get("toolDefinitionsTokens"))
+        metrics, current = mapping(data.get("modelMetrics")), data.get("currentModel")
+        for model, metric in sorted(metrics.items(), key=lambda pair: pair[0] == current):
+            usage, told = mapping(mapping(metric).get("usage")), self._told.get(model, Counter())
+            rest = {key: max(0, (count(usage.get(key)) or 0) - told[key]) for key in _TOKENS if key in usage}
+            if any(rest.values()):
+                answer = Answer(f"{model} {event}", model, at, usage=_usage(rest), finish_reason=TOTALS)
+                answer.tool_tokens, definitions = definitions, None
+                self._flow.open(answer)
+        self._flow.close()
+        self._told.clear()
+
+
+_TOKENS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
+
+
+def _usage(data: dict[str, Any]) -> Usage:
+    """The usage; its input includes what was cached."""
+    fresh, output, read, written, thought = (count(data.get(key)) for key in _TOKENS)
+    return Usage(fresh, output, read, written, None, thought)
+
+
+def _tool(data: dict[str, Any], key: str) -> AgentTool:
+    """The tool of a call, which says itself on which server it is."""
+    sent, server = text(data.get(key)), server_name(text(data.get("mcpServerName")))
+    return AgentTool(text(data.get("mcpToolName")) or sent, server, sent)
