@@ -1,7 +1,7 @@
 """`toolsight servers` and `tools`: what every server answers, lists and changed, and the next request."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from inspector.cli.options import as_json, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import show
 from inspector.clients.client import Client
+from inspector.clients.verdict import ClientVerdict, verdict_line
 from inspector.core.budget import Budget
 from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
@@ -25,6 +26,7 @@ from inspector.core.text import closest
 from inspector.core.tool import Tool, contradiction, definition
 from inspector.mcp.frame import Flaw, Frame
 from inspector.reliability.approval import why_ask
+from inspector.session.client_view import verdicts_on
 from inspector.session.setup import exemptions
 from inspector.session.workbench import Workbench
 
@@ -32,6 +34,7 @@ _STDERR_LINES, _CHANGED_LINES = 5, 12
 # What no server is called: every server.
 _EVERY = "\0"
 _FLAW = "what outcome count"
+_CLIENT = "client:client.name verdict finding confidence"
 _SERVER = (
     "name phase target tools tokens info{name version protocol era summary instructions capabilities} "
     "skipped{name reason} reason hint stderr_tail milliseconds declared added removed since "
@@ -74,17 +77,25 @@ def servers(wire: str, **values: Any) -> None:
             return
         states = bench.state.servers.values()
         flaws = [selected(_flaws(bench, state.name), _FLAW) for state in states]
-        data = [{**selected(one, _SERVER), "flaws": of} for one, of in zip(states, flaws, strict=True)]
-        show(data, _servers(bench, states))
+        found = {state.name: verdicts_on(bench, state.name) for state in states}
+        data = [
+            {**selected(one, _SERVER), "flaws": of, "clients": selected(found[one.name], _CLIENT)}
+            for one, of in zip(states, flaws, strict=True)
+        ]
+        show(data, _servers(bench, states, found))
 
     if not run_headless(options(**values), work, listing=True, tell_problems=False):
         sys.exit(Exit.FAILED)
 
 
-def _servers(bench: Workbench, states: Iterable[ServerState]) -> Iterator[str | Table]:
-    """The servers, and what the table has no room for: news, what to try, stderr, and what was repaired."""
+def _servers(
+    bench: Workbench, states: Iterable[ServerState], found: Mapping[str, Sequence[ClientVerdict]]
+) -> Iterator[str | Table]:
+    """The servers, and what the table has no room for: news, what to try, stderr, repairs, and clients."""
     yield Table.of(_SERVERS, states)
     for server in states:
+        if found[server.name]:
+            yield f"{server.name} {verdict_line(found[server.name])}"
         yield from (f"! {server.name}: {one}" for one in server.news)
         if server.phase is ServerPhase.FAILED:
             yield f"\n{server.name}: {server.reason}"

@@ -182,7 +182,8 @@ class Client:
     """A client, its rules and the facts behind them.
 
     `declares` is what it says of itself when it connects, with its name; `follows_changes` is whether it
-    lists tools again when a server says that they changed.
+    lists tools again when a server says that they changed. `protocol` is the newest revision it asks for; ""
+    if that is not known.
     """
 
     name: str
@@ -196,6 +197,7 @@ class Client:
     declares: ClientCapabilities
     facts: tuple[Fact, ...]
     follows_changes: bool = False
+    protocol: str = ""
 
     def confidence(self, topic: Topic) -> Confidence:
         """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""
@@ -227,6 +229,11 @@ NAMES = (
 def all_clients() -> tuple[Client, ...]:
     """Every known client."""
     return tuple(map(_read, NAMES))
+
+
+def real_clients() -> tuple[Client, ...]:
+    """Every known client but the host without any rule."""
+    return tuple(client for client in all_clients() if client.name != NAMES[-1])
 
 
 def find_client(name: str) -> Client:

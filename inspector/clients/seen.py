@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.clients.client import Client, NameRule, SchemaRule
+from inspector.clients.client import Client, NameRule, SchemaRule, TextRule
 from inspector.core.number import count
 from inspector.core.tool import Tool, function_definition, is_for_apps_alone
 from inspector.schema.json_value import JsonObject, compact
@@ -63,6 +63,14 @@ class SeenTool:
 def cut(text: str, limit: int, mark: str = "") -> Cut:
     """A text cut after `limit` characters; 0 is no limit."""
     return Cut(text, min(len(text), limit) if limit else len(text), mark)
+
+
+def kept_of(rule: TextRule, instructions: str) -> Cut:
+    """What a client shows of a server's instructions."""
+    kept = cut(instructions, rule.instructions, rule.mark)
+    if not rule.first_line:
+        return kept
+    return Cut(instructions, min(len(instructions.partition("\n")[0]), kept.kept))
 
 
 def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:

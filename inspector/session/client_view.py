@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from inspector.clients.client import Client
-from inspector.clients.seen import Cut, SeenTool, cut, see_all
+from inspector.clients.client import Client, real_clients
+from inspector.clients.seen import Cut, SeenTool, kept_of, see_all
+from inspector.clients.verdict import ClientVerdict, verdict
 from inspector.core.number import count
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
@@ -93,6 +94,13 @@ def instructions_of(state: SessionState) -> dict[str, str]:
     return {name: server.info.instructions for name, server in state.servers.items()}
 
 
+def verdicts_on(session: SessionView, server: str) -> tuple[ClientVerdict, ...]:
+    """What becomes of a server in each known client; nothing while it lists no tools."""
+    tools = [tool for tool in session.catalog.tools if tool.server == server]
+    told = instructions_of(session.state).get(server, "")
+    return tuple(verdict(client, tools, told) for client in real_clients()) if tools else ()
+
+
 def view_as(
     client: Client, tools: Sequence[Tool], instructions: Mapping[str, str], count_text: Callable[[str], int]
 ) -> ClientView:
@@ -116,13 +124,9 @@ def view_as(
 
 
 def _server(client: Client, name: str, instructions: str, tools: int) -> SeenServer:
-    texts = client.texts
     if not client.listing.instructions:
         return SeenServer(name, Cut(instructions, 0), tools, f"- {name}")
-    kept = cut(instructions, texts.instructions, texts.mark)
-    if texts.first_line:
-        line = instructions.partition("\n")[0]
-        kept = Cut(instructions, min(len(line), kept.kept))
+    kept = kept_of(client.texts, instructions)
     shown = kept.shown.replace("\n", " ").strip()
     return SeenServer(name, kept, tools, f"- {name}: {shown}" if shown else f"- {name}")
 

@@ -17,12 +17,15 @@ from inspector.app.context import InContext, Job
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
+from inspector.clients.verdict import ClientVerdict, verdict_line
 from inspector.core.error import SettingProblem
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
+from inspector.core.tool import Tool
 from inspector.mcp.frame import Flaw, Frame, FrameKind
+from inspector.session.client_view import verdicts_on
 from widgets import Column, Record, RecordList, TextView, Tone, ViewStrip, middle, plain, visible
 
 STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
@@ -59,13 +62,14 @@ def server_facts(
     flaws: Sequence[Flaw] = (),
     held: int = 0,
     trusted: bool = False,
+    clients: str = "",
     width: int = 0,
 ) -> Content:
     """Return the facts about a server in lines of `width`, with the problems of the settings about it.
 
     `changes` are the last ones of its tools' definitions, `flaws` what it sent that had to be repaired or
     dropped. `held` counts its tools that are kept as they were while it is away; `trusted` says whether what
-    it claims about its tools is believed.
+    it claims about its tools is believed. `clients` says in which clients it works.
     """
     info, is_ready = server.info, server.phase is ServerPhase.READY
     is_down = server.phase in (ServerPhase.FAILED, ServerPhase.STOPPED)
@@ -83,6 +87,7 @@ def server_facts(
         ("declared", declared if is_ready else ""),
         ("its claims", trust if is_ready else ""),
         ("changed", _changes(server, changes) if is_ready else ""),
+        ("clients", clients if is_ready else ""),
     )
     lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
     warned = [("changed", one) for one in server.news]
@@ -253,6 +258,8 @@ class ServerPanel(InContext, Vertical):
 
     _server = ""
     _flaws: tuple[Flaw, ...] = ()
+    _judged: tuple[str, Sequence[Tool]] = ("", ())
+    _verdicts = ""
 
     strip = query_one("#server-views", ViewStrip)
 
@@ -309,10 +316,25 @@ class ServerPanel(InContext, Vertical):
                 flaws=self._flaws,
                 held=sum(tool.server == server.name for tool in state.held.values()),
                 trusted=server.name in state.trusted_servers,
+                clients=self._verdicts if self._judged[0] == server.name else "",
                 width=self._width,
             )
             self.write(facts, "#server-facts")
             self._show_told(server)
+            self._judge(server.name)
+
+    def _judge(self, server: str) -> None:
+        """Find out in which clients the server works, in a thread, once for a catalog."""
+        session = self.session
+        judged = server, session.catalog.tools
+        if judged == self._judged:
+            return
+
+        def show(verdicts: Sequence[ClientVerdict]) -> None:
+            self._judged, self._verdicts = judged, verdict_line(verdicts)
+            self.draw()
+
+        self.run_job("verdicts", lambda _job: verdicts_on(session, server), show)
 
     def _show_told(self, server: ServerState) -> None:
         """Show a server's instructions to a model; for a failed one, what it wrote before."""
