@@ -20,8 +20,8 @@ _NEEDED = {
 }
 
 
-# Characters of a tool's name in a line.
-_LONGEST = 32
+# Characters of a tool's name in a line, and how a change of a schema begins.
+_LONGEST, _SCHEMA = 32, "schema: "
 
 
 class Verdict(StrEnum):
@@ -77,10 +77,11 @@ def _findings(client: Client, seen: Sequence[SeenTool], instructions: str) -> It
         yield Verdict.DEGRADED, Topic.LISTING, most
     yield from _names(shown)
     yield from _texts(client, shown, instructions)
-    losing = [one for one in shown if any(change.startswith("schema: ") for change in one.changes)]
+    losing = [one for one in shown if any(change.startswith(_SCHEMA) for change in one.changes)]
     if losing:
-        lost = next(change for change in losing[0].changes if change.startswith("schema: "))
-        told = f"{_part(losing, shown, 'schema')} changed, {_name(losing[0].tool.name)}: {lost[len('schema: ') :]}"
+        lost = next(change for change in losing[0].changes if change.startswith(_SCHEMA))
+        name = _name(losing[0].tool.name)
+        told = f"{_part(losing, shown, 'schema')} changed, {name}: {lost.removeprefix(_SCHEMA)}"
         yield Verdict.DEGRADED, Topic.SCHEMAS, told
     yield from _unknown(client, seen, shown)
 
@@ -162,4 +163,4 @@ def verdict_line(verdicts: Sequence[ClientVerdict]) -> str:
     for (kind, finding, confidence), names in groups.items():
         why = f" ({finding}; {confidence})" if finding else ""
         told.append(f"{kind} in {', '.join(names)}{why}")
-    return "; ".join(told)
+    return " · ".join(told)

@@ -1,0 +1,107 @@
+"""Whether a server works in a client: the first finding, by rule, and how sure it is."""
+
+from dataclasses import replace
+
+import pytest
+
+from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
+from inspector.clients.verdict import Verdict, verdict, verdict_line
+from inspector.core.tool import Tool
+
+PLAIN = Tool("shop", "list_orders", "List orders.")
+PRIVATE = Tool("shop", "redraw", "Redraw.", meta={"ui": {"visibility": ["app"]}})
+MARKED = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+
+
+def _sure() -> Client:
+    """A client with every rule of Claude Code's, and one fact of each topic."""
+    facts = tuple(Fact(topic, "It is so.", Confidence.DOCUMENTED, "https://a.example") for topic in Topic)
+    return replace(find_client("claude-code"), facts=facts, protocol="2025-11-25")
+
+
+def _told(client: Client, *tools: Tool, instructions: str = "") -> tuple[Verdict, str]:
+    found = verdict(client, tools, instructions)
+    return found.verdict, found.finding
+
+
+def test_a_server_works_where_nothing_is_lost_and_the_rules_are_known() -> None:
+    found = verdict(_sure(), [PLAIN], "Orders of a shop.")
+    assert (found.verdict, found.finding, found.confidence) == (Verdict.WORKS, "", Confidence.DOCUMENTED)
+
+
+ODD = replace(PLAIN, input_schema={"type": "object", "oneOf": []})
+LONG = replace(PLAIN, name="x" * 130)
+
+
+@pytest.mark.parametrize(
+    ("tools", "instructions", "kind", "finding"),
+    [
+        ([ODD], "", Verdict.BLOCKED, "1 of 1 tool refused, list_orders: its schema has oneOf"),
+        ([PLAIN, ODD], "", Verdict.DEGRADED, "1 of 2 tools refused"),
+        ([PLAIN, LONG], "", Verdict.DEGRADED, "its name has 141 characters"),
+        ([PLAIN, replace(PLAIN, name="list.orders")], "", Verdict.DEGRADED, "2 of 2 names equal"),
+        ([PLAIN], "x" * 3_000, Verdict.DEGRADED, "instructions cut after 2,048 of 3,000 characters"),
+        ([replace(PLAIN, description="x" * 3_000)], "", Verdict.DEGRADED, "1 of 1 description cut"),
+        ([replace(PLAIN, description=" ")], "", Verdict.DEGRADED, "without a description to be found by"),
+        ([PLAIN, PRIVATE], "", Verdict.DEGRADED, "the model gets 1 tool for its own view alone"),
+        ([], "", Verdict.UNKNOWN, "it has no tools"),
+    ],
+)
+def test_the_first_finding_decides(tools: list[Tool], instructions: str, kind: Verdict, finding: str) -> None:
+    told = _told(_sure(), *tools, instructions=instructions)
+    assert told[0] is kind
+    assert finding in told[1]
+
+
+def test_a_tool_for_the_servers_own_view_is_hidden_where_a_client_hides_it() -> None:
+    client = _sure()
+    hides = replace(client, listing=replace(client.listing, hides_app_tools=True))
+    assert _told(hides, PLAIN, PRIVATE)[0] is Verdict.WORKS
+    assert _told(find_client("cursor"), PLAIN, PRIVATE)[1] == "the model gets 1 tool for its own view alone"
+
+
+def test_lost_keywords_of_schemas_degrade_a_server() -> None:
+    limited = {"type": "object", "properties": {"page": {"type": "integer", "maximum": 9}}}
+    told = _told(find_client("codex"), replace(PLAIN, input_schema=limited))
+    assert told == (Verdict.DEGRADED, "1 of 1 schema changed, list_orders: maximum removed")
+
+
+def test_parameters_marked_as_headers_need_nothing_before_the_protocol_that_has_them() -> None:
+    marked = replace(PLAIN, input_schema=MARKED)
+    assert _told(_sure(), marked)[0] is Verdict.WORKS
+    for protocol in ("2026-07-28", ""):
+        kind, finding = _told(replace(_sure(), protocol=protocol), marked)
+        assert kind is Verdict.UNKNOWN
+        assert "headers" in finding
+
+
+def test_more_tools_than_a_client_takes_degrade_a_server() -> None:
+    client = _sure()
+    few = replace(client, listing=replace(client.listing, most=1))
+    assert _told(few, PLAIN, replace(PLAIN, name="other"))[1] == "of 2 tools at most 1 can be on"
+
+
+def test_a_server_is_unknown_where_a_rule_is_assumed_or_a_search_cannot_be_followed() -> None:
+    client = _sure()
+    guessed = replace(client, facts=client.facts[1:])
+    assert guessed.confidence(client.facts[0].topic) is Confidence.ASSUMED
+    names = tuple(fact for fact in client.facts if fact.topic is not Topic.NAMES)
+    assert _told(replace(client, facts=names), PLAIN) == (Verdict.UNKNOWN, "how it names tools is not known")
+    silent = replace(client, search=replace(client.search, none="Nobody says."))
+    assert _told(silent, PLAIN) == (Verdict.UNKNOWN, "how it finds tools cannot be followed")
+
+
+def test_a_line_has_the_worst_first_and_clients_with_one_finding_together() -> None:
+    client = _sure()
+    twin = replace(client, name="other")
+    found = [verdict(client, [PLAIN], ""), *(verdict(one, [ODD], "") for one in (client, twin))]
+    line = verdict_line(found)
+    assert line.startswith("blocked in claude-code, other (1 of 1 tool refused")
+    assert line.endswith("documented) · works in claude-code")
+
+
+def test_every_known_client_has_a_verdict_on_a_plain_server() -> None:
+    kinds = {client.name: verdict(client, [PLAIN], "").verdict for client in real_clients()}
+    assert "none" not in kinds
+    assert Verdict.BLOCKED not in kinds.values()
+    assert kinds["claude-code"] is Verdict.WORKS
