@@ -1,14 +1,14 @@
 """`toolsight clients`, and `--client`: what is known of real clients, and tools as they get them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 import click
 
-from inspector.cli.options import Options, as_json, options
+from inspector.cli.options import CommandGroup, Options, as_json, options
 from inspector.cli.table import is_json, say, say_report, show
 from inspector.clients.client import NAMES, Client, Topic, all_clients, find_client
 from inspector.clients.seen import Cut, SeenTool, as_sent, see
@@ -33,7 +33,7 @@ def _clients(
     return tuple(map(find_client, dict.fromkeys(names)))
 
 
-_CHOICE = f"one of {', '.join(NAMES)}"
+_CHOICE = f"one of {', '.join(NAMES)}, or a file of `toolsight clients measure`"
 as_client = click.option(
     "--client",
     "client",
@@ -230,25 +230,56 @@ clients --markdown` prints this page from the files in `inspector/clients/known/
 """
 
 
-@click.command()
-@click.argument("name", default="", metavar="[CLIENT]")
-@click.option("--markdown", is_flag=True, help="Print everything as Markdown.")
+class _Clients(CommandGroup):
+    """What is no command is the name of a client to show."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in self.list_commands(ctx):
+            return super().resolve_command(ctx, args)
+        return "CLIENT", show_client, args
+
+
+_COMMANDS = {"measure": "measured", "diff": "measured"}
+_MARKDOWN = click.option("--markdown", is_flag=True, help="Print everything as Markdown.")
+
+
+@click.group(cls=_Clients, modules=_COMMANDS, invoke_without_command=True)
+@_MARKDOWN
 @as_json
-def clients(name: str, *, markdown: bool) -> None:
+@click.pass_context
+def clients(context: click.Context, /, *, markdown: bool) -> None:
     """Show how real MCP clients handle tools, with sources.
 
     \b
-    toolsight clients codex
+    toolsight clients codex                what is known of it; the file of a measured client as well
+    toolsight clients measure claude-code  what yours does
     """
-    chosen = (find_client(name),) if name else all_clients()
+    if context.invoked_subcommand is None:
+        _show(all_clients(), _list, markdown=markdown)
+
+
+@click.command()
+@click.argument("name", metavar="CLIENT")
+@_MARKDOWN
+@as_json
+def show_client(name: str, *, markdown: bool) -> None:
+    """Show what is known of one client."""
+    _show((find_client(name),), lambda chosen, day: _client_report(chosen[0], day), markdown=markdown)
+
+
+def _show(
+    chosen: tuple[Client, ...],
+    report: Callable[[tuple[Client, ...], date], Iterator[str | Table]],
+    *,
+    markdown: bool,
+) -> None:
     if markdown and not is_json():
         say_report(_page(chosen))
         return
     day = today()
-    show(
-        [_client_json(one, day) for one in chosen],
-        _client_report(chosen[0], day) if name else _list(chosen, day),
-    )
+    show([_client_json(one, day) for one in chosen], report(chosen, day))
 
 
 def today() -> date:
@@ -287,7 +318,7 @@ def _list(chosen: tuple[Client, ...], day: date) -> Iterator[str | Table]:
     yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
 
 
-def _client_report(client: Client, today: date) -> Iterator[str]:
+def _client_report(client: Client, today: date) -> Iterator[str | Table]:
     yield f"{client.title}: {client.about}"
     for topic in Topic:
         yield f"\n{topic}   {how_sure(client, topic)}"

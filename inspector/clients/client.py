@@ -10,17 +10,20 @@ from dataclasses import asdict
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from inspector.config.file import MEGABYTE, read_text
 from inspector.core.error import ConfigError
 from inspector.core.settings import ClientCapabilities
 from inspector.core.text import closest
 
 STALE_AFTER = datetime.timedelta(days=60)
 """Clients change monthly: an older fact has to be looked up again."""
+_LARGEST_FILE = MEGABYTE
 _EXACT = ConfigDict(extra="forbid")
 
 
@@ -237,9 +240,11 @@ def real_clients() -> tuple[Client, ...]:
 
 
 def find_client(name: str) -> Client:
-    """The client of that name. Raises ConfigError with the closest names for any other."""
+    """The client of that name or file (.toml). Raises ConfigError with the closest names for any other."""
     if name in NAMES:
         return _read(name)
+    if name.endswith(".toml"):
+        return read_client(name, read_text(Path(name), "client", limit=_LARGEST_FILE))
     near = closest(name, NAMES) or NAMES
     raise ConfigError(f"no client '{name}'", hint=f"Choose from: {', '.join(near)}.")
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from threading import Lock
@@ -87,6 +88,13 @@ def _started(script: Path, variables: frozenset[tuple[str, str]]) -> AnyServer:
             sys.modules["_state"].state_dir()
     server: AnyServer = module.server
     return server
+
+
+@cache
+def fixture_module(name: str) -> Any:
+    """The module of a server that comes with Toolsight."""
+    with _IMPORTING, _own_modules(SERVERS):
+        return import_module(name)
 
 
 @contextmanager

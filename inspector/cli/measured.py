@@ -1,0 +1,275 @@
+"""`toolsight clients measure` and `diff`: what the person's own client does, and what became different."""
+
+import asyncio
+import json
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.clients import today
+from inspector.cli.location import fixtures_path
+from inspector.cli.options import as_json
+from inspector.cli.run import interruptible, run
+from inspector.cli.table import Progress, say, show, write_file
+from inspector.clients.client import NAMES, Client, Topic, find_client, read_client
+from inspector.clients.measured.conversation import Conversation
+from inspector.clients.measured.marks import SERVER, ServerLog
+from inspector.clients.measured.program import (
+    STARTS,
+    Setting,
+    Start,
+    by_hand_text,
+    installed,
+    running,
+    server_command,
+    write,
+)
+from inspector.clients.measured.reading import Reading
+from inspector.clients.measured.stand_in import StandIn, listening
+from inspector.core.error import ConfigError, ProtocolError
+from inspector.core.number import count
+from inspector.core.redaction import private_folder
+from inspector.core.report import NAME, Column, Table
+from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.tool_file import read_definitions
+
+_LOOK_SECONDS, _LAST_WORDS = 0.2, 2_000
+
+
+@click.command()
+@click.argument("name", metavar="CLIENT")
+@click.option(
+    "--model", default="", metavar="MODEL", help="Have the client ask for this model. Default: its own."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("measured.toml"),
+    show_default=True,
+    help="Write the client's file here.",
+)
+@click.option(
+    "--requests",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the run in this new folder: the client's requests, without secrets, and what the server saw.",
+)
+@click.option(
+    "--timeout",
+    type=click.IntRange(min=1),
+    default=300,
+    show_default=True,
+    help="Give up after so many seconds.",
+)
+@click.option("--by-hand", is_flag=True, help="Print what to start your client with, and wait for it.")
+@click.option("--yes", is_flag=True, help="Start the client without asking.")
+@as_json
+def measure(
+    name: str,
+    model: str,
+    output: Path,
+    requests: Path | None,
+    timeout: int,
+    *,
+    by_hand: bool,
+    yes: bool,
+) -> None:
+    """Measure what your own client does with tools.
+
+    It starts the client (claude-code or codex; any other with --by-hand) with a server made for this and, in
+    place of its model, a stand-in on this machine that has it search and call tools. That needs no key and no
+    network, and your own configuration stays as it is. The outcome is a file for --client.
+
+    \b
+    toolsight clients measure claude-code
+    toolsight tools --client ./measured.toml
+    """
+    if not by_hand and name not in STARTS:
+        hint = f"Only {' and '.join(STARTS)} can be started here; add --by-hand to start yours yourself."
+        raise ConfigError(f"there is no command known for '{name}'", hint=hint)
+    with tempfile.TemporaryDirectory(prefix="toolsight-") as temporary:
+        folder = Path(temporary) if requests is None else requests.resolve()
+        if requests is not None and folder.exists():
+            raise ConfigError(f"{requests} exists already", hint="Choose a new folder.")
+        private_folder(folder)
+        log = ServerLog(folder / "server.jsonl")
+        talk = Conversation(log)
+        run(_measure(name, model, talk, folder, timeout, asks=not yes, by_hand=by_hand))
+        text = _file(name, talk, folder)
+    measured = read_client(str(output), text)
+    write_file(output, text)
+    show(
+        {"file": str(output), "title": measured.title, "facts": len(measured.facts)},
+        [f"{measured.title}: {count(len(measured.facts), 'fact')} in {output}", *_compared(name, output)],
+    )
+
+
+def _compared(name: str, output: Path) -> Iterator[str]:
+    if name in NAMES:
+        yield f"`toolsight clients diff {name} {output}` compares it with what was known."
+
+
+async def _measure(
+    name: str, model: str, talk: Conversation, folder: Path, timeout: int, *, asks: bool, by_hand: bool
+) -> None:
+    """Have the conversation. Raises ToolsightError if it does not come to its end."""
+    stand_in = StandIn(talk, folder / "requests")
+    async with listening(stand_in):
+        command = server_command(fixtures_path())
+        setting = Setting(folder, stand_in.address, command, folder / "server.jsonl", model)
+        if by_hand:
+            say(by_hand_text(setting), err=True, exact=True)
+            await _wait(stand_in, timeout, None)
+            return
+        start = STARTS[name](setting)
+        program = installed(name, start.argv[0])
+        if asks and not _agreed(program, start):
+            raise ConfigError(
+                f"{name} was not started", hint="Run the command in a terminal to confirm, or add --yes."
+            )
+        write(start)
+        registry = ProcessRegistry(folder / "processes")
+        try:
+            async with running(start, setting, registry) as process:
+                await _wait(stand_in, timeout, process)
+        finally:
+            registry.close()
+        if not talk.is_done:
+            _give_up(stand_in, folder / "output.txt")
+
+
+def _agreed(program: str, start: Start) -> bool:
+    if not sys.stdin.isatty():
+        return False
+    say(f"This starts {program}, with nothing of your own configuration, as:", err=True)
+    say(f"  {shlex.join(start.argv)}", err=True, exact=True)
+    for name, value in start.variables.items():
+        say(f"  {name}={value}", err=True, exact=True)
+    with interruptible():
+        return click.confirm("Start it?", default=False, err=True)
+
+
+async def _wait(stand_in: StandIn, timeout: int, process: asyncio.subprocess.Process | None) -> None:
+    """Until the conversation or the process has ended. Raises ProtocolError after so many seconds."""
+    ends: set[asyncio.Future[Any]] = {asyncio.ensure_future(stand_in.done.wait())}
+    if process is not None:
+        ends.add(asyncio.ensure_future(process.wait()))
+    clock = asyncio.get_running_loop().time
+    until = clock() + timeout
+    try:
+        with Progress() as progress:
+            while not (await asyncio.wait(ends, timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED))[
+                0
+            ]:
+                progress("waiting for the client", *stand_in.conversation.progress)
+                if clock() > until:
+                    raise ProtocolError(
+                        f"the client was not done after {count(timeout, 'second')}",
+                        hint="--timeout gives it longer; --requests keeps what it sent.",
+                    )
+    finally:
+        for end in ends:
+            end.cancel()
+    if stand_in.failure is not None:
+        raise stand_in.failure
+
+
+def _give_up(stand_in: StandIn, output: Path) -> None:
+    said = output.read_text(encoding="utf-8", errors="replace")[-_LAST_WORDS:].strip()
+    heard = count(len(stand_in.conversation.exchanges), "request")
+    raise ProtocolError(f"the client ended after {heard} to its model, before all was asked", hint=said)
+
+
+def _file(name: str, talk: Conversation, folder: Path) -> str:
+    """The client's file; searches as a known client does, if it does."""
+    reading = Reading(talk)
+    if name in NAMES:
+        declared = folder / "tools.json"
+        write_file(
+            declared, json.dumps({"server_name": SERVER, "tools": list(talk.log.marks.tools.values())})
+        )
+        reading.compare(find_client(name), read_definitions([declared]))
+    return reading.toml(find_client(name).title if name in NAMES else name, today())
+
+
+@click.command()
+@click.argument("first", metavar="CLIENT")
+@click.argument("second", metavar="CLIENT")
+@as_json
+def diff(first: str, second: str) -> None:
+    """Compare two clients, or one as known and as measured.
+
+    \b
+    toolsight clients diff claude-code ./measured.toml
+    """
+    pair = find_client(first), find_client(second)
+    rules = [(name, *values) for name, values in _rules(*pair) if values[0] != values[1]]
+    facts = {one.name: _only_in(one, other) for one, other in (pair, pair[::-1])}
+    newest = {one.name: max((fact.date for fact in one.facts), default="") for one in pair}
+    newer = max(newest, key=lambda name: newest[name]) if len(set(newest.values())) > 1 else ""
+    show(
+        {
+            "rules": [{"rule": name, "first": a, "second": b} for name, a, b in rules],
+            "facts": facts,
+            "newest": newest,
+            "newer": newer,
+        },
+        _diff_report(pair, rules, facts, newest, newer),
+    )
+
+
+def _rules(first: Client, second: Client) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Every rule of both, by its path."""
+    a, b = asdict(first), asdict(second)
+    for table, values in a.items():
+        if isinstance(values, dict):
+            yield from ((f"{table}.{key}", (value, b[table][key])) for key, value in values.items())
+        elif table == "follows_changes":
+            yield table, (values, b[table])
+
+
+def _only_in(one: Client, other: Client) -> list[dict[str, Any]]:
+    """What one says and the other does not, with what it was seen with and whether it is stale."""
+    said = {(fact.topic, fact.says) for fact in other.facts}
+    return [
+        {
+            "topic": fact.topic,
+            "says": fact.says,
+            "evidence": fact.evidence(today()),
+            "stale": fact.is_stale(today()),
+        }
+        for fact in one.facts
+        if (fact.topic, fact.says) not in said
+    ]
+
+
+def _diff_report(
+    pair: tuple[Client, Client],
+    rules: list[tuple[str, Any, Any]],
+    facts: dict[str, list[dict[str, Any]]],
+    newest: dict[str, str],
+    newer: str,
+) -> Iterator[str | Table]:
+    columns = (
+        Column("rule", lambda row: row[0], NAME),
+        Column(pair[0].name, lambda row: _shown(row[1])),
+        Column(pair[1].name, lambda row: _shown(row[2])),
+    )
+    yield Table.of(columns, rules) if rules else "every rule is the same"
+    for topic in Topic:
+        for name, said in facts.items():
+            for fact in said:
+                if fact["topic"] == topic:
+                    yield f"\n{topic}, {name}: {fact['says']}\n  {fact['evidence']}"
+    dates = ", ".join(f"{name} {day or 'undated'}" for name, day in newest.items())
+    yield f"\nnewest facts: {dates}{f'; {newer} is newer' if newer else ''}"
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
