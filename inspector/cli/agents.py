@@ -12,7 +12,7 @@ import click
 from inspector.cli.composition import bulk_counter_for, open_store, require_sessions
 from inspector.cli.options import Options, as_json, database
 from inspector.cli.table import Progress, is_json, say, show
-from inspector.clients.finding import KINDS, Findings, findings
+from inspector.clients.finding import KINDS, Findings, ToolUse, findings
 from inspector.clients.importing import Importer
 from inspector.clients.library import AgentReport, Found, ImportReport, ServerTotal, agent_report
 from inspector.clients.transcript_file.reader import by_age, changed_at, find_transcripts, open_transcript
@@ -172,9 +172,42 @@ _SERVERS = (
     Column("never called", "never_called", COUNT),
     Column("calls", kind=COUNT),
     Column("missed", kind=COUNT),
-    Column("tokens", lambda one: one.tokens or None, TOKENS),
+    Column("definitions", lambda one: one.tokens or None, TOKENS),
+    Column("results", lambda one: one.results or None, TOKENS),
     Column("trouble", lambda one: _trouble(one)),
 )
+_TOOLS = (
+    Column("tool", lambda pair: pair[0], NAME),
+    Column("calls", lambda pair: pair[1].calls, COUNT),
+    Column("definition", lambda pair: pair[1].definition or None, TOKENS),
+    Column("in all requests", lambda pair: pair[1].sent or None, TOKENS),
+    Column("results", lambda pair: pair[1].results or None, TOKENS),
+)
+_MOST = 8
+
+
+def tools_shown(tools: Sequence[tuple[str, ToolUse]]) -> Iterator[str | Table]:
+    """Yield the tools that took most tokens, and what the columns are."""
+    if tools:
+        yield f"\nTokens by tool ({min(_MOST, len(tools)):,} of {len(tools):,})"
+        yield Table.of(_TOOLS, tools[:_MOST])
+        yield f"results: arguments and results, counted once; {NOTHING} if the transcript lacks the text"
+
+
+def tools_json(tools: Sequence[tuple[str, ToolUse]]) -> list[dict[str, Any]]:
+    """Every tool that took tokens, as a command's JSON has it."""
+    return [
+        {
+            "tool": tool_id,
+            "calls": use.calls,
+            "definition_tokens": use.definition or None,
+            "sent_tokens": use.sent or None,
+            "result_tokens": use.results,
+        }
+        for tool_id, use in tools
+    ]
+
+
 _BACKLOG = (
     Column("missed", "count", COUNT),
     Column("sessions", lambda group: len(group.sessions), COUNT),
@@ -188,7 +221,8 @@ def _report(report: AgentReport) -> Iterator[str | Table]:
     yield f"{count(len(report.sessions), 'session')} ({told})"
     yield f"{_reported(report)}\n"
     yield Table.of(_SERVERS, report.servers)
-    yield f"tokens: definitions, summed over all model calls; {NOTHING} if the transcript lacks them"
+    yield f"definitions: summed over all model calls{_cost(report)}"
+    yield from tools_shown(report.tools)
     yield f"\n{count(report.searches, 'search', 'searches')}, {report.missed:,} missed"
     if report.backlog:
         yield Table.of(_BACKLOG, report.backlog[:_MISSES])
@@ -204,11 +238,20 @@ def _report(report: AgentReport) -> Iterator[str | Table]:
         yield from (f"- {suggestion}" for suggestion in report.suggestions)
 
 
+def _cost(report: AgentReport) -> str:
+    """What the definitions cost: nobody reports which tokens of a request were read from the cache."""
+    low, high = (sum(session.dollars[end] for session in report.sessions) for end in (0, 1))
+    return f"; {money(low)} (all read from the cache) to {money(high)} (none) at list prices" if high else ""
+
+
 def _reported(report: AgentReport) -> str:
     """What the providers reported, and what it costs at list prices."""
     reported = report.reported
     if not reported.calls:
         return "the providers reported no tokens"
+    if not reported.input:
+        calls = count(reported.calls, "model call")
+        return f"reported for {calls}: {tokens(reported.output)} output, but not the input"
     known = f"{tokens(reported.input)} input ({tokens(reported.read)} read from the cache"
     known += f", {tokens(reported.written)} written to it), {tokens(reported.output)} output"
     calls = count(reported.calls, "model call")
@@ -227,11 +270,13 @@ def _trouble(total: ServerTotal) -> str:
 def _report_json(report: AgentReport) -> dict[str, Any]:
     reported = "model_calls:calls input output cache_read:read cache_written:written priced_calls:priced"
     dollars = report.reported.dollars if report.reported.priced else None
-    keys = "sessions{id:session agent model model_calls} searches missed suggestions"
+    session = "id:session agent model model_calls reported_definition_tokens:tool_tokens"
+    keys = f"sessions{{{session}}} searches missed suggestions"
     return {
         **selected(report, keys),
         "reported": {**selected(report.reported, reported), "dollars": dollars},
         "servers": list(map(_server_json, report.servers)),
+        "tools": tools_json(report.tools),
         "backlog": selected(report.backlog, "count sessions queries"),
         "cache_rewrites": [
             {"cause": str(cause), **selected(total, "count tokens")}
@@ -248,6 +293,7 @@ def _server_json(total: ServerTotal) -> dict[str, Any]:
         "never_called": total.known - total.called,
         "loaded_never_called": total.loaded - total.called,
         "definition_tokens": total.tokens or None,
+        "result_tokens": total.results or None,
         **selected(total, "failed_sessions:failed login_sessions:logins"),
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +12,8 @@ import click
 from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.options import CommandGroup, as_json, owner_options, shared
 from inspector.cli.table import say_raw, show
+from inspector.clients.finding import KINDS, findings
+from inspector.clients.library import by_tokens
 from inspector.core.error import StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
@@ -282,8 +285,12 @@ def show_session(
     if form == SPANS:
         export(spans, chosen, store.read(chosen))
     elif form == TIMELINE:
+        from inspector.cli.agents import tools_json, tools_shown
+
         shown = Timeline.of(store.stream(chosen))
-        show(_timeline_json(chosen, shown), _timeline(chosen, shown))
+        tools = by_tokens([findings(store.read(chosen, kinds=KINDS), lambda _model: None)])
+        data = _timeline_json(chosen, shown) | {"tools": tools_json(tools)}
+        show(data, chain(_timeline(chosen, shown), tools_shown(tools)))
     else:
         records = store.read(chosen, kinds=kinds, limit=limit)
         show([record_json(record) for record in records], [Table.of(_EVENTS, records)])

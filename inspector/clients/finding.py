@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from inspector.clients.miss import Miss, misses
+from inspector.clients.transcript import TOTALS
 from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import (
+    CallFinished,
     CallStarted,
     CatalogBuilt,
     ContextReduced,
@@ -27,7 +29,7 @@ from inspector.core.message import Usage
 from inspector.core.number import count
 from inspector.core.prompt_cache import Charge
 from inspector.core.session import CallCost
-from inspector.core.turns import Turn, turns
+from inspector.core.turns import ModelCall, Turn, turns
 
 # Until a provider reports, there is only the computed side, and texts say so.
 
@@ -138,6 +140,8 @@ def cache_rewrites(records: Iterable[Record]) -> tuple[CacheRewrite, ...]:
         event = record.event
         if record.kind in _CAUSE:
             happened.add(_CAUSE[record.kind])
+        elif isinstance(event, ModelResponded) and event.finish_reason == TOTALS:
+            continue
         elif isinstance(event, ModelResponded) and event.usage.cached_tokens is not None:
             lost = cached - event.usage.cached_tokens
             if lost >= LEAST:
@@ -162,18 +166,45 @@ def _causes(happened: set[RewriteCause], idle: float) -> tuple[RewriteCause, ...
 
 _READ: tuple[type[Event], ...] = (
     *(SessionStarted, ModelSwitched, CatalogBuilt, ServerFailed, UserSaid, TurnEnded, ModelRequested),
-    *(ModelResponded, SearchPerformed, ToolLoaded, ToolEvicted, CallStarted, ContextReduced),
+    *(ModelResponded, SearchPerformed, ToolLoaded, ToolEvicted, CallStarted, CallFinished, ContextReduced),
 )
 KINDS = tuple(event.kind for event in _READ)
-"""The kinds of events that findings are made of: what tools returned is not among them."""
+"""The kinds of events that findings are made of."""
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """The tokens that one tool took, as far as the transcript has the texts.
+
+    `definition` are those of its definition in one model call, `sent` in all; `results` those that the
+    arguments and results of its calls added to the conversation, each counted once.
+    """
+
+    calls: int = 0
+    definition: int = 0
+    sent: int = 0
+    results: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """All of it."""
+        return self.sent + self.results
+
+    def add(self, other: "ToolUse") -> None:
+        """Count another session's too."""
+        self.calls += other.calls
+        self.definition = max(self.definition, other.definition)
+        self.sent += other.sent
+        self.results += other.results
 
 
 @dataclass(slots=True)
 class ServerUse:
     """One server in one session. Tools are ids.
 
-    `calls` counts tool calls, `tokens` those of its definitions over all model calls as far as they are
-    known. `trouble` is why it failed last, "" if it never did; `needs_login` if that was a missing login.
+    `calls` counts tool calls, `tokens` those of its definitions over all model calls and `results` those of
+    its calls' arguments and results, as far as they are known. `trouble` is why it failed last, "" if it
+    never did; `needs_login` if that was a missing login.
     """
 
     server: str
@@ -183,6 +214,7 @@ class ServerUse:
     called: set[str] = field(default_factory=set)
     calls: int = 0
     tokens: int = 0
+    results: int = 0
     trouble: str = ""
     needs_login: bool = False
 
@@ -227,7 +259,9 @@ class Findings:
     """One session, summed up. `agent` is "" for a session of Toolsight's own.
 
     `sent` are the tokens of all requests as counted here. `reported` is the sum of `answers`, each of which
-    may be a copy of another session's.
+    may be a copy of another session's. `dollars` is what the definitions of tools cost at list prices: if all
+    of them were read from the cache, and if none were. `tool_tokens` are those that the agent itself counted
+    for one request.
     """
 
     session: str
@@ -237,6 +271,9 @@ class Findings:
     searches: int = 0
     sent: int = 0
     servers: dict[str, ServerUse] = field(default_factory=dict)
+    tools: dict[str, ToolUse] = field(default_factory=dict)
+    dollars: tuple[float, float] = (0.0, 0.0)
+    tool_tokens: int | None = None
     misses: tuple[Miss, ...] = ()
     rewrites: tuple[CacheRewrite, ...] = ()
     reported: Reported = field(default_factory=Reported)
@@ -245,6 +282,10 @@ class Findings:
     def server(self, name: str) -> ServerUse:
         """The use of a server, which is known from now on."""
         return self.servers.setdefault(name, ServerUse(name))
+
+    def tool(self, tool_id: str) -> ToolUse:
+        """The use of a tool."""
+        return self.tools.setdefault(tool_id, ToolUse())
 
     def server_of(self, tool_id: str) -> ServerUse:
         """The use of a tool's server."""
@@ -286,6 +327,10 @@ def _add_servers(found: Findings, turn: Turn) -> None:
         use = found.server_of(called.tool)
         use.calls += 1
         use.called.add(called.tool)
+        found.tool(called.tool).calls += 1
+    for ended in turn.of(CallFinished):
+        found.server_of(ended.tool).results += ended.tokens or 0
+        found.tool(ended.tool).results += ended.tokens or 0
 
 
 def _add_calls(
@@ -297,38 +342,53 @@ def _add_calls(
     for call in turn.calls:
         tokens |= {entry.id: entry.tokens for entry in call.catalog.entries} if call.catalog else {}
         tokens |= {event.tool: event.tokens for event in call.loaded}
-        found.model_calls += 1
-        found.sent += call.request.tokens.input
-        for tool_id in call.request.bound:
-            found.server_of(tool_id).tokens += tokens.get(tool_id, 0)
+        if call.answer is None or call.answer.finish_reason != TOTALS:
+            _add_request(found, call, tokens, prices(call.model) if call.model else None)
         if call.answer is not None:
+            found.tool_tokens = call.answer.tool_tokens or found.tool_tokens
             reported = _reported(call.answer, call.model, prices)
             found.reported.add(reported)
             found.answers.append(((call.answer.message, call.answer.usage), reported))
 
 
+def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int], prices: Prices | None) -> None:
+    found.model_calls += 1
+    found.sent += call.request.tokens.input
+    sizes = {tool_id: tokens.get(tool_id, 0) for tool_id in call.request.bound}
+    for tool_id, size in sizes.items():
+        found.server_of(tool_id).tokens += size
+        found.tool(tool_id).definition = size
+        found.tool(tool_id).sent += size
+    if prices is not None:
+        size, plain = sum(sizes.values()), max(prices.input, prices.cache_write or 0.0)
+        cached = prices.input if prices.cache_read is None else prices.cache_read
+        low, high = found.dollars
+        found.dollars = (low + size * cached, high + size * plain)
+
+
 def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices | None]) -> Reported:
     usage = event.usage
-    if usage.input_tokens is None:
+    if usage.input_tokens is None and usage.output_tokens is None:
         return Reported()
     cost = CallCost(
         event.call,
         TokenParts(),
         0,
-        reported_input=usage.input_tokens,
+        reported_input=usage.input_tokens or 0,
         reported_output=usage.output_tokens,
         reported_read=usage.cached_tokens,
         reported_written=usage.written_tokens,
         reported_written_hour=usage.written_hour_tokens,
     )
+    is_call = event.finish_reason != TOTALS
     known = prices(model) if model else None
     dollars = reported_dollars(cost, known) if known is not None else None
     return Reported(
-        calls=1,
-        input=usage.input_tokens,
+        calls=int(is_call),
+        input=usage.input_tokens or 0,
         output=usage.output_tokens or 0,
         read=usage.cached_tokens or 0,
         written=usage.written_tokens or 0,
-        priced=dollars is not None,
+        priced=int(is_call and dollars is not None),
         dollars=dollars or 0.0,
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from inspector.clients.finding import Answer, Findings, Reported, RewriteCause, ServerUse
+from inspector.clients.finding import Answer, Findings, Reported, RewriteCause, ServerUse, ToolUse
 from inspector.clients.importing import Imported, ImportedSession
 from inspector.clients.miss import Backlog, Miss, backlog
 from inspector.clients.transcript import Tally
@@ -90,6 +90,7 @@ class ServerTotal:
     unused_loads: int = 0
     missed: int = 0
     tokens: int = 0
+    results: int = 0
     failed: int = 0
     logins: int = 0
 
@@ -109,6 +110,7 @@ class ServerTotal:
         self.loads += len(use.loaded)
         self.unused_loads += len(use.unused)
         self.tokens += use.tokens
+        self.results += use.results
         self.failed += bool(use.trouble)
         self.logins += use.needs_login
 
@@ -123,10 +125,14 @@ class RewriteTotal:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """All of it. `servers` are those with most tool calls first, the agents' own tools last."""
+    """All of it. `servers` are those with most tool calls first, the agents' own tools last.
+
+    `tools` are those that took tokens, the most first.
+    """
 
     sessions: tuple[Findings, ...]
     servers: tuple[ServerTotal, ...]
+    tools: tuple[tuple[str, ToolUse], ...]
     backlog: tuple[Backlog, ...]
     rewrites: dict[RewriteCause, RewriteTotal]
     reported: Reported
@@ -161,12 +167,23 @@ def agent_report(sessions: Iterable[Findings]) -> AgentReport:
     return AgentReport(
         found,
         tuple(sorted(servers.values(), key=lambda total: (total.is_own, -total.calls, total.server))),
+        by_tokens(found),
         backlog(missed),
         rewrites,
         reported,
         searches=sum(session.searches for session in found),
         missed=len(missed),
     )
+
+
+def by_tokens(sessions: Iterable[Findings]) -> tuple[tuple[str, ToolUse], ...]:
+    """The tools that took tokens in these sessions, the most first."""
+    tools: dict[str, ToolUse] = {}
+    for session in sessions:
+        for tool_id, use in session.tools.items():
+            tools.setdefault(tool_id, ToolUse()).add(use)
+    used = (pair for pair in tools.items() if pair[1].tokens)
+    return tuple(sorted(used, key=lambda pair: (-pair[1].tokens, pair[0])))
 
 
 def _paid_once(sessions: Iterable[Findings]) -> Iterator[Reported]:

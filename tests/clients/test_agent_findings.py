@@ -1,13 +1,17 @@
 """What sessions of agents show: misses, tools that were loaded for nothing, servers, money, suggestions."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given, strategies as st
 
 from inspector.clients.agent_session import AgentSession
 from inspector.clients.finding import Findings, findings
+from inspector.clients.importing import Importer
 from inspector.clients.library import agent_report
 from inspector.clients.miss import Miss, MissCause, backlog, misses, unused
 from inspector.clients.transcript import (
+    TOTALS,
     AgentTool,
     Answered,
     Asked,
@@ -18,12 +22,15 @@ from inspector.clients.transcript import (
     ServerTrouble,
     ToolsOffered,
 )
+from inspector.clients.transcript_file.reader import Format, open_transcript
 from inspector.core.budget import Prices
-from inspector.core.events import Event
+from inspector.core.events import CallFinished, Event
 from inspector.core.message import Usage
 from inspector.search.vocabulary import terms
+from inspector.store.memory import MemoryStore
 from tests.core.test_event import records
 from tests.support.fakes import WordCounter
+from tests.support.transcripts import FILES
 
 ORDERS, LATE, POST = (
     AgentTool(name, server, f"mcp__{server}__{name}")
@@ -145,6 +152,52 @@ def test_definition_tokens_of_a_tool_that_a_search_defined_count_too() -> None:
     found = found_in(names, *search("late", DEFINED), Answered("b"))
     offered = found_in(ToolsOffered((DEFINED,), deferred=True), *search("late", DEFINED), Answered("b"))
     assert found.servers["shop"].tokens == offered.servers["shop"].tokens > 0
+
+
+def test_tokens_of_a_tool_are_its_definition_in_each_request_and_its_calls_once() -> None:
+    defined = ToolsOffered((DEFINED,))
+    said = Called("c", DEFINED, {"week": 3}, "three orders are late")
+    found = found_in(defined, Answered("a"), said, Answered("b"), Answered("c"), replace(said, unread=True))
+    use = found.tools["shop:list_orders"]
+    assert (use.calls, use.sent, use.results) == (
+        2,
+        3 * use.definition,
+        4 + WordCounter().count('{"week":3}'),
+    )
+    shop = found.servers["shop"]
+    assert (shop.tokens, shop.results) == (use.sent, use.results)
+
+
+def test_definitions_cost_between_all_and_none_read_from_the_cache() -> None:
+    found = found_in(
+        ToolsOffered((DEFINED,)), Answered("a", "m"), Answered("b", "m"), Answered("c", "unlisted")
+    )
+    size = found.tools["shop:list_orders"].definition
+    assert found.dollars == pytest.approx((2 * size * 3e-7, 2 * size * 3.75e-6))
+
+
+def test_totals_are_paid_and_are_no_model_call_of_their_own() -> None:
+    first = Answered("a", "m", usage=Usage(output_tokens=5))
+    totals = Answered("t", "m", usage=Usage(90, 7, 60), finish_reason=TOTALS, tool_tokens=4200)
+    found = found_in(ToolsOffered((DEFINED,)), first, totals, Asked("on"), replace(totals, id="u"))
+    alone = found_in(ToolsOffered((DEFINED,)), first)
+    assert (found.model_calls, found.tools, found.tool_tokens) == (1, alone.tools, 4200)
+    told = found.reported
+    assert (told.calls, told.input, told.output, told.read, told.priced) == (1, 180, 19, 120, 1)
+    assert told.dollars == pytest.approx(2 * (30 * 3e-6 + 60 * 3e-7) + 19 * 15e-6)
+    assert found.rewrites == ()
+
+
+@pytest.mark.parametrize("kind", list(Format))
+def test_every_format_has_the_tokens_of_each_tool_that_was_called(kind: Format) -> None:
+    store = MemoryStore()
+    Importer(store, lambda _: WordCounter()).run(open_transcript(FILES[kind]), file="f", at=1.0)
+    for session in store.sessions():
+        stream = store.read(session.id)
+        found = findings(stream, lambda _: None)
+        called = [one.event for one in stream if isinstance(one.event, CallFinished)]
+        assert all(found.tools[one.tool].results > 0 for one in called if one.text)
+        assert sum(use.results for use in found.tools.values()) == sum(one.tokens or 0 for one in called)
 
 
 def test_money_is_the_reported_tokens_at_the_prices_of_their_model() -> None:

@@ -49,18 +49,6 @@ def test_totals_count_from_the_last_resume() -> None:
     assert total(entries)[:2] == (130, 11)
 
 
-def test_what_a_stream_says_of_one_request_is_not_paid_again_at_the_end() -> None:
-    usage = {"model": "m", "apiCallId": "a-1", "inputTokens": 50, "outputTokens": 5, "cacheReadTokens": 40}
-    entries = read(
-        COPILOT,
-        answer(1, outputTokens=5),
-        event("assistant.usage", 2, **usage),
-        shutdown(3, inputTokens=50, outputTokens=5, cacheReadTokens=40),
-    )
-    assert [one.id for one in of(Answered, entries)] == ["a-1"]
-    assert total(entries) == (50, 5, 40, 0)
-
-
 def test_parts_of_an_answer_are_one_and_its_tokens_are_told_on_each() -> None:
     parts = (answer(1, apiCallId="a", outputTokens=9), answer(2, apiCallId="a", outputTokens=9, content="b"))
     (only,) = of(Answered, read(COPILOT, *parts))

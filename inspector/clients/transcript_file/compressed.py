@@ -61,9 +61,6 @@ class Decompressed(io.RawIOBase):
         """How many bytes of the compressed file were read so far."""
         return self._file.tell()
 
-    def fileno(self) -> int:
-        return self._file.fileno()
-
     def readable(self) -> bool:
         return True
 
@@ -71,11 +68,10 @@ class Decompressed(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self.is_broken = False
         return int(self._decoder.seek(offset, whence))
 
-    def tell(self) -> int:
-        return int(self._decoder.tell())
+    def fileno(self) -> int:
+        return self._file.fileno()
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         view = memoryview(buffer).cast("B")
@@ -92,7 +88,5 @@ class Decompressed(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        if not self.closed:
-            self._decoder.close()
-            self._file.close()
+        self._file.close()
         super().close()

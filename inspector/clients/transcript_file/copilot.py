@@ -35,33 +35,22 @@ from inspector.core.message import ToolCall, Usage
 AGENT = "copilot-cli"
 _READ = frozenset(
     {"session.start", "session.resume", "session.model_change", "session.compaction_complete", "abort"}
-    | {"session.error", "session.shutdown", "user.message", "assistant.message", "assistant.usage"}
-    | {"assistant.turn_end", "tool.execution_start", "tool.execution_complete", "tool.user_requested"}
+    | {"session.error", "session.shutdown", "user.message", "assistant.message", "assistant.turn_end"}
+    | {"tool.execution_start", "tool.execution_complete", "tool.user_requested"}
 )
-# What is said in them is in other events, too, or is not about models and tools.
+# What is kept beside them: it is said in other events, too, or is not about models and tools.
 _STATES = (
-    *(
-        "autopilot_objective_changed",
-        "binary_asset",
-        "compaction_start",
-        "context_changed",
-        "handoff",
-        "idle",
-    ),
-    *("context_cleared", "info", "mcp_server_status_changed", "mcp_servers_loaded", "mode_changed"),
-    *("permissions_changed", "plan_changed", "remote_steerable_changed", "schedule_cancelled", "warning"),
-    *("schedule_created", "schedule_rearmed", "session_limits_changed", "skills_loaded", "snapshot_rewind"),
-    *("task_complete", "title_changed", "todos_changed", "tools_updated", "truncation", "usage_checkpoint"),
-    *("usage_info", "workspace_file_changed"),
+    *("autopilot_objective_changed", "auto_mode_resolved", "binary_asset", "compaction_start", "handoff"),
+    *("context_changed", "context_cleared", "info", "mode_changed", "permissions_changed", "plan_changed"),
+    *("remote_steerable_changed", "schedule_created", "schedule_cancelled", "schedule_rearmed", "warning"),
+    *("session_limits_changed", "task_complete", "truncation", "usage_checkpoint", "workspace_file_changed"),
 )
 _NOT_READ = frozenset(
     {f"session.{state}" for state in _STATES}
-    | {"assistant.turn_start", "assistant.intent", "assistant.reasoning", "assistant.idle", "skill.invoked"}
-    | {"model.call_failure", "tool_search.activated", "hook.start", "hook.end", "system.message"}
     | {f"subagent.{state}" for state in ("started", "completed", "failed", "selected", "deselected")}
-    | {f"{ask}.requested" for ask in ("permission", "user_input", "elicitation", "external_tool")}
-    | {f"{ask}.completed" for ask in ("permission", "user_input", "elicitation", "external_tool", "command")}
-    | {"system.notification", "command.queued", "command.execute"}
+    | {f"{ask}.{state}" for ask in ("permission", "external_tool") for state in ("requested", "completed")}
+    | {"assistant.turn_start", "assistant.reasoning", "tool_search.activated", "skill.invoked"}
+    | {"hook.start", "hook.end", "system.message", "system.notification"}
 )
 _INJECTED = ("skill-", "agent-")
 _BY_USER = ("user_initiated", "user_abort", "remote_command")
@@ -83,15 +72,16 @@ class CopilotReader:
         self._main = Begun(AGENT)
         self._model = self._agent = ""
         self._tools: dict[str, tuple[AgentTool, float | None]] = {}
-        self._told: dict[str, Counter[str]] = {}
+        self._told: Counter[str] = Counter()
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries that are finished with this event."""
         kind, data = text(record.get("type")), mapping(record.get("data"))
         at, event = moment(record.get("timestamp"), self._tally), text(record.get("id"))
-        if kind not in _READ:
-            count_it = self._tally.leave_out if kind in _NOT_READ else self._tally.count_unknown
-            count_it(kind)
+        if kind in _NOT_READ or record.get("ephemeral") is True:
+            self._tally.leave_out(kind)
+        elif kind not in _READ:
+            self._tally.count_unknown(kind)
         elif event and not self._seen.add(event):
             self._tally.leave_out("copied history")
         else:
@@ -121,8 +111,6 @@ class CopilotReader:
                 self._user(data, at)
             case "assistant.message":
                 self._answer(data, at, event)
-            case "assistant.usage":
-                self._paid(data, at)
             case "tool.execution_start" | "tool.user_requested":
                 self._tools[text(data.get("toolCallId"))] = (_tool(data, "toolName"), at)
             case "tool.execution_complete":
@@ -174,20 +162,8 @@ class CopilotReader:
             self._flow.call(ToolCall(call_id, tool.sent, given, broken))
             self._tools[call_id] = (tool, None)
         if (output := count(data.get("outputTokens"))) is not None:
-            more = output - (answer.usage.output_tokens or 0)
-            answer.usage = replace(answer.usage, output_tokens=output)
-            self._told.setdefault(answer.model, Counter())["outputTokens"] += more
-
-    def _paid(self, data: dict[str, Any], at: float | None) -> None:
-        """What a request took. Sessions that are kept do not have it; a stream of events has."""
-        answer, model = self._flow.answer, text(data.get("model"))
-        if answer is None or answer.id != text(data.get("apiCallId")):
-            answer = Answer(text(data.get("apiCallId")) or f"usage at {at}", model, at)
-            self._flow.open(answer)
-        before, answer.usage = answer.usage, _usage(data)
-        told = self._told.setdefault(model or answer.model, Counter())
-        told.update({key: count(data.get(key)) or 0 for key in _TOKENS})
-        told["outputTokens"] -= before.output_tokens or 0
+            self._told[answer.model] += output - (answer.usage.output_tokens or 0)
+            answer.usage = Usage(output_tokens=output)
 
     def _done(self, data: dict[str, Any], at: float | None) -> None:
         call_id = text(data.get("toolCallId"))
@@ -210,22 +186,21 @@ class CopilotReader:
         definitions = count(data.get("toolDefinitionsTokens"))
         metrics, current = mapping(data.get("modelMetrics")), data.get("currentModel")
         for model, metric in sorted(metrics.items(), key=lambda pair: pair[0] == current):
-            usage, told = mapping(mapping(metric).get("usage")), self._told.get(model, Counter())
-            rest = {key: max(0, (count(usage.get(key)) or 0) - told[key]) for key in _TOKENS if key in usage}
-            if any(rest.values()):
-                answer = Answer(f"{model} {event}", model, at, usage=_usage(rest), finish_reason=TOTALS)
+            usage = _usage(mapping(mapping(metric).get("usage")))
+            if usage.output_tokens is not None:
+                usage = replace(usage, output_tokens=max(0, usage.output_tokens - self._told[model]))
+            if usage.input_tokens or usage.output_tokens:
+                answer = Answer(f"{model} {event}", model, at, usage=usage, finish_reason=TOTALS)
                 answer.tool_tokens, definitions = definitions, None
                 self._flow.open(answer)
         self._flow.close()
         self._told.clear()
 
 
-_TOKENS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
-
-
 def _usage(data: dict[str, Any]) -> Usage:
     """The usage; its input includes what was cached."""
-    fresh, output, read, written, thought = (count(data.get(key)) for key in _TOKENS)
+    keys = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
+    fresh, output, read, written, thought = (count(data.get(key)) for key in keys)
     return Usage(fresh, output, read, written, None, thought)
 
 

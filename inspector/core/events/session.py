@@ -124,7 +124,8 @@ class ModelResponded(Event, kind="response", groups={Group.MODEL}):
     def summary(self) -> str:
         calls = "thinks" if self.thought else ", ".join(call.name for call in self.tool_calls)
         note = f" ({self.written_note})" if self.written else ""
-        return f"call {self.call}: {calls or self.text or '(nothing)'}{note}"
+        nothing = "nothing" if self.finish_reason == "stop" else self.finish_reason
+        return f"call {self.call}: {calls or self.text or f'({nothing})'}{note}"
 
     @property
     def written_note(self) -> str:

@@ -20,8 +20,8 @@ from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.draw.table import table_lines
 from inspector.app.list_page import ListPage
 from inspector.app.place import TracePage
-from inspector.clients.finding import Findings, ServerUse
-from inspector.clients.library import AgentLibrary, Found, ImportReport
+from inspector.clients.finding import Findings, ServerUse, ToolUse
+from inspector.clients.library import AgentLibrary, Found, ImportReport, by_tokens
 from inspector.clients.miss import backlog
 from inspector.core.number import byte_size, count, money, shown_moment, tokens
 from inspector.core.ports import SessionSummary
@@ -45,8 +45,9 @@ EMPTY = "No sessions recorded yet."
 OWN = "toolsight"
 NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 _LONGEST, _MISSES = 200, 8
-_SERVERS = ("server", "known", "deferred", "loaded", "called", "calls", "trouble")
-_NUMBERS = frozenset(range(1, 6))
+_SERVERS = ("server", "known", "deferred", "loaded", "called", "calls", "tokens", "trouble")
+_TOOLS = ("tool", "calls", "definition", "in all requests", "results")
+_NUMBERS = frozenset(range(1, 7))
 # Seconds that the cursor rests on a session before it is read; sessions that are read before rows are drawn.
 _REST, _BATCH = 0.1, 20
 
@@ -136,6 +137,7 @@ def detail(found: Findings, width: int) -> Iterator[Content]:
         table = Table("", _SERVERS, tuple(map(_server, found.servers.values())), _NUMBERS)
         yield from table_lines(table, width)
     yield from _misses(found)
+    yield from _tools(found, width)
     unused = sorted(tool_id for use in found.servers.values() for tool_id in use.unused)
     if unused:
         yield Content()
@@ -153,6 +155,8 @@ def _reported(found: Findings) -> str:
     reported = found.reported
     if not reported.calls:
         return "the provider reported nothing"
+    if not reported.input:
+        return f"reported: {tokens(reported.output)} output tokens, but not the input"
     cost = f"; {money(reported.dollars)} at list prices" if reported.priced else ""
     read = f"{tokens(reported.input)} input tokens, {tokens(reported.read)} of them from the cache"
     return f"reported: {read}, {tokens(reported.output)} output{cost}"
@@ -161,7 +165,31 @@ def _reported(found: Findings) -> str:
 def _server(use: ServerUse) -> tuple[str, ...]:
     trouble = "needs a login" if use.needs_login else use.trouble
     numbers = (len(use.known), len(use.deferred), len(use.loaded), len(use.called), use.calls)
-    return (use.server, *(f"{number:,}" for number in numbers), visible(trouble, limit=80, newlines=False))
+    taken = tokens(use.tokens + use.results)
+    told = visible(trouble, limit=80, newlines=False)
+    return (use.server, *(f"{number:,}" for number in numbers), taken, told)
+
+
+def _tools(found: Findings, width: int) -> Iterator[Content]:
+    """Yield what the tools took: their definitions, which go with every request, and their calls."""
+    tools = by_tokens([found])
+    if tools:
+        sent, results = (sum(getattr(use, part) for _, use in tools) for part in ("sent", "results"))
+        requests = count(found.model_calls, "request")
+        definitions = f"{tokens(sent)} tokens of definitions in {requests}, " if sent else ""
+        yield Content()
+        called = f"{tokens(results)} tokens of arguments and results"
+        yield Content.styled(f"Tools took {definitions}{called}", "bold")
+        rows = tuple(map(_tool, tools[:_MISSES]))
+        yield from table_lines(Table("", _TOOLS, rows, _NUMBERS), width)
+    if found.tool_tokens is not None:
+        yield Content.styled(f"the agent itself counts {tokens(found.tool_tokens)} for one request", MUTED)
+
+
+def _tool(one: tuple[str, ToolUse]) -> tuple[str, ...]:
+    tool_id, use = one
+    sizes = (use.definition, use.sent, use.results)
+    return (tool_id, f"{use.calls:,}", *(tokens(size) if size else "–" for size in sizes))
 
 
 def _misses(found: Findings) -> Iterator[Content]:
