@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}}
 FUNCTION: Any = function_definition("tool_search", "Search.", QUERY)
-SEARCHES = 18
+SEARCHES = 25
 KEY = "sk-ant-my-own-secret-key-1234567890"
 
 

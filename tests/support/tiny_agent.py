@@ -1,0 +1,86 @@
+"""An agent as small as can be, started as `claude`: MCP over stdio, Anthropic's Messages, no rule of its own.
+
+A file `mode` beside it makes it `hang`, or `end` at once. `environment.json` is what it was started with.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+
+class Server:
+    """The first server of a configuration."""
+
+    def __init__(self, configuration: str) -> None:
+        [entry] = json.loads(configuration)["mcpServers"].values()
+        self.process = subprocess.Popen(
+            [entry["command"], *entry["args"]],
+            env={**os.environ, **entry["env"]},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        about = {"clientInfo": {"name": "tiny", "version": "0.1"}, "capabilities": {}}
+        self.ask("initialize", protocolVersion="2025-06-18", **about)
+        self.tell({"method": "notifications/initialized"})
+
+    def tell(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, method: str, **params: Any) -> Any:
+        self.tell({"id": 1, "method": method, "params": params})
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            answer = json.loads(line)
+            if answer.get("id") == 1:
+                return answer["result"]
+        raise EOFError
+
+
+def ask_model(body: dict[str, Any]) -> Any:
+    request = urllib.request.Request(
+        f"{os.environ['ANTHROPIC_BASE_URL']}/v1/messages", json.dumps(body).encode(), {"x-api-key": "any"}
+    )
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def converse(configuration: str) -> str:
+    server = Server(configuration)
+    listed = server.ask("tools/list")["tools"]
+    tools = [{**one, "input_schema": one["inputSchema"]} for one in listed]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
+    while True:
+        answer = ask_model({"model": "tiny-1", "max_tokens": 9, "messages": messages, "tools": tools})
+        calls = [block for block in answer["content"] if block["type"] == "tool_use"]
+        if not calls:
+            return str(answer["content"][0]["text"])
+        results = []
+        for call in calls:
+            done = server.ask("tools/call", name=call["name"], arguments=call["input"])
+            results.append({"type": "tool_result", "tool_use_id": call["id"], "content": done["content"]})
+        messages += [
+            {"role": "assistant", "content": answer["content"]},
+            {"role": "user", "content": results},
+        ]
+
+
+if __name__ == "__main__":
+    here = Path(sys.argv[0]).parent
+    (here / "environment.json").write_text(
+        json.dumps({**os.environ, "PWD": str(Path.cwd()), "pid": os.getpid()})
+    )
+    mode = (here / "mode").read_text() if (here / "mode").exists() else ""
+    if mode == "hang":
+        time.sleep(600)
+    elif mode == "end":
+        sys.stdout.write("I have no key.")
+    else:
+        sys.stdout.write(converse(Path(sys.argv[sys.argv.index("--mcp-config") + 1]).read_text()))
