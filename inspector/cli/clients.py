@@ -182,7 +182,9 @@ def _lost(what: str, text: Cut, client: Client) -> Iterator[str]:
     """Where a text is cut, and what the model does not read of it."""
     whole = count(len(text.text), "character")
     sure = how_sure(client, Topic.CUTS)
-    yield f"✂ {what}, cut after {text.kept:,} of {whole} ({sure}); the model never sees:"
+    variable = client.texts.changed_by
+    changed = f"; {variable} changes that" if variable else ""
+    yield f"✂ {what}, cut after {text.kept:,} of {whole} ({sure}{changed}); the model never sees:"
     yield from _marked("✂", text.lost)
 
 
@@ -295,8 +297,9 @@ def _client_json(client: Client, day: date) -> dict[str, Any]:
 
 _CLIENT = (
     "name title about names{form replaced server_replaced server_lower server_limit limit over} "
-    "texts{description instructions first_line block} schemas{top at_top keeps largest} "
-    f"listing{{before instructions most}} {_SEARCH} {_DECLARES} follows_changes"
+    "texts{description instructions mark changed_by first_line block} schemas{top at_top keeps largest} "
+    f"listing{{before instructions most always hides_app_tools}} {_SEARCH} {_DECLARES} "
+    "follows_changes protocol"
 )
 _FACT = "topic says confidence source date dated version platform model request remark"
 _CLIENTS = (
@@ -304,7 +307,7 @@ _CLIENTS = (
     Column("listed first", "listing.before"),
     Column("searches by", lambda one: one.search.ranker or None, NAME),
     Column("results", lambda one: one.search.results if one.search.ranker else "", NUMBER),
-    Column("confidence", lambda one: how_sure(one, Topic.SEARCH) if one.search.ranker else one.search.none),
+    Column("confidence", lambda one: how_sure(one, Topic.SEARCH) if one.search.ranker else ""),
 )
 
 

@@ -6,12 +6,13 @@ of them: they can be applied to a catalog, and are as sure as the weakest fact t
 
 import datetime
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -104,7 +105,7 @@ class NameRule:
     Characters that match the pattern `replaced` become underscores, in a server's name those that match
     `server_replaced`. A server's name ends after `server_limit` characters (0: never). A name of more than
     `limit` characters (0: any length) is `refused`, `cut` at its end, cut in the `middle`, or cut and given a
-    `hash`, as are names that are equal only once their characters are replaced.
+    `hash`, as are names that are equal only once their characters are replaced, or all that are `changed`.
     """
 
     form: str = "{tool}"
@@ -113,7 +114,7 @@ class NameRule:
     server_lower: bool = False
     server_limit: int = 0
     limit: int = 0
-    over: Literal["refused", "cut", "middle", "hash"] = "refused"
+    over: Literal["refused", "cut", "middle", "hash", "changed"] = "refused"
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
@@ -213,6 +214,8 @@ class Client:
         return tuple(fact for fact in self.facts if not fact.remark and fact.is_stale(today))
 
 
+_REMARK = "remark"
+_RULES: Mapping[str, Any] = {"names": {}, "texts": {}, "schemas": {}, "listing": {}, "search": {}}
 _NOTHING = ClientCapabilities(roots=False, forms=False, links=False)
 NAMES = (
     "claude-code",
@@ -221,6 +224,15 @@ NAMES = (
     "vscode",
     "cursor",
     "gemini-cli",
+    "copilot-cli",
+    "jetbrains-copilot",
+    "chatgpt",
+    "windsurf",
+    "cline",
+    "opencode",
+    "kiro",
+    "goose",
+    "zed",
     "anthropic-bm25",
     "anthropic-regex",
     "openai-api",
@@ -255,18 +267,37 @@ def _read(name: str) -> Client:
 
 
 def read_client(name: str, text: str) -> Client:
-    """A client from its file's TOML. What `[every_fact]` has is in each fact that does not say otherwise.
+    """A client from its file's TOML. Raises ConfigError for anything else.
 
-    Raises ConfigError for anything else than a client.
+    A measured client has a table for each fact, and in `[every_fact]` what is the same in all of them. A
+    known one has lines: in `[sources]` the confidence, the address, what was done when, and the version of
+    each source; in `[facts]`, by topic, the source ("" for none), what it says, and more if need be.
     """
     try:
         data = tomllib.loads(text)
-        every = data.pop("every_fact", {})
-        facts = [{**every, **fact} for fact in data.pop("facts", [])]
+        every, facts = data.pop("every_fact", {}), data.pop("facts", [])
+        if isinstance(facts, dict):
+            facts = list(_lines(facts, data.pop("sources", {})))
+        facts = [{**every, **fact} for fact in facts]
         declares = {**asdict(_NOTHING), **data.pop("declares", {})}
-        found = {**data, "name": name, "declares": declares, "facts": facts}
+        found = {**_RULES, **data, "name": name, "declares": declares, "facts": facts}
         return TypeAdapter(Client).validate_python(found)
-    except (tomllib.TOMLDecodeError, ValidationError, TypeError) as error:
+    except (tomllib.TOMLDecodeError, ValidationError, TypeError, ValueError, KeyError) as error:
         fault = error.errors()[0] if isinstance(error, ValidationError) else None
         why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault else str(error)
         raise ConfigError(f"'{name}' is not the file of a client", hint=why) from error
+
+
+def _lines(facts: dict[str, Any], sources: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The facts of a known client, from its lines."""
+    for topic, lines in facts.items():
+        for source, says, *more in lines:
+            fact: dict[str, Any] = {"topic": topic, "says": says, "confidence": Confidence.ASSUMED}
+            if source:
+                confidence, address, when, *version = sources[source]
+                dated, date = when.rsplit(" ", 1)
+                fact |= {"confidence": confidence, "source": address, "dated": dated, "date": date}
+                fact |= {"version": version[0]} if version else {}
+            for one in more:
+                fact |= {"remark": True} if one == _REMARK else one
+            yield fact

@@ -12,7 +12,7 @@ from inspector.core.number import count
 from inspector.core.tool import Tool, function_definition, is_for_apps_alone
 from inspector.schema.json_value import JsonObject, compact
 
-_HASH_DIGITS = 12
+_HASH_DIGITS, _FEW_DIGITS = 12, 8
 _MIDDLE, _DELIMITER = "...", "__"
 # Values of these keywords are schemas by name, a list of schemas, one schema.
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -125,7 +125,11 @@ def see_all(client: Client, tools: Sequence[Tool]) -> tuple[SeenTool, ...]:
 def sent_name(rule: NameRule, server: str, tool: str) -> str:
     """The name of a tool as the model reads it; one that is refused is returned whole."""
     name = rule.form.format(server=_server_part(rule, server), tool=_replaced(rule.replaced, tool))
-    if not rule.limit or len(name) <= rule.limit or rule.over == "refused":
+    if rule.over == "changed" and (plain := rule.form.format(server=server, tool=tool)) != name[: rule.limit]:
+        # Cline's: of every name that is not as it was, also for its length.
+        digest = f"_{_sha1(plain)[:_FEW_DIGITS]}"
+        return f"{name[: rule.limit - len(digest)]}{digest}"
+    if not rule.limit or len(name) <= rule.limit or rule.over in ("refused", "changed"):
         return name
     if rule.over == "cut":
         return name[: rule.limit]
@@ -176,8 +180,11 @@ def _tool_digest(server: str, tool: str) -> str:
 
 def _digest(*parts: str) -> str:
     """A hash as Codex makes it: of server, namespace, connector, and of a tool's callable and own name."""
-    raw = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return f"_{hashlib.sha1(raw, usedforsecurity=False).hexdigest()[:_HASH_DIGITS]}"
+    return "_" + _sha1("\0".join(parts))[:_HASH_DIGITS]
+
+
+def _sha1(text: str) -> str:
+    return hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
 def _replaced(pattern: str, text: str) -> str:

@@ -47,7 +47,7 @@ async def test_a_cut_is_shown_at_its_place_with_how_sure_it_is() -> None:
         await _opened(pilot)
         detail = said(pilot, "#detail")
         assert detail.index("✂ instructions from town.library: cut after 2,048") < detail.index(RULE)
-        assert "● documented" in detail
+        assert "◐ reported by third parties, unverified" in detail
         await pilot.press("down", "down")
         await until(pilot, lambda: "Codex knows the servers" in said(pilot, "#detail"))
         assert "reported by third parties, unverified" in said(pilot, "#detail")

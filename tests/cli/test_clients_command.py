@@ -41,7 +41,8 @@ def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(ru
 
 def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight) -> None:
     printed = run("tools", "library:search_catalogue", "--client", "claude-code").stdout
-    assert "✂ the description, cut after 2,048 of 2,539 characters (documented)" in printed
+    assert "✂ the description, cut after 2,048 of 2,539 characters (reported by third parties" in printed
+    assert "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH changes that" in printed
     assert printed.rindex("include_reference") > printed.index("✂")
 
 
