@@ -24,10 +24,8 @@ from tests.support.provider import (
     Recorded,
     chat_text,
     claude,
-    claude_answers,
     conversation,
     gpt,
-    gpt_answers,
     marks_of,
     read_messages_api,
 )
@@ -57,19 +55,19 @@ def is_counted(recorded: Recorded, stub: Stub, read: Callable[[Any], str], *coun
 async def test_claude_is_sent_what_was_counted_also_after_calls(
     delivery: ToolDelivery, ttl: CacheTtl
 ) -> None:
-    _, recorded, stub = await conversation(claude, claude_answers(), delivery=delivery, ttl=ttl)
+    _, recorded, stub = await conversation(claude, "messages", delivery=delivery, ttl=ttl)
     is_counted(recorded, stub, read_messages_api, AnthropicCounter(CLAUDE))
     assert all(bool(marks_of(body)) is (ttl != "off") for body in stub.received)
 
 
 async def test_gpt_is_sent_what_was_counted_also_after_calls() -> None:
-    _, recorded, stub = await conversation(gpt, gpt_answers())
+    _, recorded, stub = await conversation(gpt, "chat")
     is_counted(recorded, stub, lambda body: chat_text(body["messages"], body["tools"]), TiktokenCounter(GPT))
     assert "cache_control" not in json.dumps(stub.received)
 
 
 async def test_claude_is_sent_at_most_four_marks_and_the_last_block_has_one() -> None:
-    bench, _, stub = await conversation(claude, claude_answers(), ttl="1h")
+    bench, _, stub = await conversation(claude, "messages", ttl="1h")
     control = {"type": "ephemeral", "ttl": "1h"}
     for body in stub.received:
         marks = marks_of(body)
@@ -82,7 +80,7 @@ async def test_claude_is_sent_at_most_four_marks_and_the_last_block_has_one() ->
 
 
 async def test_where_the_last_request_ended_the_next_one_has_a_mark_too() -> None:
-    _, _, stub = await conversation(claude, claude_answers())
+    _, _, stub = await conversation(claude, "messages")
     for before, after in zip(stub.received, stub.received[1:], strict=False):
         end = marks_of(before)[-1][0]
         assert end in [place for place, _ in marks_of(after)]

@@ -10,10 +10,8 @@ from tests.support.provider import (
     FORECAST,
     ORDERS,
     claude,
-    claude_answers,
     conversation,
     gpt,
-    searched_answers,
 )
 
 # The first of them imports litellm, which takes seconds; test_litellm_openai.py is the quick one of its kind.
@@ -27,7 +25,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_claude_is_declared_every_deferred_tool_and_sent_references_alone() -> None:
-    bench, _, stub = await conversation(claude, claude_answers(), delivery="native")
+    bench, _, stub = await conversation(claude, "messages", delivery="native")
     for body in stub.received:
         waiting = [tool["name"] for tool in body["tools"] if tool.get("defer_loading")]
         assert waiting == [tool.wire_name for tool in TOOLS[:3]]
@@ -44,7 +42,7 @@ async def test_claude_is_declared_every_deferred_tool_and_sent_references_alone(
 
 
 async def test_gpt_searches_with_its_own_tool_and_gets_definitions_back() -> None:
-    bench, _, stub = await conversation(gpt, searched_answers(), delivery="native")
+    bench, _, stub = await conversation(gpt, "responses", delivery="native")
     first, second, third, *_ = stub.received
     assert [tool["type"] for tool in first["tools"]] == ["tool_search", "function"]
     assert first["tools"][0]["execution"] == "client"
@@ -60,7 +58,7 @@ async def test_gpt_searches_with_its_own_tool_and_gets_definitions_back() -> Non
 
 
 async def test_what_openai_reports_of_a_search_is_read(capfd: pytest.CaptureFixture[str]) -> None:
-    bench, _, _ = await conversation(gpt, searched_answers(), delivery="native")
+    bench, _, _ = await conversation(gpt, "responses", delivery="native")
     usage = bench.events("response")[0].usage
     assert (usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens) == (
         50,

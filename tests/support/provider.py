@@ -1,12 +1,12 @@
 """What a provider is sent and answers, without one."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from inspector.clients.measured.wire import Api, Call as ToModel, Heard, Way, answer, events
 from inspector.core.message import ModelChunk, ModelRequest
 from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, Settings, ToolDelivery
 from inspector.core.tool import function_definition
@@ -14,8 +14,6 @@ from inspector.loop.model.litellm import LitellmModel
 from inspector.schema.json_value import compact
 from inspector.tokens.manifest import text_with
 from tests.loop.test_chat import Bench
-from tests.loop.test_litellm_anthropic import event, started, stopped, text_block, tool_block
-from tests.loop.test_litellm_openai import chunk, fragment, stream
 from tests.support.local_servers import Answer, Stub, stub_server
 
 CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5.4"
@@ -41,74 +39,35 @@ class Recorded(LitellmModel):
             yield part
 
 
-def claude_answers() -> list[Answer]:
-    answers = []
-    for number, step in enumerate(STEPS):
-        blocks = [text_block(0, "One moment.")]
-        for place, (name, arguments) in enumerate(step, start=1):
-            blocks.append(tool_block(place, f"t{number}{place}", name, json.dumps(arguments)))
-        answers.append(Answer(events=(started(), *blocks, stopped("tool_use"))))
-    return [*answers, Answer(events=(started(), text_block(0, "Done."), stopped("end_turn")))]
+USED = {
+    "input_tokens": 50,
+    "output_tokens": 7,
+    "total_tokens": 57,
+    "input_tokens_details": {"cached_tokens": 30},
+    "output_tokens_details": {"reasoning_tokens": 3},
+}
 
 
-def gpt_answers() -> list[Answer]:
-    answers = []
-    for number, step in enumerate(STEPS):
-        calls = [
-            chunk(fragment(place, f"c{number}{place}", name, json.dumps(arguments)))
-            for place, (name, arguments) in enumerate(step)
-        ]
-        answers.append(stream(*calls, chunk({}, "tool_calls")))
-    return [*answers, stream(chunk({"content": "Done."}), chunk({}, "stop"))]
+def answers(api: Api) -> list[Answer]:
+    """What a model says to the first requests: the steps, and that it is done."""
+    streams = []
+    for number, step in enumerate((*STEPS, ())):
+        calls = tuple(_called(api, f"c{number}{place}", *call) for place, call in enumerate(step))
+        whole = answer(Heard(api, "m", streamed=True), number, calls, "Done.")
+        if api == "responses":
+            whole = {**whole, "usage": USED}
+        streams.append(Answer(events=tuple(events(api, whole))))
+    return streams
 
 
-def response(number: int, *items: Mapping[str, Any]) -> Answer:
-    done = [event("response.output_item.done", output_index=i, item=item) for i, item in enumerate(items)]
-    usage = {
-        "input_tokens": 50,
-        "output_tokens": 7,
-        "total_tokens": 57,
-        "input_tokens_details": {"cached_tokens": 30},
-        "output_tokens_details": {"reasoning_tokens": 3},
-    }
-    body = {
-        "id": f"resp_{number}",
-        "object": "response",
-        "created_at": 1,
-        "model": "gpt-5.4",
-        "status": "completed",
-        "output": list(items),
-        "usage": usage,
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-    }
-    return Answer(events=(*done, event("response.completed", response=body, sequence_number=9)))
-
-
-def searched_answers() -> list[Answer]:
-    answers = []
-    for number, step in enumerate(STEPS):
-        items: list[Mapping[str, Any]] = []
-        for place, (name, arguments) in enumerate(step):
-            known = {"id": f"i{number}{place}", "call_id": f"c{number}{place}", "status": "completed"}
-            if name == "search_tools":
-                items.append(
-                    {"type": "tool_search_call", "execution": "client", "arguments": arguments, **known}
-                )
-            else:
-                given = json.dumps(arguments)
-                items.append({"type": "function_call", "name": name, "arguments": given, **known})
-        answers.append(response(number, *items))
-    said = {"type": "output_text", "text": "Done.", "annotations": []}
-    last = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [said]}
-    delta = event("response.output_text.delta", item_id="m", output_index=0, content_index=0, delta="Done.")
-    return [*answers, Answer(events=(delta, *response(9, last).events))]
+def _called(api: Api, call_id: str, name: str, arguments: Mapping[str, Any]) -> ToModel:
+    way: Way = "search" if api == "responses" and name == "search_tools" else "tool"
+    return ToModel(call_id, name, arguments, way=way)
 
 
 async def conversation(
     model: Callable[[Stub], Recorded],
-    answers: list[Answer],
+    api: Api,
     *,
     delivery: ToolDelivery = "append",
     ttl: CacheTtl = "5m",
@@ -116,7 +75,7 @@ async def conversation(
     """Let the model search, call and answer; then say something again."""
     binding = BindingSettings(delivery=delivery)
     settings = Settings(binding=binding, budget=BudgetSettings(prompt_cache=ttl))
-    with stub_server(*answers) as stub:
+    with stub_server(*answers(api)) as stub:
         recorded = model(stub)
         bench = Bench(settings=settings, model=recorded)
         assert (await bench.say("Which orders are late?")).outcome == "answered"
