@@ -16,7 +16,19 @@ from inspector.clients.transcript import (
 )
 from inspector.clients.transcript_file.reader import Format, line_reader, open_transcript
 from inspector.core.message import Usage
-from tests.support.transcripts import FILES, event, fed, item, line, of, read, token_count, whole
+from tests.support.transcripts import (
+    CODE_MODE,
+    FILES,
+    event,
+    fed,
+    item,
+    line,
+    of,
+    read,
+    token_count,
+    total,
+    whole,
+)
 
 CODEX = Format.CODEX
 
@@ -205,24 +217,27 @@ def ran(*words: str, **fields: object) -> dict[str, object]:
 
 
 def test_what_code_called_is_a_call_whose_result_the_model_did_not_read() -> None:
-    bake = {"id": "exec-1", "server": "bakery", "tool": "bake", "arguments": {"kind": "rye"}}
-    result = {"content": [{"type": "text", "text": "long"}], "isError": False}
-    entries = read(
-        CODEX,
-        CODE,
-        completed("McpToolCall", **bake, status="completed", result=result, duration={"secs": 1, "nanos": 0}),
-        completed("McpToolCall", **bake | {"id": "exec-2"}, status="failed", error={"message": "no flour"}),
-        completed("CommandExecution", id="exec-3", command=["ls"], status="completed", aggregated_output="a"),
-        ran("Script completed\nWall time 1.0 seconds\nOutput:\n", "short"),
-    )
-    told = [(one.tool.server, one.tool.name, one.text, one.ok, one.unread) for one in of(Called, entries)]
-    assert told == [
-        ("bakery", "bake", "long", True, True),
-        ("bakery", "bake", "no flour", False, True),
-        ("", "exec_command", "a", True, True),
-        ("", "exec", "Script completed\nWall time 1.0 seconds\nOutput:\n\nshort", True, False),
+    entries = whole(CODE_MODE)
+    told = [
+        (one.tool.server, one.tool.name, one.ok, one.milliseconds, one.unread) for one in of(Called, entries)
     ]
-    assert of(Called, entries)[0].milliseconds == 1000.0
+    assert told == [
+        ("bakery", "order_flour", True, 420.0, True),
+        ("", "exec_command", False, 1000.0, True),
+        ("oven", "heat", True, None, True),
+        ("", "exec", True, None, False),
+    ]
+    assert of(Called, entries)[-1].text == "Script completed\nWall time 1.4 seconds\nOutput:\n\nMonday"
+    assert [one.text for one in of(Answered, entries)] == ["", "The flour comes on Monday."]
+    assert total(entries) == (18200, 90, 14000, 0)
+
+
+def test_a_call_that_code_made_and_that_failed_says_why() -> None:
+    failed = completed(
+        "McpToolCall", id="e", server="s", tool="t", status="failed", error={"message": "closed"}
+    )
+    (called,) = of(Called, read(CODEX, failed))
+    assert (called.text, called.ok) == ("closed", False)
 
 
 def test_a_completed_item_only_repeats_what_the_model_called_itself() -> None:

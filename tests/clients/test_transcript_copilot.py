@@ -45,8 +45,8 @@ def test_tokens_are_those_of_the_totals_whatever_single_answers_say() -> None:
 def test_totals_count_from_the_last_resume() -> None:
     first = (answer(1, outputTokens=5), shutdown(2, inputTokens=90, outputTokens=5))
     second = (event("session.resume", 3), answer(4, outputTokens=6))
-    entries = read(COPILOT, *first, *second, shutdown(5, inputTokens=40, outputTokens=6))
-    assert total(entries)[:2] == (130, 11)
+    entries = read(COPILOT, *first, *second, shutdown(5, inputTokens=40, outputTokens=8))
+    assert total(entries)[:2] == (130, 13)
 
 
 def test_parts_of_an_answer_are_one_and_its_tokens_are_told_on_each() -> None:

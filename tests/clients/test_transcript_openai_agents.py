@@ -37,7 +37,8 @@ def test_calls_of_spans_are_those_of_their_answers_and_of_their_servers() -> Non
 
 
 def test_the_tools_of_a_run_are_offered_once_and_a_server_that_failed_is_told() -> None:
-    entries = whole(FILES[AGENTS])
+    spans = records(FILES[AGENTS])
+    entries = read(AGENTS, *spans, {**spans[1], "id": "next turn"})
     offered = [[(tool.server, tool.name) for tool in one.tools] for one in of(ToolsOffered, entries)]
     assert offered == [[("bakery", "order_flour"), ("bakery", "list_mills")], [("", "note")]]
     assert [(one.server, one.reason) for one in of(ServerTrouble, entries)] == [("mail", "the server ended")]

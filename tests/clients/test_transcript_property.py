@@ -12,7 +12,7 @@ from fixtures.transcripts import make
 from inspector.clients.transcript import Entry
 from inspector.clients.transcript_file.reader import Format, line_reader
 from inspector.core.number import LAST
-from tests.support.transcripts import FILES, fed, records, total
+from tests.support.transcripts import CODE_MODE, FILES, fed, records, total
 
 _TURNS = 4
 MADE = {
@@ -94,7 +94,7 @@ def test_a_growing_file_costs_the_same_whenever_it_is_looked_at(kind: Format, da
 @every_format
 @given(data=st.data())
 def test_fields_of_any_type_never_raise_and_never_reach_an_entry(kind: Format, data: st.DataObject) -> None:
-    sound = records(FILES[kind])
+    sound = records(FILES[kind]) + (records(CODE_MODE) if kind is Format.CODEX else [])
     chosen = data.draw(st.sets(st.integers(0, len(sound) - 1), min_size=1, max_size=4))
     broken = [_broken(one, data) if number in chosen else one for number, one in enumerate(sound)]
     entries = fed(line_reader(kind), [json.dumps(record).encode() for record in broken])

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from fixtures.transcripts import make
 from inspector.clients.transcript import Answered
@@ -184,17 +185,20 @@ def test_a_compressed_transcript_is_read_as_the_plain_one(tmp_path: Path) -> Non
     assert find_transcripts(tmp_path) == [tmp_path / "rollout.jsonl"]
 
 
-def test_a_compressed_transcript_that_is_cut_off_tells_what_comes_before(tmp_path: Path) -> None:
-    text = "".join(make.codex(60, seed=5, words=200)).encode()
-    path = packed(tmp_path / "a.zst", text)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.floats(0.2, 0.99), damage=st.binary(max_size=300))
+def test_a_compressed_transcript_that_is_damaged_tells_what_comes_before(
+    tmp_path: Path, cut: float, damage: bytes
+) -> None:
+    text = "".join(make.codex(20, seed=5, words=50)).encode()
+    path = packed(tmp_path / "a.zst", *(text[at : at + 2000] for at in range(0, len(text), 2000)))
     full, data = list(open_transcript(path).entries()), path.read_bytes()
-    for broken in (data[: len(data) // 2], data[: len(data) // 2] + b"\xff" * len(data)):
-        path.write_bytes(broken)
-        transcript = open_transcript(path)
-        part = list(transcript.entries())
-        assert 20 < len(part) < len(full)
-        assert part[:-2] == full[: len(part) - 2]
-        assert transcript.tally.malformed["a compressed file that is cut off or damaged"] == 1
+    path.write_bytes(data[: int(len(data) * cut)] + damage)
+    transcript = open_transcript(path)
+    part = list(transcript.entries())
+    assert len(part) >= len(full) * cut / 2
+    assert part[:-4] == full[: max(len(part) - 4, 0)]
+    assert damage == b"" or transcript.tally.malformed["a compressed file that is cut off or damaged"] == 1
 
 
 def test_a_small_file_that_stands_for_endless_text_is_refused(

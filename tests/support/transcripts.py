@@ -26,6 +26,7 @@ FILES = {
     Format.RESPONSES: SMALL / "responses.jsonl",
     Format.OTEL: SMALL / "otel.jsonl",
 }
+CODE_MODE = SMALL / "codex-code-mode.jsonl"
 _Kind = TypeVar("_Kind")
 
 

@@ -5,7 +5,7 @@ Files of 2025 have no envelope: their records are the items themselves, below a 
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from inspector.clients.transcript import AgentTool, Begun, Called, Compacted, Entry, Interrupted, Tally
@@ -14,7 +14,6 @@ from inspector.clients.transcript_file.field import (
     arguments,
     count,
     in_namespace,
-    is_shallow,
     mapping,
     moment,
     number,
@@ -25,7 +24,6 @@ from inspector.clients.transcript_file.field import (
 from inspector.clients.transcript_file.flow import Answer, Flow
 from inspector.clients.transcript_file.openai_item import Items, usage_of
 from inspector.core.message import ToolCall, Usage
-from inspector.schema.json_value import JsonObject
 
 # The end of an MCP call as Codex records it: with its server, its time, and whether it failed.
 
@@ -33,26 +31,16 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|µs|us|ns)")
 _MILLISECONDS = {"s": 1000.0, "ms": 1.0, "µs": 1e-3, "us": 1e-3, "ns": 1e-6}
 
 
-@dataclass(frozen=True, slots=True)
-class McpEnd:
-    """What the end of an MCP call says, beside the result that the model read."""
-
-    tool: AgentTool
-    arguments: JsonObject
-    text: str
-    ok: bool
-    milliseconds: float | None
-
-
-def mcp_end(payload: dict[str, Any], call: ToolCall | None) -> McpEnd:
+def _mcp_end(payload: dict[str, Any], call: ToolCall | None, at: float | None) -> Called:
     """The end of a call; without the call itself, where it was made by code that the model wrote."""
     invocation = mapping(payload.get("invocation"))
     name, server = text(invocation.get("tool")), server_name(text(invocation.get("server")))
     known = agent_tool(call.name) if call else AgentTool(name, server, f"mcp__{server}__{name}")
     tool = known if known.server else AgentTool(name, server, known.sent)
     words, ok = _outcome(payload.get("result"))
-    given = mapping(invocation.get("arguments"))
-    return McpEnd(tool, given if is_shallow(given) else {}, words, ok, _milliseconds(payload.get("duration")))
+    given, _ = arguments(mapping(invocation.get("arguments")))
+    took = _milliseconds(payload.get("duration"))
+    return Called(text(payload.get("call_id")), tool, given, words, ok, took, at, unread=True)
 
 
 def _outcome(result: object) -> tuple[str, bool]:
@@ -146,7 +134,7 @@ class CodexReader:
         self._last_totals: dict[str, Any] = {}
         self._has_records = False
         self._last_paid: Usage | None = None
-        self._ends: dict[str, McpEnd] = {}
+        self._ends: dict[str, Called] = {}
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries that are finished with this record."""
@@ -316,12 +304,11 @@ class CodexReader:
     def _mcp_end(self, payload: dict[str, Any], at: float | None) -> None:
         call_id = text(payload.get("call_id"))
         call = self._flow.calls.get(call_id)
-        end = mcp_end(payload, call)
+        end = _mcp_end(payload, call, at)
         if call is not None:
             self._ends[call_id] = end
         elif self._items.seen.add("result", call_id):
-            took = end.milliseconds
-            self._flow.add(Called(call_id, end.tool, end.arguments, end.text, end.ok, took, at, unread=True))
+            self._flow.add(end)
         else:
             self._tally.leave_out(_COPY)
 

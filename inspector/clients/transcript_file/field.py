@@ -238,9 +238,6 @@ def definition_of(record: dict[str, Any]) -> JsonObject | None:
     }
 
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
 def decoded(data: bytes, tally: Tally) -> object:
     """The JSON value, or None, counted, if it is none. What is not UTF-8 is replaced, and counted."""
     try:

@@ -4,6 +4,7 @@ A span is exported when it ends: an answer before the tools that it called, an a
 come in the order of the file, and a running agent can be followed.
 """
 
+from collections import deque
 from typing import Any
 
 from inspector.clients.transcript import (
@@ -33,6 +34,7 @@ from inspector.core.message import ToolCall
 
 AGENT = "openai-agents"
 _OBJECTS = ("trace", "trace.span")
+_MOST_PARTS = 8
 # Totals of what other spans say, and what is not about models and tools.
 _NOT_READ = ("custom", "handoff", "guardrail", "transcription", "speech", "speech_group")
 
@@ -56,6 +58,7 @@ class AgentsReader:
         self._groups: dict[str, str] = {}
         self._servers: dict[str, str] = {}
         self._parent = ""
+        self._waiting: dict[str, deque[str]] = {}
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries that are finished with this trace or span."""
@@ -99,7 +102,7 @@ class AgentsReader:
             case "mcp_tools":
                 self._listed(data, at, error)
             case "agent":
-                own = (one for one in texts(data.get("tools")) if not self._is_listed(one))
+                own = (one for one in texts(data.get("tools")) if not self._own_name(one))
                 self._offer(tuple(AgentTool(one, "", one) for one in own), at)
             case _:
                 self._tally.count_unknown(f"span {kind}")
@@ -110,13 +113,11 @@ class AgentsReader:
         words = said(asked[-1].get("content")) if asked else text(data.get("input"))
         if words.strip() and self._seen.add("asked", len(asked), words):
             self._flow.add(Asked(words, at))
-        response = mapping(data.get("response"))
-        model = text(data.get("model")) or text(response.get("model"))
-        answer = Answer(text(data.get("response_id")) or text(span.get("id")), model, at)
-        answer.usage = usage_of(mapping(data.get("usage")) or mapping(response.get("usage")))
-        self._parent = text(span.get("parent_id"))
+        answer = Answer(text(data.get("response_id")) or text(span.get("id")), text(data.get("model")), at)
+        answer.usage = usage_of(mapping(data.get("usage")))
+        self._parent, self._waiting = text(span.get("parent_id")), {}
         self._flow.open(answer)
-        for message in (*mappings(data.get("output")), response):
+        for message in mappings(data.get("output")):
             self._say(answer, message)
         if error:
             self._flow.close()
@@ -125,41 +126,45 @@ class AgentsReader:
     def _say(self, answer: Answer, message: dict[str, Any]) -> None:
         """A message of the chat API, or a response with its items."""
         answer.say(said(message.get("content") or ""))
-        for call in mappings(message.get("tool_calls")):
-            function = mapping(call.get("function"))
+        for one in mappings(message.get("tool_calls")):
+            function = mapping(one.get("function"))
             given, broken = arguments(function.get("arguments"))
-            self._flow.call(ToolCall(text(call.get("id")), text(function.get("name")), given, broken))
+            self._wait(ToolCall(text(one.get("id")), text(function.get("name")), given, broken))
         for item in mappings(message.get("output")):
             if is_call(text(item.get("type"))):
-                self._flow.call(call_of(item, text(item.get("call_id"))))
+                self._wait(call_of(item, text(item.get("call_id"))))
             elif item.get("type") == "message":
                 answer.say(said(item.get("content") or ""))
+
+    def _wait(self, call: ToolCall) -> None:
+        self._flow.call(call)
+        self._waiting.setdefault(call.name, deque()).append(call.id)
 
     def _call(
         self, span: dict[str, Any], data: dict[str, Any], at: float | None, error: str, took: float | None
     ) -> None:
         """A call that came back. It does not say which call of an answer it was: the first of its tool."""
-        sent, call_id = text(data.get("name")), text(span.get("id"))
-        server = server_name(text(mapping(data.get("mcp_data")).get("server"))) or self._servers.get(sent, "")
+        sent, call_id, answer = text(data.get("name")), text(span.get("id")), self._flow.answer
         given, _ = arguments(data.get("input"))
-        waiting = next((call for call in self._flow.calls.values() if call.name == sent), None)
-        answer = self._flow.answer
-        if waiting is not None:
-            call_id, given = waiting.id, given or self._flow.calls.pop(waiting.id).arguments
-            self._flow.calls.pop(waiting.id, None)
+        if waiting := self._waiting.get(sent):
+            call_id = waiting.popleft()
+            call = self._flow.calls.pop(call_id, None)
+            given = given or (call.arguments if call else {})
         elif answer is not None and self._parent == text(span.get("parent_id")):
             answer.calls[call_id] = ToolCall(call_id, sent, given)
-        name = sent if sent in self._servers else self._listed_as(sent, server)
+        name = self._own_name(sent) or sent
+        server = server_name(text(mapping(data.get("mcp_data")).get("server"))) or self._servers.get(name, "")
         words = said(data.get("output") or "") or error
         self._flow.add(Called(call_id, AgentTool(name, server, sent), given, words, not error, took, at))
 
-    def _is_listed(self, sent: str) -> bool:
-        return any(sent == name or sent.endswith(f"__{name}") for name in self._servers)
-
-    def _listed_as(self, sent: str, server: str) -> str:
-        """The name that a server gave a tool whose name the SDK made longer."""
-        names = (name for name, of in self._servers.items() if of == server and sent.endswith(f"__{name}"))
-        return max(names, key=len, default=sent)
+    def _own_name(self, sent: str) -> str:
+        """The name that a server gave a tool: the SDK may have put the server's before it, and `__`."""
+        name = sent
+        for _ in range(_MOST_PARTS):
+            if name in self._servers:
+                return name
+            name = name.partition("__")[2]
+        return ""
 
     def _listed(self, data: dict[str, Any], at: float | None, error: str) -> None:
         server = server_name(text(data.get("server")))
