@@ -191,19 +191,14 @@ def tools_shown(tools: Sequence[tuple[str, ToolUse]]) -> Iterator[str | Table]:
     if tools:
         yield f"\nTokens by tool ({min(_MOST, len(tools)):,} of {len(tools):,})"
         yield Table.of(_TOOLS, tools[:_MOST])
-        yield f"results: arguments and results, counted once; {NOTHING} if the transcript lacks the text"
+        yield f"results: arguments and results that the model read, each once; {NOTHING} if none"
 
 
 def tools_json(tools: Sequence[tuple[str, ToolUse]]) -> list[dict[str, Any]]:
     """Every tool that took tokens, as a command's JSON has it."""
     return [
-        {
-            "tool": tool_id,
-            "calls": use.calls,
-            "definition_tokens": use.definition or None,
-            "sent_tokens": use.sent or None,
-            "result_tokens": use.results,
-        }
+        {"tool": tool_id, "calls": use.calls, "definition_tokens": use.definition or None}
+        | {"sent_tokens": use.sent or None, "result_tokens": use.results}
         for tool_id, use in tools
     ]
 
