@@ -226,6 +226,7 @@ _INTRO = """\
 
 What Toolsight knows about the clients that `--client` accepts, and how certain it is. Every fact has a
 public source and a date: the day it was published or committed if known, otherwise the day it was looked up.
+A measured one has the request that shows it, when `toolsight clients measure` drives that client instead.
 Clients change fast: `toolsight clients` and the app mark facts older than 60 days as stale. A rule that
 Toolsight follows is only as certain as the weakest fact behind it; remarks support no rule. `toolsight
 clients --markdown` prints this page from the files in `inspector/clients/known/`, one per client.
@@ -340,7 +341,12 @@ def _page(chosen: tuple[Client, ...]) -> Iterator[str]:
         yield "| topic | what is known | confidence | seen with | source |"
         yield "|---|---|---|---|---|"
         for fact in sorted(client.facts, key=lambda fact: list(Topic).index(fact.topic)):
-            source = f"[{fact.dated} {fact.date}]({fact.source})" if fact.source else "–"
+            source = f"{fact.dated} {fact.date}".strip() or "–"
+            source = (
+                f"[{source}]({fact.source})"
+                if fact.source
+                else ": ".join(filter(None, (source, fact.request)))
+            )
             confidence = f"{fact.confidence}{' (remark)' if fact.remark else ''}"
             says = fact.says.replace("|", r"\|")
             yield f"| {fact.topic} | {says} | {confidence} | {fact.seen_with} | {source} |"

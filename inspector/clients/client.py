@@ -270,8 +270,9 @@ def read_client(name: str, text: str) -> Client:
     """A client from its file's TOML. Raises ConfigError for anything else.
 
     A measured client has a table for each fact, and in `[every_fact]` what is the same in all of them. A
-    known one has lines: in `[sources]` the confidence, the address, what was done when, and the version of
-    each source; in `[facts]`, by topic, the source ("" for none), what it says, and more if need be.
+    known one has lines: in `[sources]` the confidence, the address ("" if we measured it), what was done
+    when, with which version, platform and model; in `[facts]`, by topic, the source ("" for none), what it
+    says, and more if need be.
     """
     try:
         data = tomllib.loads(text)
@@ -294,10 +295,10 @@ def _lines(facts: dict[str, Any], sources: dict[str, Any]) -> Iterator[dict[str,
         for source, says, *more in lines:
             fact: dict[str, Any] = {"topic": topic, "says": says, "confidence": Confidence.ASSUMED}
             if source:
-                confidence, address, when, *version = sources[source]
+                confidence, address, when, *with_ = sources[source]
                 dated, date = when.rsplit(" ", 1)
                 fact |= {"confidence": confidence, "source": address, "dated": dated, "date": date}
-                fact |= {"version": version[0]} if version else {}
+                fact |= zip(("version", "platform", "model"), with_, strict=False)
             for one in more:
                 fact |= {"remark": True} if one == _REMARK else one
             yield fact

@@ -11,7 +11,6 @@ import numpy as np
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
-from inspector.search.document import MAX_INDEXED
 from inspector.search.ranker import Ranking
 from inspector.search.vocabulary import MAX_QUERY_LENGTH, words
 
@@ -24,12 +23,14 @@ from inspector.search.vocabulary import MAX_QUERY_LENGTH, words
 #     1  a whole word of the description
 #
 # Equal tools are in the order of the alphabet. That several words add up is assumed. A query that is a tool's
-# name, and a name in `select:A,B`, scores 100. Of `+word` the name must have it. No tool is searched for that
-# is loaded at once (`_meta["anthropic/alwaysLoad"]`).
+# name, and a name in `select:A,B`, scores 100. `+word` has to match in one of the steps. Of a description the
+# first 4,096 characters are read. No tool is searched for that is loaded at once
+# (`_meta["anthropic/alwaysLoad"]`).
 
 CLAUDE_CODE = "claude-code"
 EXACT, WHOLE, WITHIN, HINTED, DESCRIBED = 100.0, 4.0, 3.0, 2.0, 1.0
 _SELECT = "select:"
+_READ = 4_096
 # All steps of the alphabet together: too little to change any other order, or a score's parts.
 _ALPHABET = 5e-10
 _FORBIDDEN = re.compile("[^A-Za-z0-9_-]")
@@ -52,7 +53,7 @@ class _NamedTexts:
         for name in query.names:
             if name in self.names:
                 yield Part(Signal.EXACT, name, EXACT, {"weight": EXACT})
-        if any(word not in self.sent for word in query.required):
+        if not all(self._step(word)[1] for word in query.required):
             return
         for word in query.words:
             signal, value = self._step(word)
@@ -73,7 +74,7 @@ class _NamedTexts:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """A query: tools by `names`, `words` that count, and those of them that a name is `required` to have."""
+    """A query: tools by `names`, `words` that count, and those of them that are `required` to match."""
 
     names: tuple[str, ...]
     words: tuple[str, ...] = ()
@@ -132,7 +133,7 @@ def _named_texts(tool: Tool) -> _NamedTexts:
         frozenset(name.lower() for name in names),
         frozenset(filter(None, sent.split("_"))),
         _spaced(hint if isinstance(hint, str) else ""),
-        _spaced(tool.description[:MAX_INDEXED]),
+        _spaced(tool.description[:_READ]),
     )
 
 

@@ -313,6 +313,21 @@ def test_claude_code_puts_the_tool_that_a_query_names_first() -> None:
     assert _kept(claude_code, "cancel_order")[0] == "cancel_order"
 
 
-def test_a_word_with_a_plus_must_be_in_the_name() -> None:
+def test_a_word_with_a_plus_must_match_somewhere() -> None:
+    """The order that was measured with Claude Code 2.1.332: request 2, messages[3].content[24]."""
     assert _kept(claude_code, "orders") == ["list_orders", "cancel_order"]
     assert _kept(claude_code, "+cancel orders") == ["cancel_order"]
+    texts = ["A merlin.", "Stands for a hint.", *["Stands."] * 4]
+    names = ["order_one", "order_two", "order_xmerlinx", "order_merlin_b", "order_merlin_a", "field"]
+    hints = ["", "merlin", *[""] * 4]
+    tools = [
+        Tool("s", name, text, meta={SEARCH_HINT: hint})
+        for name, text, hint in zip(names, texts, hints, strict=True)
+    ]
+    measured = ["order_merlin_a", "order_merlin_b", "order_xmerlinx", "order_two", "order_one"]
+    assert found_of_rankers(ClaudeCodeRanker(tools), tools, "+merlin stands") == measured
+
+
+def test_claude_code_reads_the_first_4096_characters_of_a_description() -> None:
+    tools = [Tool("s", f"field_{at}", "x" * (at - 1) + " dunlin") for at in (4_090, 4_097)]
+    assert found_of_rankers(ClaudeCodeRanker(tools), tools, "dunlin") == ["field_4090"]
