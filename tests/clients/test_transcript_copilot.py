@@ -68,11 +68,22 @@ def test_calls_have_their_server_time_and_outcome() -> None:
     ]
 
 
-def test_only_what_a_person_wrote_was_asked_and_a_compaction_is_told() -> None:
+def test_what_is_injected_was_not_asked_and_the_task_of_a_sub_agent_was() -> None:
+    asked = ["Order 20 kg of rye flour.", "Find another mill.", "Order there."]
+    assert [one.text for one in of(Asked, whole(FILES[COPILOT]))] == asked
+    injected = event("user.message", 1, content="Read this.", source="skill-pdf")
+    goes_on = event("user.message", 2, content="Go on.", isAutopilotContinuation=True)
+    assert of(Asked, read(COPILOT, injected, goes_on)) == []
+
+
+def test_a_compaction_and_a_stop_are_told_and_what_a_person_ran_is_no_call_of_the_model() -> None:
     entries = whole(FILES[COPILOT])
-    assert [one.text for one in of(Asked, entries)] == ["Order 20 kg of rye flour.", "Order there."]
     assert [(one.before, one.after, one.automatic) for one in of(Compacted, entries)] == [(8100, 4000, True)]
     assert [one.by_user for one in of(Interrupted, entries)] == [True]
+    done = event(
+        "tool.execution_complete", toolCallId="t", toolName="bash", success=True, isUserRequested=True
+    )
+    assert of(Called, read(COPILOT, done)) == []
 
 
 def test_a_sub_agent_is_a_session_of_its_own_below_its_parent() -> None:

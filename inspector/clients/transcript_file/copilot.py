@@ -36,7 +36,7 @@ AGENT = "copilot-cli"
 _READ = frozenset(
     {"session.start", "session.resume", "session.model_change", "session.compaction_complete", "abort"}
     | {"session.error", "session.shutdown", "user.message", "assistant.message", "assistant.turn_end"}
-    | {"tool.execution_start", "tool.execution_complete", "tool.user_requested"}
+    | {"tool.execution_start", "tool.execution_complete"}
 )
 # What is kept beside them: it is said in other events, too, or is not about models and tools.
 _STATES = (
@@ -50,7 +50,7 @@ _NOT_READ = frozenset(
     | {f"subagent.{state}" for state in ("started", "completed", "failed", "selected", "deselected")}
     | {f"{ask}.{state}" for ask in ("permission", "external_tool") for state in ("requested", "completed")}
     | {"assistant.turn_start", "assistant.reasoning", "tool_search.activated", "skill.invoked"}
-    | {"hook.start", "hook.end", "system.message", "system.notification"}
+    | {"hook.start", "hook.end", "system.message", "system.notification", "tool.user_requested"}
 )
 _INJECTED = ("skill-", "agent-")
 _BY_USER = ("user_initiated", "user_abort", "remote_command")
@@ -111,9 +111,9 @@ class CopilotReader:
                 self._user(data, at)
             case "assistant.message":
                 self._answer(data, at, event)
-            case "tool.execution_start" | "tool.user_requested":
+            case "tool.execution_start":
                 self._tools[text(data.get("toolCallId"))] = (_tool(data, "toolName"), at)
-            case "tool.execution_complete":
+            case "tool.execution_complete" if data.get("isUserRequested") is not True:
                 self._done(data, at)
             case "session.compaction_complete" if data.get("success") is not False:
                 self._compacted(data, at)
@@ -139,11 +139,9 @@ class CopilotReader:
 
     def _user(self, data: dict[str, Any], at: float | None) -> None:
         words = text(data.get("content"))
-        is_injected = (
-            text(data.get("source")).startswith(_INJECTED) or data.get("isAutopilotContinuation") is True
-        )
+        injected = text(data.get("source")).startswith(_INJECTED) and not self._agent
         self._flow.close()
-        if words.strip() and not is_injected:
+        if words.strip() and not injected and data.get("isAutopilotContinuation") is not True:
             self._flow.add(Asked(words, at))
         else:
             self._tally.leave_out("not written by the user")
