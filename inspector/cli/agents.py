@@ -14,7 +14,7 @@ from inspector.cli.options import Options, as_json, database
 from inspector.cli.table import Progress, is_json, say, show
 from inspector.clients.finding import KINDS, Findings, ToolUse, findings
 from inspector.clients.importing import Importer
-from inspector.clients.library import AgentReport, Found, ImportReport, ServerTotal, agent_report
+from inspector.clients.library import AgentReport, Found, ImportReport, ServerTotal, agent_report, tool_table
 from inspector.clients.transcript_file.reader import by_age, changed_at, find_transcripts, open_transcript
 from inspector.core.error import ConfigError
 from inspector.core.number import count, money, tokens
@@ -176,21 +176,14 @@ _SERVERS = (
     Column("results", lambda one: one.results or None, TOKENS),
     Column("trouble", lambda one: _trouble(one)),
 )
-_TOOLS = (
-    Column("tool", lambda pair: pair[0], NAME),
-    Column("calls", lambda pair: pair[1].calls, COUNT),
-    Column("definition", lambda pair: pair[1].definition or None, TOKENS),
-    Column("in all requests", lambda pair: pair[1].sent or None, TOKENS),
-    Column("results", lambda pair: pair[1].results or None, TOKENS),
-)
-_MOST = 8
 
 
 def tools_shown(tools: Sequence[tuple[str, ToolUse]]) -> Iterator[str | Table]:
     """Yield the tools that took most tokens, and what the columns are."""
     if tools:
-        yield f"\nTokens by tool ({min(_MOST, len(tools)):,} of {len(tools):,})"
-        yield Table.of(_TOOLS, tools[:_MOST])
+        table = tool_table(tools)
+        yield f"\nTokens by tool ({len(table.rows):,} of {len(tools):,})"
+        yield table
         yield f"results: arguments and results that the model read, each once; {NOTHING} if none"
 
 

@@ -26,7 +26,13 @@ def plain(file: BinaryIO, path: Path) -> BinaryIO:
     """The file, or what it stands for if it is compressed. Raises ConfigError if that cannot be read here."""
     is_compressed = file.read(len(_MAGIC)) == _MAGIC
     file.seek(0)
-    return cast("BinaryIO", io.BufferedReader(Decompressed(file, path), MEGABYTE)) if is_compressed else file
+    if not is_compressed:
+        return file
+    try:
+        return cast("BinaryIO", io.BufferedReader(Decompressed(file, path), MEGABYTE))
+    except ConfigError:
+        file.close()
+        raise
 
 
 def decompressed(file: BinaryIO) -> "Decompressed | None":
@@ -41,6 +47,7 @@ class Decompressed(io.RawIOBase):
     def __init__(self, file: BinaryIO, path: Path) -> None:
         """`file` is open at its beginning. Raises ConfigError without a decoder, which is a package."""
         super().__init__()
+        self._file, self._path = file, path
         if sys.version_info >= (3, 14):
             from compression import zstd
         else:
@@ -49,7 +56,6 @@ class Decompressed(io.RawIOBase):
             except ImportError as error:
                 hint = "Install the package backports.zstd, or decompress the file with `zstd -d`."
                 raise ConfigError(f"{path} is compressed with zstd", hint=hint) from error
-        self._file, self._path = file, path
         self._most = max(ALWAYS, MOST_TIMES * os.fstat(file.fileno()).st_size)
         self._broken = (EOFError, zstd.ZstdError)
         options = {zstd.DecompressionParameter.window_log_max: _WINDOW}

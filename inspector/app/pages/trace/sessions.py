@@ -20,8 +20,8 @@ from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.draw.table import table_lines
 from inspector.app.list_page import ListPage
 from inspector.app.place import TracePage
-from inspector.clients.finding import Findings, ServerUse, ToolUse
-from inspector.clients.library import AgentLibrary, Found, ImportReport, by_tokens
+from inspector.clients.finding import Findings, ServerUse
+from inspector.clients.library import AgentLibrary, Found, ImportReport, by_tokens, tool_table
 from inspector.clients.miss import backlog
 from inspector.core.number import byte_size, count, money, shown_moment, tokens
 from inspector.core.ports import SessionSummary
@@ -46,7 +46,6 @@ OWN = "toolsight"
 NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 _LONGEST, _MISSES = 200, 8
 _SERVERS = ("server", "known", "deferred", "loaded", "called", "calls", "tokens", "trouble")
-_TOOLS = ("tool", "calls", "definition", "in all requests", "results")
 _NUMBERS = frozenset(range(1, 7))
 # Seconds that the cursor rests on a session before it is read; sessions that are read before rows are drawn.
 _REST, _BATCH = 0.1, 20
@@ -180,16 +179,9 @@ def _tools(found: Findings, width: int) -> Iterator[Content]:
         yield Content()
         called = f"{tokens(results)} tokens of arguments and results"
         yield Content.styled(f"Tools took {definitions}{called}", "bold")
-        rows = tuple(map(_tool, tools[:_MISSES]))
-        yield from table_lines(Table("", _TOOLS, rows, _NUMBERS), width)
+        yield from table_lines(tool_table(tools), width)
     if found.tool_tokens is not None:
         yield Content.styled(f"the agent itself counts {tokens(found.tool_tokens)} for one request", MUTED)
-
-
-def _tool(one: tuple[str, ToolUse]) -> tuple[str, ...]:
-    tool_id, use = one
-    sizes = (use.definition, use.sent, use.results)
-    return (tool_id, f"{use.calls:,}", *(tokens(size) if size else "–" for size in sizes))
 
 
 def _misses(found: Findings) -> Iterator[Content]:
