@@ -20,12 +20,13 @@ from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
 from inspector.app.pages.find.rankers import RankerDialog, RankersPane, StepsPane
 from inspector.app.pages.find.results import NO_RANKS, ResultList
 from inspector.app.pages.find.score import LETTERS, ScorePane
-from inspector.app.pages.find.search import AskBar, Search, facts, introduction
+from inspector.app.pages.find.search import AskBar, Search, away_line, facts, introduction
 from inspector.app.pages.find.why_not import WhyNotPane
 from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.server import ServerPhase
 
 SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
 _LIST = "list"
@@ -86,6 +87,7 @@ class FindScreen(ToolKeys):
         self.pane_name = SCORE
         self._made = Search()
         self._intro = _INTRO
+        self._explained: tuple[Pane, Topic] | None = None
 
     def body(self) -> ComposeResult:
         yield AskBar(id="ask")
@@ -181,11 +183,17 @@ class FindScreen(ToolKeys):
     def _show_facts(self) -> None:
         index, report = self.session.state.index, self._report
         text = facts(report, index, self.size.width - 2) if report else introduction(self._intro, index)
-        self.write(text, "#facts")
+        away = self._made.away(self.session)
+        self.set_class(bool(away), "-away")
+        if report is not None and not report.hits:
+            servers = self.session.state.servers.values()
+            away = tuple(server for server in servers if server.phase is ServerPhase.FAILED)
+        told = (away_line(server, self.session.stderr(server.name)) for server in away)
+        self.write(Content("\n").join([*told, text]), "#facts")
 
     def _show_results(self) -> None:
         self._show_facts()
-        self._results.show(self._report, self._made.ranks, self.own_tool)
+        self._results.show(self._report, self._made.ranks, self.own_tool, self._made.away(self.session))
         self._show_pane()
 
     @property
@@ -199,8 +207,13 @@ class FindScreen(ToolKeys):
     @on(ResultList.Moved)
     def _show_pane(self) -> None:
         self._show_strip()
-        if self._pane_is_in_sight:
-            self._pane.show(Topic(self.request, self._report, self._results.hit, self.own_tool))
+        if not self._pane_is_in_sight:
+            return
+        shown = self._pane, Topic(self.request, self._report, self._results.hit, self.own_tool)
+        # What is known of a tool stays beside it while its server is away.
+        if shown != self._explained or not self._made.away(self.session):
+            self._explained = shown
+            self._pane.show(shown[1])
 
     def _show_strip(self) -> None:
         """Mark what is on."""
@@ -282,7 +295,7 @@ class FindScreen(ToolKeys):
     def _set_own(self, name: str) -> None:
         named = self.session.catalog.named(name)
         self.own_tool = named[0].id if len(named) == 1 else name
-        self._results.show(self._report, self._made.ranks, self.own_tool)
+        self._results.show(self._report, self._made.ranks, self.own_tool, self._made.away(self.session))
         self._results.found.move_to(self.own_tool)
 
     def action_edit_tool(self) -> None:

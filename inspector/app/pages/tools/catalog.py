@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -26,11 +27,11 @@ from inspector.app.place import Destination, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.core.number import count, tokens
 from inspector.core.server import ServerPhase
-from inspector.core.session import ServerState, SessionState, ToolState
+from inspector.core.session import Binding as Bound, ServerState, SessionState, ToolState
 from inspector.core.text import first_sentence
 from inspector.core.tool import Catalog, Tool
 from inspector.search.vocabulary import Tags
-from widgets import Choice, Column, FocusFrame, GuardedConfirm, Record, RecordList, plain, visible
+from widgets import Choice, Column, FocusFrame, GuardedConfirm, Record, RecordList, Tone, plain, visible
 
 COLUMNS = (
     Column("name", "server, tool", weight=5, shorten="name", min_width=14),
@@ -61,6 +62,7 @@ class CatalogRows:
         self._tags = Tags()
         self._made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
         self._groups: dict[str, list[Record]] = {}
+        self._last: tuple[object, dict[str, list[Record]]] = (None, {})
         self._servers: Mapping[str, ServerState] = {}
         self.keys: Collection[str] = frozenset()
         """The keys of all rows, shown or folded."""
@@ -84,8 +86,27 @@ class CatalogRows:
             made[state.id] = known
             self._groups.setdefault(state.server, []).append(known[2])
         self._made = made
-        self.keys = {*made, *map(server_key, self._groups)}
+        self._keep_those_away(session)
+        rows = (row.key for group in self._groups.values() for row in group)
+        self.keys = {*rows, *map(server_key, self._groups)}
         return True
+
+    def _keep_those_away(self, session: SessionState) -> None:
+        """Leave the tools of a server that restarts or failed where they were, greyed."""
+        seen_by = session.toolset, session.user, session.expert
+        kept = self._last[1] if self._last[0] == seen_by else {}
+        self._last = seen_by, kept
+        for name, server in session.servers.items():
+            rows = self._groups[name]
+            if (
+                server.phase is ServerPhase.READY
+                and rows
+                and not any(row.key in session.held for row in rows)
+            ):
+                kept[name] = rows
+            elif server.phase in (ServerPhase.CONNECTING, ServerPhase.FAILED):
+                there = {row.key for row in rows}
+                self._groups[name] += [_away(row) for row in kept.get(name, ()) if row.key not in there]
 
     def shown(self, folded: Collection[str] = ()) -> tuple[Record, ...]:
         """The rows in order, without the tools of the folded servers."""
@@ -133,7 +154,14 @@ def _tool_row(state: ToolState, tool: Tool | None, tags: Tags) -> Record:
         Content.styled(first_sentence(description)[:_SENTENCE], MUTED),
     )
     tagged = " ".join(f"#{tag}" for tag in tags.of(tool)) if tool is not None else ""
-    return Record(state.id, cells, search=f"{state.id} {tagged} {description}", copy=state.id)
+    tone: Tone = "muted" if state.binding is Bound.HELD else ""
+    return Record(state.id, cells, tone, search=f"{state.id} {tagged} {description}", copy=state.id)
+
+
+def _away(row: Record) -> Record:
+    """The row of a tool whose server is away, and of which nothing is held."""
+    name, tools, _, *rest = row.cells
+    return replace(row, cells=(name, tools, Content.styled("‖ away", "$text-warning"), *rest), tone="muted")
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
