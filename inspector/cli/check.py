@@ -13,12 +13,14 @@ from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say_json, say_report
-from inspector.clients.client import Client, all_clients
+from inspector.clients.client import Client, all_clients, find_client
 from inspector.core.number import count
 from inspector.core.report import NAME, NUMBER, TWO, Column, Table, selected
-from inspector.measure.check.checking import CheckReport, Demands, check as check_session
+from inspector.measure.check.check_file import find_check
+from inspector.measure.check.checking import RULES, CheckReport, Demands, check as check_session, snapshot_of
 from inspector.measure.check.expectation import parse, read_expectations
 from inspector.measure.check.finding import Finding, Severity
+from inspector.measure.check.lock import Snapshot
 from inspector.session.workbench import Workbench
 
 _EFFECT = "effects{ranker client ranks confidence tokens losers{tool_id query}}"
@@ -59,6 +61,12 @@ _SERVERS = (
 )
 @as_clients
 @click.option("--budget", type=click.IntRange(min=1), help="The most tokens that all definitions may take.")
+@click.option(
+    "--snapshot",
+    type=click.Path(path_type=Path),
+    help="Tell what changed since this file was written: tools.lock.json.",
+)
+@click.option("--update", is_flag=True, help="Write the snapshot, which accepts what is there now.")
 @click.option("--no-model", is_flag=True, help="Rank by words alone, which is fast.")
 @click.option(
     "--fail-on",
@@ -81,9 +89,11 @@ def check(
     requests: Path | None,
     clients: tuple[Client, ...],
     budget: int | None,
+    snapshot: Path | None,
     fail_on: str | None,
     form: str,
     *,
+    update: bool,
     no_model: bool,
     in_full: bool,
     **values: Any,
@@ -95,19 +105,32 @@ def check(
     \b
     toolsight check server.py --expect "show bill 77 -> get_invoice"
     """
-    wanted = tuple(map(parse, expected)) + (read_expectations(requests) if requests else ())
-    demands = Demands(wanted, clients or all_clients(), budget or 0)
+    own, folder = find_check(Path.cwd(), [rule.name for rule in RULES])
+    path = snapshot or (folder / own.snapshot if own.snapshot else None)
+    if update and path is None:
+        raise click.UsageError("--update needs --snapshot FILE, or a snapshot in the check's configuration.")
+    files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
+    demands = Demands(
+        (*map(parse, (*own.expect, *expected)), *(one for file in files for one in read_expectations(file))),
+        clients or tuple(map(find_client, own.client)) or all_clients(),
+        budget or own.budget or 0,
+        Snapshot.read(path) if path and not update else None,
+        own.disable,
+    )
     found: list[CheckReport] = []
 
     async def work(bench: Workbench) -> None:
-        found.append(check_session(bench, demands))
+        report = check_session(bench, demands)
+        if update and path and not report.failed:
+            snapshot_of(bench).write(path)
+        found.append(report)
 
-    run_headless(options(**values), work, listing=no_model)
-    report = found[0]
+    run_headless(options(**values), work, listing=no_model, tell_problems=False)
+    report, fails = found[0], fail_on or own.fail_on or "error"
     _print(report, "json" if is_json() else form, in_full=in_full)
     if report.failed:
         sys.exit(Exit.FAILED)
-    if not report.passes(None if fail_on == "never" else Severity(fail_on or "error")):
+    if not report.passes(None if fails == "never" else Severity(fails)):
         sys.exit(Exit.GATE)
 
 
@@ -132,6 +155,12 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
         for one in findings:
             yield from _finding(one)
         yield f"  {rule.help}"
+    if report.disabled:
+        yield ""
+    for off in report.disabled:
+        yield f"turned off: {off.rule}, {count(off.findings, 'finding')}: {off.reason}"
+    for server in report.failed:
+        yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
     yield f"\n{_summary(report, len(shown))}"
 
 
@@ -144,8 +173,11 @@ def _finding(one: Finding) -> Iterator[str]:
 
 def _summary(report: CheckReport, shown: int) -> str:
     holding = len(report.expectations) - len(report.broken)
-    parts = [f"{holding} of {count(len(report.expectations), 'expectation')} hold"]
+    hold = f"{holding} of {count(len(report.expectations), 'expectation')} held"
+    parts = [hold] if report.expectations else []
     parts += [count(shown, "finding")]
     if more := len(report.findings) - shown:
         parts.append(f"{more} more without effect: --all")
+    if off := sum(one.findings for one in report.disabled):
+        parts.append(f"{off} of rules that are turned off")
     return "; ".join(parts)

@@ -27,7 +27,11 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "call": (("get_alerts", "city=Oslo", WEATHER), 0, "get_alerts of Oslo: sunny"),
     "clients": (("codex",), 0, "https://github.com/openai/codex"),
     "search": (("forecast for a city", WEATHER), 0, "weather:get_forecast"),
-    "check": (("--expect", "forecast for a city -> get_forecast", "--no-model", WEATHER), 0, "1 of 1"),
+    "check": (
+        ("--expect", "forecast for a city -> get_forecast", "--no-model", WEATHER),
+        0,
+        "1 of 1 expectation held",
+    ),
     "bench": (("--data", DATA, "--ranker", "bm25", "--embedding-model", "none"), 0, "bm25"),
     "bench calibrate": (("--data", DATA), 0, '"settings": {"discovery": {"min_probability":'),
     "bench label": ((REQUESTS, "--query", "cut my hair", "--impossible"), 0, "added 1"),

@@ -7,8 +7,13 @@ from dataclasses import dataclass, field
 from inspector.clients.client import Client
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
-from inspector.measure.check.expectation import Expectation, ExpectationResult, resolved, results
+from inspector.measure.check import definition_rule, lock, trust_rule
+from inspector.measure.check.definition_rule import definition_findings
+from inspector.measure.check.expectation import Expectation, ExpectationResult, as_case, resolved, results
 from inspector.measure.check.finding import Finding, Proposal, Rule, Severity, Stage
+from inspector.measure.check.lock import Snapshot
+from inspector.measure.check.trust_rule import trust_findings
+from inspector.session.client_view import instructions_of
 from inspector.session.view import SessionView
 
 OVER_BUDGET = Rule(
@@ -19,6 +24,7 @@ OVER_BUDGET = Rule(
     "A client without a search sends every definition with each request. Shorten the longest ones, or raise "
     "the budget.",
 )
+RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, OVER_BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +51,13 @@ class Disabled:
 class Demands:
     """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
 
-    `disabled` maps rules that are turned off to the reason.
+    `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason.
     """
 
     expectations: tuple[Expectation, ...] = ()
     clients: tuple[Client, ...] = ()
     budget: int = 0
+    snapshot: Snapshot | None = None
     disabled: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -88,11 +95,12 @@ class CheckReport:
         """Whether every expectation holds and no finding is as severe; None: whatever was found."""
         if fail_on is None:
             return True
-        return not self.broken and not any(one.rule.severity.is_at_least(fail_on) for one in self.findings)
+        felt = (one.rule.severity for one in self.findings if one.is_felt)
+        return not self.broken and not any(severity.is_at_least(fail_on) for severity in felt)
 
 
-def check(session: SessionView, demands: Demands, found: Sequence[Finding] = ()) -> CheckReport:
-    """Check the session's tools; `found` are findings that were made elsewhere, as by comparing snapshots.
+def check(session: SessionView, demands: Demands) -> CheckReport:
+    """Check the session's tools.
 
     Raises ConfigError if an expectation names no tool, ModelError if a query cannot be embedded.
     """
@@ -101,7 +109,11 @@ def check(session: SessionView, demands: Demands, found: Sequence[Finding] = ())
     retrieval = session.retrieval
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
-    findings = [*_over_budget(servers, demands.budget), *found]
+    findings = [
+        *_over_budget(servers, demands.budget),
+        *_drift(session, servers, demands.snapshot),
+        *_of_catalog(session, demands),
+    ]
     kept = [one for one in findings if one.rule.name not in demands.disabled]
     left_out = Counter(one.rule.name for one in findings)
     return CheckReport(
@@ -113,6 +125,34 @@ def check(session: SessionView, demands: Demands, found: Sequence[Finding] = ())
         tokenizer=session.accounting.meter.tokenizer.label,
         ranker=retrieval.ranker_name,
     )
+
+
+def snapshot_of(session: SessionView) -> Snapshot:
+    """What the session's servers declare now."""
+    return Snapshot.of(session.catalog.tools, instructions_of(session.state))
+
+
+def _drift(
+    session: SessionView, servers: Sequence[CheckedServer], before: Snapshot | None
+) -> Iterator[Finding]:
+    """What changed since the snapshot; nothing is said of servers that failed."""
+    if before is not None:
+        failed = {server.name for server in servers if server.failure}
+        yield from lock.drift(before.without(failed), snapshot_of(session).without(failed))
+
+
+def _of_catalog(session: SessionView, demands: Demands) -> Iterator[Finding]:
+    """What is found about definitions, as they are, between servers and as clients get them."""
+    retrieval, instructions = session.retrieval, instructions_of(session.state)
+    cases = [as_case(one, number) for number, one in enumerate(demands.expectations, 1)]
+    yield from definition_findings(
+        retrieval.index,
+        demands.clients,
+        instructions,
+        cases=[*retrieval.given(), *cases],
+        tokens=session.accounting.meter.tool,
+    )
+    yield from trust_findings(retrieval.index.tools, instructions)
 
 
 def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -110,8 +110,10 @@ class Finding:
 
     @property
     def is_felt(self) -> bool:
-        """Whether it is more than a note: it is severe, or mending it changes what is found."""
-        return self.rule.severity is not Severity.NOTE or any(one.is_felt for one in self.effects)
+        """Whether mending it changes what is found; unmeasured, whether it is no mere note."""
+        if self.effects:
+            return any(one.is_felt for one in self.effects)
+        return self.rule.severity is not Severity.NOTE
 
 
 @dataclass(frozen=True, slots=True)
