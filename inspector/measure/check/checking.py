@@ -151,6 +151,7 @@ def _of_catalog(session: SessionView, demands: Demands) -> Iterator[Finding]:
         instructions,
         cases=[*retrieval.given(), *cases],
         tokens=session.accounting.meter.tool,
+        rankers=retrieval.rankers,
     )
     yield from trust_findings(retrieval.index.tools, instructions)
 

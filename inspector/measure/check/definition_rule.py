@@ -5,12 +5,12 @@ only what is certain is said, that it has no word that the name does not have.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from inspector.access.reach import EvalCase
-from inspector.clients.client import Client, Confidence, Topic
-from inspector.clients.seen import SeenTool, as_sent
+from inspector.clients.client import Client, Confidence, NameRule, Topic
+from inspector.clients.seen import SeenTool, as_sent, sent_name
 from inspector.core.number import count
 from inspector.core.settings import DiscoverySettings
 from inspector.core.text import one_line, shortened
@@ -130,8 +130,30 @@ RULES = (
 )
 # So much of a text is quoted as proof.
 _QUOTED = 160
+# As many pairs of similar tools as this, for each tool.
+_PAIRS = 5
 _NO_CLAIMS = Annotations()
 _SURE = (Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
+
+
+class Ranked:
+    """Where one ranker puts the tools, each query ranked once."""
+
+    def __init__(self, rankers: CatalogRankers, ranker: str) -> None:
+        self.rankers, self.ranker, self.index = rankers, ranker, rankers.index
+        self._known: dict[str, Standings] = {}
+
+    def of(self, query: str) -> Standings:
+        if query not in self._known:
+            self._known[query] = Standings(self.rankers.get(self.ranker).rank(query))
+        return self._known[query]
+
+    def best(self, case: EvalCase) -> tuple[int | None, str]:
+        """The best rank of the tools that a request wants, None if none is a result, and which tool it is."""
+        standings, index = self.of(case.query), self.index
+        wanted = [index.position[one] for group in case.relevant for one in group if one in index.position]
+        kept = [(standings[place].rank, index.ids[place]) for place in wanted if standings[place].kept]
+        return min(kept, default=(None, index.ids[wanted[0]] if wanted else ""))
 
 
 def definition_findings(
@@ -141,15 +163,17 @@ def definition_findings(
     *,
     cases: Sequence[EvalCase] = (),
     tokens: Callable[[Tool], int] = lambda _tool: 0,
+    rankers: CatalogRankers | None = None,
 ) -> Iterator[Finding]:
     """The facts about the tools of an index: each alone, beside the others, and as the clients get it.
 
-    What a client's cut changes is measured on the `cases` that want the tool, or on requests made of its own
-    texts; `tokens` counts a definition's.
+    What siblings and cuts change is measured on the `cases` that want the tool, or without cases on requests
+    made of its own texts; `tokens` counts a definition's. The `rankers` are those of the index.
     """
+    rankers = rankers or CatalogRankers(index, DiscoverySettings())
     for tool in index.tools:
         yield from _alone(tool)
-    yield from _siblings(index)
+    yield from _siblings(index, Ranked(rankers, rankers.settings.ranker), cases)
     of_clients: dict[tuple[str, str, str, str], list[Finding]] = defaultdict(list)
     for client in clients:
         for one in _as_client(client, index, instructions, cases, tokens):
@@ -182,7 +206,7 @@ def _alone(tool: Tool) -> Iterator[Finding]:
         message = "It has no output schema, and no word beyond its name and parameters."
         yield finding(RESULT, message, quoted if said else f"the name alone: {tool.name}")
     if silent := [one.name for one in known if not one.description.strip()]:
-        message = f"{len(silent)} of {count(len(known), 'parameter')} have no description."
+        message = f"{len(silent)} of {count(len(known), 'parameter')} without a description."
         yield finding(PARAMETER, message, ", ".join(silent))
     if tool.annotations == _NO_CLAIMS:
         yield finding(UNANNOTATED, "It declares none of MCP's hints.", "annotations: none")
@@ -194,19 +218,43 @@ def _quoted(text: str) -> str:
     return shortened(one_line(text), _QUOTED)
 
 
-def _siblings(index: ToolIndex) -> Iterator[Finding]:
+def _siblings(index: ToolIndex, ranking: Ranked, cases: Sequence[EvalCase]) -> Iterator[Finding]:
     """For each tool the tools that it is confused with, closest first; twins by name alone are none."""
     pairs: dict[str, list[tuple[str, Confusable]]] = defaultdict(list)
-    for pair in confusables(index, limit=len(index.tools)):
+    for pair in confusables(index, limit=_PAIRS * len(index.tools)):
         if pair.reason is not Reason.SAME_NAME:
             pairs[pair.first].append((pair.second, pair))
             pairs[pair.second].append((pair.first, pair))
-    for tool in index.tools:
-        if found := pairs.get(tool.id):
-            names = [other for other, _ in found]
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            proof = "; ".join(map(_likeness, found))
-            yield Finding(SIBLING, tool.server, tool.name, f"{names[0]}{more} says nearly the same.", proof)
+    similar = [tool for tool in index.tools if tool.id in pairs]
+    cases = cases or _requests_for(similar)
+    for tool in similar:
+        names = [other for other, _ in pairs[tool.id]]
+        said = f"{names[0]} says" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more say"
+        yield Finding(
+            SIBLING,
+            tool.server,
+            tool.name,
+            f"{said} nearly the same.",
+            "; ".join(map(_likeness, pairs[tool.id])),
+            effects=tuple(_ahead(ranking, tool.id, names, cases)),
+        )
+
+
+def _ahead(
+    ranking: Ranked, tool_id: str, siblings: Sequence[str], cases: Sequence[EvalCase]
+) -> Iterator[Effect]:
+    """The tool's ranks for its own requests, and those it would have if no sibling stood before it."""
+    position, ranks = ranking.index.position, dict[str, tuple[int | None, int | None]]()
+    for case in cases:
+        if not _wants(case, tool_id):
+            continue
+        standings = ranking.of(case.query)
+        rank = standings[position[tool_id]].rank
+        others = [one for one in siblings if not _wants(case, one)]
+        before = sum(standings[position[one]].rank < rank for one in others)
+        ranks[case.query] = rank, rank - before
+    if ranks:
+        yield Effect(ranking.ranker, ranks, 0)
 
 
 def _likeness(sibling: tuple[str, Confusable]) -> str:
@@ -226,7 +274,11 @@ def _as_client(
     view = view_as(client, index.tools, instructions, lambda _text: 0)
     yield from _names(client, view.tools)
     cut = [seen for seen in view.offered if seen.description.lost]
-    effects = _CutEffects(client, index, cases or _requests_for(cut), tokens) if cut else None
+    effects = (
+        _CutEffects(client, index, cases or _requests_for([seen.tool for seen in cut]), tokens)
+        if cut
+        else None
+    )
     for seen in view.offered:
         if effects is not None and seen.description.lost:
             yield _cut(client, seen, effects)
@@ -258,7 +310,10 @@ def _names(client: Client, tools: Sequence[SeenTool]) -> Iterator[Finding]:
         if rule.limit and len(plain) > rule.limit:
             message = f"{client.title} cuts its name from {len(plain)} characters to {len(seen.name)}."
             yield _finding(NAME_CUT, client, seen, message, f"{plain} becomes {seen.name}", Topic.NAMES)
-        elif seen.name != plain:
+        elif (
+            seen.name != plain
+            and sent_name(NameRule(replaced=rule.replaced), "", seen.tool.name) != seen.tool.name
+        ):
             message = f"{client.title} calls it otherwise."
             yield _finding(RENAMED, client, seen, message, f"{plain} becomes {seen.name}", Topic.NAMES)
 
@@ -293,9 +348,9 @@ def _instructions_cut(client: Client, server: SeenServer) -> Finding:
     return Finding(INSTRUCTIONS_CUT, server.name, "", message, proof, client.name)
 
 
-def _requests_for(tools: Iterable[SeenTool]) -> tuple[EvalCase, ...]:
+def _requests_for(tools: Sequence[Tool]) -> tuple[EvalCase, ...]:
     """Requests made of the tools' own texts."""
-    return tuple(case for case in generate([seen.tool for seen in tools]) if case.is_possible)
+    return tuple(case for case in generate(tools) if case.is_possible)
 
 
 def _cut(client: Client, seen: SeenTool, effects: "_CutEffects") -> Finding:
@@ -312,37 +367,27 @@ class _CutEffects:
     def __init__(
         self, client: Client, index: ToolIndex, cases: Sequence[EvalCase], tokens: Callable[[Tool], int]
     ) -> None:
-        own = apart(index)
+        sent = apart(index).updated(as_sent(client, index.tools))
         self._client, self._cases, self._tokens = client, cases, tokens
-        self._sent = CatalogRankers(own.updated(as_sent(client, index.tools)), DiscoverySettings())
-        self._before: dict[str, Standings] = {}
+        self._sent = Ranked(CatalogRankers(sent, DiscoverySettings()), client.search.ranker)
 
     def of(self, seen: SeenTool) -> Iterator[Effect]:
         """What the whole description would change; nothing for a client whose search is not known."""
-        ranker, tool = self._client.search.ranker, seen.tool
-        if not ranker or not any(_wants(case, tool.id) for case in self._cases):
+        tool, index = seen.tool, self._sent.index
+        if not self._sent.ranker or not any(_wants(case, tool.id) for case in self._cases):
             return
-        sent = self._sent.index.tools[self._sent.index.position[tool.id]]
-        whole = edited_rankers(self._sent, replace(sent, description=tool.description), tool.id)
-        ranks, losers = {}, []
+        sent = index.tools[index.position[tool.id]]
+        edited = edited_rankers(self._sent.rankers, replace(sent, description=tool.description), tool.id)
+        whole = Ranked(edited, self._sent.ranker)
+        ranks, losers = dict[str, tuple[int | None, int | None]](), list[Loser]()
         for case in self._cases:
-            if case.query not in self._before:
-                self._before[case.query] = Standings(self._sent.get(ranker).rank(case.query))
-            before = self._best(case, self._before[case.query])
-            after = self._best(case, Standings(whole.get(ranker).rank(case.query)))
+            (before, name), (after, _) = self._sent.best(case), whole.best(case)
             if _wants(case, tool.id):
-                ranks[case.query] = before[0], after[0]
-            elif before != after and (after[0] is None or (before[0] is not None and after[0] > before[0])):
-                losers.append(Loser(before[1], case.query))
+                ranks[case.query] = before, after
+            elif before is not None and (after is None or after > before):
+                losers.append(Loser(name, case.query))
         tokens = self._tokens(tool) - self._tokens(replace(tool, description=sent.description))
-        yield Effect(ranker, ranks, tokens, losers=tuple(losers), client=self._client.name)
-
-    def _best(self, case: EvalCase, standings: Standings) -> tuple[int | None, str]:
-        """The best rank of the tools that the request wants, None if none is a result, and which it is."""
-        index = self._sent.index
-        wanted = [index.position[one] for group in case.relevant for one in group if one in index.position]
-        kept = [(standings[place].rank, index.ids[place]) for place in wanted if standings[place].kept]
-        return min(kept, default=(None, index.ids[wanted[0]] if wanted else ""))
+        yield Effect(self._sent.ranker, ranks, tokens, losers=tuple(losers), client=self._client.name)
 
 
 def _wants(case: EvalCase, tool_id: str) -> bool:
