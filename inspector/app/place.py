@@ -273,6 +273,13 @@ class EditPage(Destination):
 
 
 @dataclass(frozen=True, slots=True)
+class WorklistPage(Destination):
+    """Requests to keep in sight, each with the tool it should find."""
+
+    wanted: tuple[tuple[SearchRequest, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MarketplacePage(Destination):
     """A plugin of the marketplace, among those that may serve a query."""
 

@@ -22,11 +22,21 @@ from inspector.app.pages.find.results import NO_RANKS, ResultList
 from inspector.app.pages.find.score import LETTERS, ScorePane
 from inspector.app.pages.find.search import AskBar, Search, away_line, facts, introduction
 from inspector.app.pages.find.why_not import WhyNotPane
-from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
+from inspector.app.pages.find.worklist import Worklist
+from inspector.app.place import (
+    ComparePage,
+    Destination,
+    EditPage,
+    SearchPage,
+    StepsPage,
+    WhyNotPage,
+    WorklistPage,
+)
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerPhase
+from widgets import RecordList
 
 SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
 _LIST = "list"
@@ -60,6 +70,8 @@ class FindScreen(ToolKeys):
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("b", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
         Binding("i", "ask", "query", id="find.ask"),
+        Binding("a", "keep", "to worklist", id="find.keep"),
+        Binding("A", "keep_failing", "all that miss", show=False, id="find.keep_failing"),
         Binding("p", "pick", "pick your tool", id="find.pick"),
         Binding("u", "ranker", "ranker", id="find.ranker"),
         Binding("r", "repeat", "again", id="find.repeat"),
@@ -73,13 +85,14 @@ class FindScreen(ToolKeys):
         "w why not: the missing words, the additions tried, and where the tool to beat scores higher.",
         "e edit: a draft, never sent. enter drafts an addition, x exports the draft, ctrl+y copies its text.",
         "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
-        "ctrl+r: server's text or your draft; ctrl+z: undo. Generated requests are easier than real ones.",
-        "c rankers: the tool's rank under each; enter shows the formula, u switches. b: one search per step.",
-        "confidence: the chance a tool does what you asked. score: the sum of its parts. esc: to the list.",
+        "a adds the request and your tool to the worklist, A all labelled requests and searches that miss.",
+        "The worklist ranks them again at each save (▲ ▼ =): d removes one, enter shows it, tab leads there.",
+        "c rankers: the tool's rank under each; u switches. b: one search per step. esc: to the list.",
     )
 
     _ask_bar = query_one(AskBar)
     _results = query_one(ResultList)
+    _worklist = query_one(Worklist)
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,7 +109,9 @@ class FindScreen(ToolKeys):
             for name in _TABS:
                 yield Static(id=f"to-{name}")
         with Horizontal(id="body"):
-            yield ResultList()
+            with Vertical(id="left"):
+                yield ResultList()
+                yield Worklist()
             with Vertical(id="right"), ContentSwitcher(initial=SCORE, id="panes"):
                 yield ScorePane()
                 yield WhyNotPane()
@@ -115,6 +130,7 @@ class FindScreen(ToolKeys):
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
         self._made = self._made.again(self.session)
+        self._worklist.follow()
         self._show_results()
 
     def arrive(self, destination: Destination) -> None:
@@ -139,6 +155,8 @@ class FindScreen(ToolKeys):
             case StepsPage(request):
                 self._look(request)
                 self._open_pane(STEPS)
+            case WorklistPage(wanted):
+                self._worklist.add(wanted)
 
     @on(AskBar.Asked)
     def _asked(self, event: AskBar.Asked) -> None:
@@ -271,6 +289,8 @@ class FindScreen(ToolKeys):
         """The tool under the cursor, in the list or on the right; "" if there is none."""
         if self._pane.has_focus_within or (self.has_class("-narrow") and self._pane_is_in_sight):
             return self._pane.tool_id
+        if self._worklist.has_focus_within:
+            return self._worklist.tool_id
         return self._results.hit.tool_id if self._results.hit is not None else ""
 
     def action_why(self) -> None:
@@ -318,6 +338,33 @@ class FindScreen(ToolKeys):
         self._look(request)
         self._set_own(tool_id)
         self._open_pane(EDIT)
+
+    def action_keep(self) -> None:
+        """Keep the request in sight with the tool it should find: yours, or one that is asked for."""
+        if not self._has_query():
+            return
+        request = self.request
+
+        def keep(tool_id: str | None) -> None:
+            if tool_id:
+                self._set_own(tool_id)
+                self._worklist.add([(request, self.own_tool)])
+
+        if self.own_tool:
+            keep(self.own_tool)
+        else:
+            self.app.push_screen(ToolPicker(self.session, "Which tool should it find?"), keep)
+
+    def action_keep_failing(self) -> None:
+        """Keep in sight every labelled request and search of this session that misses its tool."""
+        self._worklist.add_failing()
+
+    @on(Worklist.Chosen)
+    def _show_kept(self, event: Worklist.Chosen) -> None:
+        self._look(event.item.request)
+        self._set_own(event.item.tool_id)
+        self._show_pane()
+        self.call_later(self._worklist.query_one(RecordList).focus)
 
     def action_ask(self) -> None:
         """Go back to the query."""

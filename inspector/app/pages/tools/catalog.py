@@ -1,7 +1,7 @@
 """The servers and their tools in one list on the left, everything about the chosen one on the right."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -62,13 +62,19 @@ class CatalogRows:
         self._tags = Tags()
         self._made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
         self._groups: dict[str, list[Record]] = {}
-        self._last: tuple[object, dict[str, list[Record]]] = (None, {})
+        self._last: tuple[str, dict[str, list[Record]]] = ("", {})
         self._servers: Mapping[str, ServerState] = {}
         self.keys: Collection[str] = frozenset()
         """The keys of all rows, shown or folded."""
 
-    def update(self, session: SessionState, catalog: Catalog, tags: Tags | None = None) -> bool:
-        """Make the rows that changed; return False if nothing did."""
+    def update(
+        self,
+        session: SessionState,
+        catalog: Catalog,
+        tags: Tags | None = None,
+        permits: Callable[[str], bool] = lambda _tool_id: True,
+    ) -> bool:
+        """Make the rows that changed; return False if nothing did. `permits` says which tools may be seen."""
         tags = tags or Tags()
         seen = (session.servers, session.tools, session.held, catalog)
         if tags != self._tags:
@@ -86,16 +92,15 @@ class CatalogRows:
             made[state.id] = known
             self._groups.setdefault(state.server, []).append(known[2])
         self._made = made
-        self._keep_those_away(session)
+        self._keep_those_away(session, permits)
         rows = (row.key for group in self._groups.values() for row in group)
         self.keys = {*rows, *map(server_key, self._groups)}
         return True
 
-    def _keep_those_away(self, session: SessionState) -> None:
+    def _keep_those_away(self, session: SessionState, permits: Callable[[str], bool]) -> None:
         """Leave the tools of a server that restarts or failed where they were, greyed."""
-        seen_by = session.toolset, session.user, session.expert
-        kept = self._last[1] if self._last[0] == seen_by else {}
-        self._last = seen_by, kept
+        kept = self._last[1] if self._last[0] == session.toolset else {}
+        self._last = session.toolset, kept
         for name, server in session.servers.items():
             rows = self._groups[name]
             if (
@@ -106,7 +111,8 @@ class CatalogRows:
                 kept[name] = rows
             elif server.phase in (ServerPhase.CONNECTING, ServerPhase.FAILED):
                 there = {row.key for row in rows}
-                self._groups[name] += [_away(row) for row in kept.get(name, ()) if row.key not in there]
+                gone = (row for row in kept.get(name, ()) if row.key not in there and permits(row.key))
+                self._groups[name] += map(_away, gone)
 
     def shown(self, folded: Collection[str] = ()) -> tuple[Record, ...]:
         """The rows in order, without the tools of the folded servers."""
@@ -255,7 +261,8 @@ class ToolsScreen(ListPage, ToolKeys):
         self._came_from_elsewhere = True
 
     def show_view(self, view: View) -> None:
-        if self._rows.update(view.state, self.session.catalog, self.session.retrieval.rules.tags):
+        tags, permits = self.session.retrieval.rules.tags, self.session.sight.permits
+        if self._rows.update(view.state, self.session.catalog, tags, permits):
             self._show_rows()
         self._draw_soon()
 
