@@ -1,18 +1,19 @@
 """`toolsight check`: expectations and findings about definitions, for people and for CI."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import click
 
+from inspector.cli.check_format import github, junit, sarif
 from inspector.cli.clients import as_clients
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import is_json, say_json, say_report
+from inspector.cli.table import is_json, say_json, say_raw, say_report
 from inspector.clients.client import Client, all_clients, find_client
 from inspector.core.number import count
 from inspector.core.report import NAME, NUMBER, TWO, Column, Table, selected
@@ -46,6 +47,12 @@ _SERVERS = (
     Column("", lambda one: f"failed: {one.failure}" if one.failure else ""),
 )
 
+_FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
+    "sarif": lambda report, _: sarif(report),
+    "junit": junit,
+    "github": lambda report, _: github(report),
+}
+
 
 @click.command()
 @click.option(
@@ -76,10 +83,10 @@ _SERVERS = (
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "sarif", "junit", "github"]),
     default="text",
     show_default=True,
-    help="Output for people or for programs.",
+    help="Output for people or for programs: SARIF 2.1.0, JUnit XML, annotations of GitHub Actions.",
 )
 @click.option("--all", "in_full", is_flag=True, help="Show findings without a measured effect too.")
 @shared
@@ -127,17 +134,20 @@ def check(
 
     run_headless(options(**values), work, listing=no_model, tell_problems=False)
     report, fails = found[0], fail_on or own.fail_on or "error"
-    _print(report, "json" if is_json() else form, in_full=in_full)
+    least = None if fails == "never" else Severity(fails)
+    _print(report, "json" if is_json() else form, least, in_full=in_full)
     if report.failed:
         sys.exit(Exit.FAILED)
-    if not report.passes(None if fails == "never" else Severity(fails)):
+    if not report.passes(least):
         sys.exit(Exit.GATE)
 
 
-def _print(report: CheckReport, form: str, *, in_full: bool) -> None:
+def _print(report: CheckReport, form: str, fail_on: Severity | None, *, in_full: bool) -> None:
     """Print the report in the form that was asked for."""
     if form == "json":
         say_json(selected(report, _REPORT))
+    elif form in _FORMATS:
+        say_raw(_FORMATS[form](report, fail_on))
     else:
         say_report(_text(report, in_full=in_full))
 

@@ -1,17 +1,19 @@
 """Checks a session's catalog: what is expected, what is found about its definitions, what it costs."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from inspector.clients.client import Client
+from inspector.config.file import server_files
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.measure.check import definition_rule, lock, trust_rule
 from inspector.measure.check.definition_rule import definition_findings
 from inspector.measure.check.expectation import Expectation, ExpectationResult, as_case, resolved, results
-from inspector.measure.check.finding import Finding, Proposal, Rule, Severity, Stage
+from inspector.measure.check.finding import Finding, Place, Proposal, Rule, Severity, Stage
 from inspector.measure.check.lock import Snapshot
+from inspector.measure.check.source_text import place_of_tool
 from inspector.measure.check.trust_rule import trust_findings
 from inspector.session.client_view import instructions_of
 from inspector.session.view import SessionView
@@ -65,6 +67,7 @@ class Demands:
 class CheckReport:
     """What a check found: the worst findings first.
 
+    `suppressed` are those of rules that are turned off. `places` say by id where tools stand in source files.
     `proposals` are for tools that an expectation misses. `tokenizer` says how tokens were counted.
     """
 
@@ -73,6 +76,8 @@ class CheckReport:
     findings: tuple[Finding, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     disabled: tuple[Disabled, ...] = ()
+    suppressed: tuple[Finding, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)
     budget: int = 0
     tokenizer: str = ""
     ranker: str = ""
@@ -114,13 +119,18 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         *_drift(session, servers, demands.snapshot),
         *_of_catalog(session, demands),
     ]
-    kept = [one for one in findings if one.rule.name not in demands.disabled]
     left_out = Counter(one.rule.name for one in findings)
+    told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
+    places = _places(session, told_of)
+    findings = [replace(one, place=one.place or places.get(one.subject)) for one in findings]
+    kept = [one for one in findings if one.rule.name not in demands.disabled]
     return CheckReport(
         servers,
         tried,
         by_severity(kept),
         disabled=tuple(Disabled(rule, reason, left_out[rule]) for rule, reason in demands.disabled.items()),
+        suppressed=tuple(one for one in findings if one.rule.name in demands.disabled),
+        places=places,
         budget=demands.budget,
         tokenizer=session.accounting.meter.tokenizer.label,
         ranker=retrieval.ranker_name,
@@ -160,6 +170,14 @@ def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings, the worst first, otherwise in their order."""
     order = list(Severity)
     return tuple(sorted(findings, key=lambda one: order.index(one.rule.severity)))
+
+
+def _places(session: SessionView, ids: Collection[str]) -> dict[str, Place]:
+    """Where the tools stand in the files that their servers are started from."""
+    files = {spec.name: server_files(spec) for spec in session.configuration.servers}
+    tools = [tool for tool in session.catalog.tools if tool.id in ids]
+    found = ((tool.id, place_of_tool(files.get(tool.server, ()), tool)) for tool in tools)
+    return {id_: place for id_, place in found if place is not None}
 
 
 def _servers(session: SessionView) -> Iterator[CheckedServer]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from inspector.config.editor import replace_file
-from inspector.config.file import MAX_BYTES, load_document, read_bytes, unusable
+from inspector.config.file import MAX_BYTES, read_bytes, read_text, unusable
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash, judged
 from inspector.core.error import ConfigError
 from inspector.core.number import count
@@ -147,12 +147,14 @@ def _escaped(character: str) -> str:
 
 def _document(path: Path) -> dict[str, Any]:
     missing = "Write it with `--update`, and commit it."
-    if b"\n<<<<<<< " in read_bytes(path, "snapshot", limit=MAX_BYTES, missing=missing):
+    text = read_text(path, "snapshot", limit=MAX_BYTES, missing=missing)
+    if "\n<<<<<<< " in text:
         raise ConfigError(f"{path} has the marks of a merge", hint="Write it again with `--update`.")
     try:
-        data = load_document(path, "snapshot")
-    except ConfigError as error:
-        raise ConfigError(error.message, hint=_HINT) from error
+        # Servers may send numbers that are no JSON, so they are read as they are written.
+        data = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} is damaged: {error}", hint=_HINT) from error
     if not isinstance(data, dict) or data.get("kind") != _KIND:
         raise ConfigError(f"{path} is no snapshot of tools", hint=_HINT)
     version = data.get("version")
@@ -161,6 +163,13 @@ def _document(path: Path) -> dict[str, Any]:
         hint = "Update Toolsight." if newer else "Write it again with `--update`."
         raise ConfigError(f"{path} has format version {version}, not {VERSION}", hint=hint)
     return data
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key appears twice, as after a merge")
+    return found
 
 
 def _declared(tool: Tool) -> dict[str, Any]:

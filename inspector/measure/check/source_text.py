@@ -9,6 +9,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import lru_cache
@@ -16,9 +17,10 @@ from inspect import cleandoc
 from pathlib import Path
 
 from inspector.config.editor import replace_file
-from inspector.config.file import MAX_BYTES, read_bytes, without_comments
+from inspector.config.file import MEGABYTE, read_bytes, without_comments
 from inspector.core.error import ConfigError
 from inspector.core.number import count
+from inspector.core.tool import Tool
 from inspector.measure.check.finding import Place
 from inspector.measure.check.trust_rule import is_hidden
 
@@ -26,6 +28,7 @@ _BY_HAND = "Copy the text and change the file by hand."
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # A server's files are looked through for each of its tools.
 _FILES_KEPT = 64
+_LARGEST = 4 * MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,58 +70,70 @@ def place_of(files: Iterable[Path], old: str) -> Place | None:
     return found[0] if len(found) == 1 else None
 
 
+def place_of_tool(files: Sequence[Path], tool: Tool) -> Place | None:
+    """Where a tool stands in its server's files: its description, its function in Python, or its name.
+
+    None if none of them stands in just one place.
+    """
+    return place_of(files, tool.description) or _function(files, tool.name) or place_of(files, tool.name)
+
+
+def _function(files: Sequence[Path], name: str) -> Place | None:
+    named = re.compile(rf"^[ \t]*(?:async )?(?=def {re.escape(name)}\b)", re.MULTILINE)
+    texts = ((path, _text(path)) for path in files if path.suffix == ".py")
+    found = [_place(path, text, one.end()) for path, text in texts for one in named.finditer(text)]
+    return found[0] if len(found) == 1 else None
+
+
 def replacement(path: Path, old: str, new: str) -> Replacement:
     """The file with a new text in place of an old one. Raises ConfigError with the reason."""
-    data = read_bytes(path, "source", limit=MAX_BYTES)
+    data = read_bytes(path, "source", limit=_LARGEST)
     try:
         text = data.decode()
         literals = _literals(path.suffix, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ConfigError(f"{path} cannot be read as source: {error}", hint=_BY_HAND) from error
-    found = [literal for literal in literals if _is(path, literal, old)]
+    found = [literal for literal in literals if _is(path, _value(literal), old)]
     if len(found) != 1:
-        problem = (
-            f"in {count(len(found), 'place')} of"
-            if found
-            else f"nowhere as a literal{_made(path, text, old)} in"
-        )
-        raise ConfigError(f"the text stands {problem} {path}", hint=_BY_HAND)
+        nowhere = f"nowhere as a literal{_made(path, text, old)}"
+        where = f"in {count(len(found), 'place')}" if found else nowhere
+        raise ConfigError(f"the text stands {where} in {path}", hint=_BY_HAND)
     value, indentation = _value(found[0]), _indentation(text, found[0][0].start)
     whole = new if value == old else _laid_out(value, indentation, _cleaned(new))
-    for after in _written(path, text, found[0], whole):
-        if _reads_as(path, whole, new) and _is_sound(path, literals, found[0], after, whole):
+    for after in _written(path, text, found[0], whole) if _is(path, whole, new) else ():
+        if _is_sound(path, literals, found[0], after, whole):
             return Replacement(path, data, after.encode())
     raise ConfigError(f"{path} has no form for this text that would be read back as it is", hint=_BY_HAND)
 
 
 def _places(path: Path, old: str) -> Iterator[Place]:
-    try:
-        text = read_bytes(path, "source", limit=MAX_BYTES).decode()
-        if not old or not _might_have(text, old):
-            return
+    text, word = _text(path), re.search(r"[A-Za-z0-9]{3,}", old)
+    if not old or (word is not None and word[0] not in text):
+        return  # Reading all of it takes longer.
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         for literal in _literals(path.suffix, text):
-            if _is(path, literal, old):
-                lines = _LINE_END.split(text[: literal[0].start])
-                yield Place(path, len(lines), len(lines[-1]) + 1)
-    except (ConfigError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+            if _is(path, _value(literal), old):
+                yield _place(path, text, literal[0].start)
 
 
-def _might_have(text: str, old: str) -> bool:
-    """Whether the words that the text begins with stand in the file, as reading all of it takes longer."""
-    word = re.search(r"[A-Za-z0-9]{3,}", old)
-    return word is None or word[0] in text
+def _text(path: Path) -> str:
+    """The text of a file; "" if it cannot be read, or is larger than what people write."""
+    try:
+        return read_bytes(path, "source", limit=_LARGEST).decode()
+    except (ConfigError, ValueError):
+        return ""
+
+
+def _place(path: Path, text: str, position: int) -> Place:
+    lines = _LINE_END.split(text[:position])
+    return Place(path, len(lines), len(lines[-1]) + 1)
 
 
 def _value(literal: _Literal) -> str:
     return "".join(part.value for part in literal)
 
 
-def _is(path: Path, literal: _Literal, text: str) -> bool:
-    return _reads_as(path, _value(literal), text)
-
-
-def _reads_as(path: Path, value: str, text: str) -> bool:
+def _is(path: Path, value: str, text: str) -> bool:
     """Whether a server can have the text of this value; some clean the indentation of docstrings."""
     return value == text or (path.suffix == ".py" and _cleaned(value) == _cleaned(text) != "")
 
@@ -130,8 +145,8 @@ def _cleaned(docstring: str) -> str:
 @lru_cache(maxsize=_FILES_KEPT)
 def _literals(suffix: str, text: str) -> tuple[_Literal, ...]:
     """All texts of a file that is one of the known languages, in order. Raises ValueError or SyntaxError."""
-    reader = _READERS.get(suffix.lower())
-    return tuple(reader(text)) if reader else ()
+    language = _LANGUAGES.get(suffix.lower())
+    return tuple(language[0](text)) if language else ()
 
 
 def _written(path: Path, text: str, literal: _Literal, whole: str) -> Iterator[str]:
@@ -142,9 +157,8 @@ def _written(path: Path, text: str, literal: _Literal, whole: str) -> Iterator[s
     middle = whole[len(before) : len(whole) - len(after)]
     start, end = changed[0].start, changed[-1].end
     newline = found[0] if (found := _LINE_END.search(text)) else "\n"
-    for form in _WRITERS[path.suffix.lower()](
-        text[start : changed[0].end], middle, _indentation(text, start)
-    ):
+    _, forms = _LANGUAGES[path.suffix.lower()]
+    for form in forms(text[start : changed[0].end], middle):
         yield text[:start] + form.replace("\n", newline) + text[end:]
 
 
@@ -163,9 +177,8 @@ def _laid_out(value: str, indentation: str, text: str) -> str:
     """A docstring's text in its indentation, with the white space that it had around it."""
     inner = [re.match(r"\s*", line)[0] for line in value.split("\n")[1:] if line.strip()]  # type: ignore[index]
     indentation = min(inner, key=len, default=indentation)
-    lines = (
-        f"{indentation}{line}" if line and number else line for number, line in enumerate(text.split("\n"))
-    )
+    first, *others = text.split("\n")
+    lines = (first, *(f"{indentation}{line}" if line else "" for line in others))
     lead, tail = value[: len(value) - len(value.lstrip())], value[len(value.rstrip()) :]
     # White space behind a single line would be taken for a part of it.
     return lead + "\n".join(lines) + (tail if "\n" in lead + text else "")
@@ -216,8 +229,7 @@ def _python(text: str) -> Iterator[_Literal]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         nodes = list(ast.walk(ast.parse(text[mark:])))
-    ends = [found.end() for found in _LINE_END.finditer(text)]
-    starts = [mark, *ends]
+    starts = [mark, *(found.end() for found in _LINE_END.finditer(text))]
 
     def at(line: int, column: int) -> int:
         start = starts[line - 1]
@@ -234,7 +246,7 @@ def _python(text: str) -> Iterator[_Literal]:
     return iter(sorted(found, key=lambda literal: literal[0].start))
 
 
-def _python_forms(token: str, text: str, _indentation: str) -> Iterator[str]:
+def _python_forms(token: str, text: str) -> Iterator[str]:
     prefix, quote = re.match(r"(\w*)(\"\"\"|'''|\"|')", token).groups()  # type: ignore[union-attr]
     if prefix in ("r", "R"):
         yield f"{prefix}{quote}{text}{quote}"
@@ -242,7 +254,7 @@ def _python_forms(token: str, text: str, _indentation: str) -> Iterator[str]:
     if len(quote) == 1:
         yield f"{prefix}{quote}{_escaped(text, quote, _python_code)}{quote}"
         return
-    body = _escaped(text, "", _python_code, keeps="\n")
+    body = _escaped(text, "\\", _python_code, keeps="\n")
     # Of quotes in a row, each but the last has to be escaped, and one at the end.
     yield f"{prefix}{quote}" + re.sub(rf"{quote[0]}(?={quote[0]}|\Z)", rf"\\{quote[0]}", body) + quote
 
@@ -258,12 +270,9 @@ def _json_code(character: str) -> str:
 
 def _escaped(text: str, quote: str, code: Callable[[str], str], *, keeps: str = "") -> str:
     """A text within quotes: what would end it, break it or be seen by nobody as an escape."""
-    short = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", **({quote: f"\\{quote}"} if quote else {})}
-    short.update({one: one for one in keeps})
-    return "".join(
-        short[one] if one in short else one if one.isprintable() and not is_hidden(one) else code(one)
-        for one in text
-    )
+    short = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", quote: f"\\{quote}", keeps: keeps}
+    shown = (one if one.isprintable() and not is_hidden(one) else code(one) for one in text)
+    return "".join(short.get(one, seen) for one, seen in zip(text, shown, strict=True))
 
 
 # JSON
@@ -277,7 +286,7 @@ def _json(text: str) -> Iterator[_Literal]:
             yield (_Part(*one.span(1), str(json.loads(one[1], strict=False))),)
 
 
-def _json_forms(_token: str, text: str, _indentation: str) -> Iterator[str]:
+def _json_forms(_token: str, text: str) -> Iterator[str]:
     yield f'"{_escaped(text, chr(34), _json_code)}"'
 
 
@@ -292,17 +301,7 @@ _SCRIPT = re.compile(
 _SCRIPT_ESCAPE = re.compile(
     r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.DOTALL
 )
-_SCRIPT_SHORT = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    "v": "\v",
-    "0": "\0",
-    "\n": "",
-    "\r\n": "",
-}
+_SCRIPT_SHORT = {**dict(zip("ntrbfv0", "\n\t\r\b\f\v\0", strict=True)), "\n": "", "\r\n": ""}
 
 
 def _script(text: str) -> Iterator[_Literal]:
@@ -329,9 +328,9 @@ def _script_value(token: str) -> str:
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def _script_forms(token: str, text: str, _indentation: str) -> Iterator[str]:
+def _script_forms(token: str, text: str) -> Iterator[str]:
     quote = token[0]
-    body = _escaped(text, quote, _json_code, keeps="\n" if quote == "`" else "")
+    body = _escaped(text, quote, _json_code, keeps="\n" * (quote == "`"))
     yield quote + (body.replace("${", "\\${") if quote == "`" else body) + quote
 
 
@@ -352,31 +351,24 @@ def _yaml(text: str) -> Iterator[_Literal]:
     while waiting:
         node = waiting.pop()
         if id(node) in seen:
-            continue
+            continue  # An alias.
         seen.add(id(node))
         if isinstance(node, yaml.ScalarNode) and node.tag == _TEXT:
             start, end = node.start_mark.index, node.end_mark.index
-            if node.style in ("|", ">"):
-                end = start + len(text[start:end].rstrip())
+            end = start + len(text[start:end].rstrip()) if node.style in ("|", ">") else end
             found[start] = (_Part(start, end, node.value),)
-        elif isinstance(node, yaml.MappingNode):
-            waiting += [value for _, value in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += node.value
+        elif isinstance(node, yaml.CollectionNode):
+            waiting += [item[1] if isinstance(item, tuple) else item for item in node.value]
     return iter([found[start] for start in sorted(found)])
 
 
-def _yaml_forms(token: str, text: str, indentation: str) -> Iterator[str]:
+def _yaml_forms(token: str, text: str) -> Iterator[str]:
     """In its own style, and in double quotes, which hold any text."""
     if token[0] in "|>":
         header, *lines = _LINE_END.split(token)
-        inner = next((_indentation(line, len(line)) for line in lines if line.strip()), f"{indentation}  ")
-        between = "\n\n" if token[0] == ">" else "\n"
-        yield (
-            header
-            + "\n"
-            + between.join(f"{inner}{line}" if line else "" for line in text.rstrip("\n").split("\n"))
-        )
+        inner = next((_indentation(line, len(line)) for line in lines if line.strip()), "  ")
+        new = (f"{inner}{line}" if line else "" for line in text.rstrip("\n").split("\n"))
+        yield f"{header}\n" + ("\n\n" if token[0] == ">" else "\n").join(new)
     elif token[0] == "'":
         quoted = text.replace("'", "''")
         yield f"'{quoted}'"
@@ -385,16 +377,11 @@ def _yaml_forms(token: str, text: str, indentation: str) -> Iterator[str]:
     yield f'"{_escaped(text, chr(34), _python_code)}"'
 
 
-_SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
-_READERS: dict[str, Callable[[str], Iterator[_Literal]]] = {
-    ".py": _python,
-    ".json": _json,
-    **dict.fromkeys(_SCRIPTS, _script),
-    **dict.fromkeys((".yaml", ".yml"), _yaml),
+_Language = tuple[Callable[[str], Iterator[_Literal]], Callable[[str, str], Iterator[str]]]
+_LANGUAGES: dict[str, _Language] = {
+    ".py": (_python, _python_forms),
+    ".json": (_json, _json_forms),
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), (_script, _script_forms)),
+    **dict.fromkeys((".yaml", ".yml"), (_yaml, _yaml_forms)),
 }
-_WRITERS: dict[str, Callable[[str, str, str], Iterator[str]]] = {
-    ".py": _python_forms,
-    ".json": _json_forms,
-    **dict.fromkeys(_SCRIPTS, _script_forms),
-    **dict.fromkeys((".yaml", ".yml"), _yaml_forms),
-}
+"""By a file's suffix, what reads its literals, and the forms of a literal with another text."""

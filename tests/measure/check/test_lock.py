@@ -137,7 +137,7 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_its_link(tmp_path: Path) -> 
         (lambda text: text.replace('"hash":', '"hash": "1", "hash":'), "appears twice", "`--update`"),
         (lambda text: text.replace('"hash":', '"digest":'), "is damaged", "version control"),
         (lambda _: '{"tools": []}', "is no snapshot", "version control"),
-        (lambda text: text[:90], "unterminated string", "`--update`"),
+        (lambda text: text[:90], "Unterminated string", "`--update`"),
     ],
 )
 def test_a_file_that_cannot_be_trusted_is_refused_with_what_to_do(

@@ -143,7 +143,7 @@ def test_a_description_is_found_where_it_stands(
 def test_a_text_in_two_places_has_no_place(tmp_path: Path) -> None:
     path = _file(tmp_path, "s.py", "a = 'Gets stuff.'\nb = 'Gets stuff.'\n")
     assert place_of([path], OLD) is None
-    with pytest.raises(ConfigError, match="in 2 places of"):
+    with pytest.raises(ConfigError, match="in 2 places in"):
         replacement(path, OLD, "x")
 
 
