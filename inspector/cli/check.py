@@ -20,7 +20,7 @@ from inspector.core.report import NAME, NUMBER, TWO, Column, Table, selected
 from inspector.measure.check.check_file import find_check
 from inspector.measure.check.checking import RULES, CheckReport, Demands, check as check_session, snapshot_of
 from inspector.measure.check.expectation import parse, read_expectations
-from inspector.measure.check.finding import Finding, Severity
+from inspector.measure.check.finding import Effect, Finding, Severity
 from inspector.measure.check.lock import Snapshot
 from inspector.session.workbench import Workbench
 
@@ -33,6 +33,7 @@ _REPORT = (
     f"proof client place{{path line column}} {_EFFECT}}} "
     f"proposals{{tool_id sentence description {_EFFECT}}} disabled{{rule reason findings}}"
 )
+_EFFECTS_SHOWN = 3
 _EXPECTATIONS = (
     Column("", lambda one: "ok" if one.holds else "no", NAME),
     Column("expectation", "expectation.text"),
@@ -179,6 +180,19 @@ def _finding(one: Finding) -> Iterator[str]:
     yield f"  {one.subject}{client}: {one.message}"
     if one.proof:
         yield f"    {one.proof}"
+    for effect in one.effects:
+        yield from _effect(effect)
+
+
+def _effect(effect: Effect) -> Iterator[str]:
+    """What would change, request by request, as far as anything does."""
+    by = f"{effect.ranker} as {effect.client}" if effect.client else effect.ranker
+    changed = [(query, ranks) for query, ranks in effect.ranks.items() if ranks[0] != ranks[1]]
+    for query, (before, after) in changed[:_EFFECTS_SHOWN]:
+        yield f"    “{query}”: rank {before or 'none'} -> {after or 'none'} ({by})"
+    if len(changed) > _EFFECTS_SHOWN:
+        yield f"    and {count(len(changed) - _EFFECTS_SHOWN, 'more request')}"
+    yield from (f"    {one.tool_id} would fall for “{one.query}”" for one in effect.losers)
 
 
 def _summary(report: CheckReport, shown: int) -> str:

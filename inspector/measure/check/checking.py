@@ -10,7 +10,16 @@ from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.measure.check import definition_rule, lock, trust_rule
 from inspector.measure.check.definition_rule import definition_findings
-from inspector.measure.check.expectation import Expectation, ExpectationResult, as_case, resolved, results
+from inspector.measure.check.expectation import (
+    LACKING,
+    Expectation,
+    ExpectationResult,
+    as_case,
+    missed,
+    missing_words,
+    resolved,
+    results,
+)
 from inspector.measure.check.finding import Finding, Place, Proposal, Rule, Severity, Stage
 from inspector.measure.check.lock import Snapshot
 from inspector.measure.check.source_text import place_of_tool
@@ -26,7 +35,7 @@ OVER_BUDGET = Rule(
     "A client without a search sends every definition with each request. Shorten the longest ones, or raise "
     "the budget.",
 )
-RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, OVER_BUDGET)
+RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, OVER_BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     findings = [
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
+        *missing_words(missed(tried), retrieval.rankers),
         *_of_catalog(session, demands),
     ]
     left_out = Counter(one.rule.name for one in findings)

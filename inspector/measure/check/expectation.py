@@ -1,21 +1,31 @@
 """Expectations: which tool a request has to find, as a person writes them, and whether a search finds it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.number import count
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.text import did_you_mean
 from inspector.core.tool import Catalog
+from inspector.measure.check.finding import Finding, Rule, Severity, Stage
 from inspector.measure.evalset import read_cases
+from inspector.search.addition import generic, missing_words as words_of
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.search import SearchRules
 from inspector.search.standing import Standings, Verdict
 
 ARROW = "->"
+LACKING = Rule(
+    "words-missing",
+    "It lacks words that people use",
+    Severity.WARNING,
+    Stage.FOUND,
+    "Requests in these words miss it. Say in a sentence what they ask for, if the tool does it.",
+)
 _FORM = 'Write "REQUEST -> TOOL", "REQUEST -> TOOL@5" or "REQUEST -> TOOL>=0.6".'
 _TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?")
 
@@ -181,10 +191,27 @@ def _problem(found: ExpectationResult, verdict: Verdict, position: int) -> str:
     return ""
 
 
-def missed(found: Iterable[ExpectationResult]) -> dict[str, list[ExpectationResult]]:
-    """What does not hold, by the tool that should have been found."""
-    by_tool: dict[str, list[ExpectationResult]] = {}
+def missed(found: Iterable[ExpectationResult]) -> dict[str, list[str]]:
+    """The requests that miss a tool that they should find, by that tool."""
+    by_tool: dict[str, list[str]] = {}
     for one in found:
         if one.tool and not one.holds:
-            by_tool.setdefault(one.tool, []).append(one)
+            by_tool.setdefault(one.tool, []).append(one.expectation.query)
     return by_tool
+
+
+def missing_words(requests: Mapping[str, Sequence[str]], rankers: CatalogRankers) -> Iterator[Finding]:
+    """What the requests that miss a tool say and its definition does not, without values and names."""
+    index, lexical = rankers.index, rankers.lexical
+    for tool_id, queries in requests.items():
+        tool = index.tools[index.position[tool_id]]
+        has = set(index.documents[index.position[tool_id]].terms.ids.tolist())
+        words: dict[str, None] = {}
+        for query in queries:
+            asked = generic(query, lexical.knows)
+            lacking = {term for term in lexical.terms(asked) if index.vocabulary.get(term, -1) not in has}
+            words.update(dict.fromkeys(words_of(asked, lacking).values()))
+        if words:
+            quoted = ", ".join(f"“{query}”" for query in queries)
+            message = f"{count(len(queries), 'request')} that should find it use words that it lacks."
+            yield Finding(LACKING, tool.server, tool.name, message, f"{', '.join(words)}: {quoted}")
