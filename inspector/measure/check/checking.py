@@ -127,7 +127,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
         *missing_words(missed(tried), retrieval.rankers),
-        *_of_catalog(session, demands),
+        *_of_catalog(session, wanted, demands.clients),
     ]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
@@ -161,13 +161,15 @@ def _drift(
         yield from lock.drift(before.without(failed), snapshot_of(session).without(failed))
 
 
-def _of_catalog(session: SessionView, demands: Demands) -> Iterator[Finding]:
+def _of_catalog(
+    session: SessionView, wanted: Sequence[Expectation], clients: Sequence[Client]
+) -> Iterator[Finding]:
     """What is found about definitions, as they are, between servers and as clients get them."""
     retrieval, instructions = session.retrieval, instructions_of(session.state)
-    cases = [as_case(one, number) for number, one in enumerate(demands.expectations, 1)]
+    cases = [as_case(one, number) for number, one in enumerate(wanted, 1)]
     yield from definition_findings(
         retrieval.index,
-        demands.clients,
+        clients,
         instructions,
         cases=[*retrieval.given(), *cases],
         tokens=session.accounting.meter.tool,
@@ -177,9 +179,11 @@ def _of_catalog(session: SessionView, demands: Demands) -> Iterator[Finding]:
 
 
 def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings, the worst first, otherwise in their order."""
-    order = list(Severity)
-    return tuple(sorted(findings, key=lambda one: order.index(one.rule.severity)))
+    """The findings, the worst first, those of a rule together."""
+    order, rules = list(Severity), {rule.name: place for place, rule in enumerate(RULES)}
+    return tuple(
+        sorted(findings, key=lambda one: (order.index(one.rule.severity), rules.get(one.rule.name, 0)))
+    )
 
 
 def _places(session: SessionView, ids: Collection[str]) -> dict[str, Place]:

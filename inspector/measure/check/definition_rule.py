@@ -226,7 +226,7 @@ def _siblings(index: ToolIndex, ranking: Ranked, cases: Sequence[EvalCase]) -> I
             pairs[pair.first].append((pair.second, pair))
             pairs[pair.second].append((pair.first, pair))
     similar = [tool for tool in index.tools if tool.id in pairs]
-    cases = cases or _requests_for(similar)
+    cases = _requests(similar, cases)
     for tool in similar:
         names = [other for other, _ in pairs[tool.id]]
         said = f"{names[0]} says" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more say"
@@ -275,9 +275,7 @@ def _as_client(
     yield from _names(client, view.tools)
     cut = [seen for seen in view.offered if seen.description.lost]
     effects = (
-        _CutEffects(client, index, cases or _requests_for([seen.tool for seen in cut]), tokens)
-        if cut
-        else None
+        _CutEffects(client, index, _requests([seen.tool for seen in cut], cases), tokens) if cut else None
     )
     for seen in view.offered:
         if effects is not None and seen.description.lost:
@@ -348,9 +346,11 @@ def _instructions_cut(client: Client, server: SeenServer) -> Finding:
     return Finding(INSTRUCTIONS_CUT, server.name, "", message, proof, client.name)
 
 
-def _requests_for(tools: Sequence[Tool]) -> tuple[EvalCase, ...]:
-    """Requests made of the tools' own texts."""
-    return tuple(case for case in generate(tools) if case.is_possible)
+def _requests(tools: Sequence[Tool], cases: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
+    """The cases, and requests made of their own texts for the tools that none of them wants."""
+    wanted = {tool_id for case in cases for group in case.relevant for tool_id in group}
+    made = generate([tool for tool in tools if tool.id not in wanted])
+    return (*cases, *(case for case in made if case.is_possible))
 
 
 def _cut(client: Client, seen: SeenTool, effects: "_CutEffects") -> Finding:
