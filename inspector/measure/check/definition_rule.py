@@ -207,7 +207,7 @@ def _alone(tool: Tool) -> Iterator[Finding]:
         yield finding(RESULT, message, quoted if said else f"the name alone: {tool.name}")
     if silent := [one.name for one in known if not one.description.strip()]:
         message = f"{len(silent)} of {count(len(known), 'parameter')} without a description."
-        yield finding(PARAMETER, message, ", ".join(silent))
+        yield finding(PARAMETER, message, _listed(silent))
     if tool.annotations == _NO_CLAIMS:
         yield finding(UNANNOTATED, "It declares none of MCP's hints.", "annotations: none")
     elif against := contradiction(tool):
@@ -216,6 +216,11 @@ def _alone(tool: Tool) -> Iterator[Finding]:
 
 def _quoted(text: str) -> str:
     return shortened(one_line(text), _QUOTED)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names of parameters; that of one may be empty."""
+    return ", ".join(name or '""' for name in names)
 
 
 def _siblings(index: ToolIndex, ranking: Ranked, cases: Sequence[EvalCase]) -> Iterator[Finding]:
@@ -281,8 +286,8 @@ def _as_client(
         if effects is not None and seen.description.lost:
             yield _cut(client, seen, effects)
         if client.schemas.largest and (lost := _silenced(seen)):
-            message = f"{client.title} sends it without {count(len(lost), 'description')} of parameters."
-            yield _finding(SCHEMA_CUT, client, seen, message, ", ".join(lost), Topic.SCHEMAS)
+            message = f"It is sent without {count(len(lost), 'description')} of parameters."
+            yield _finding(SCHEMA_CUT, client, seen, message, _listed(lost), Topic.SCHEMAS)
     for server in view.servers if client.listing.instructions else ():
         if server.instructions.lost.strip():
             yield _instructions_cut(client, server)
@@ -298,21 +303,21 @@ def _names(client: Client, tools: Sequence[SeenTool]) -> Iterator[Finding]:
     for seen in tools:
         plain = _plain(client, seen)
         if seen.refused:
-            message = f"{client.title} refuses it: {seen.refused}."
+            message = f"It is refused: {seen.refused}."
             yield _finding(REFUSED, client, seen, message, seen.name, Topic.SCHEMAS)
             continue
         others = [one for one, name in twins[seen.name].items() if name != plain]
         if others:
-            message = f"{client.title} gives it the same name as {', '.join(others)}."
+            message = f"It gets the same name as {', '.join(others)}."
             yield _finding(ONE_NAME, client, seen, message, seen.name, Topic.NAMES)
         if rule.limit and len(plain) > rule.limit:
-            message = f"{client.title} cuts its name from {len(plain)} characters to {len(seen.name)}."
+            message = f"Its name is cut from {len(plain)} characters to {len(seen.name)}."
             yield _finding(NAME_CUT, client, seen, message, f"{plain} becomes {seen.name}", Topic.NAMES)
         elif (
             seen.name != plain
             and sent_name(NameRule(replaced=rule.replaced), "", seen.tool.name) != seen.tool.name
         ):
-            message = f"{client.title} calls it otherwise."
+            message = "A model reads another name."
             yield _finding(RENAMED, client, seen, message, f"{plain} becomes {seen.name}", Topic.NAMES)
 
 
@@ -341,7 +346,7 @@ def _silenced(seen: SeenTool) -> list[str]:
 
 def _instructions_cut(client: Client, server: SeenServer) -> Finding:
     text = server.instructions
-    message = f"{client.title} shows {text.kept:,} of {count(len(text.text), 'character')} of them."
+    message = f"The instructions are cut after {text.kept:,} of {len(text.text):,} characters."
     proof = f"lost: “{_quoted(text.lost)}”{_unsure(client, Topic.CUTS)}"
     return Finding(INSTRUCTIONS_CUT, server.name, "", message, proof, client.name)
 
@@ -355,7 +360,7 @@ def _requests(tools: Sequence[Tool], cases: Sequence[EvalCase]) -> tuple[EvalCas
 
 def _cut(client: Client, seen: SeenTool, effects: "_CutEffects") -> Finding:
     text = seen.description
-    message = f"{client.title} cuts its description after {text.kept:,} of {len(text.text):,} characters."
+    message = f"Its description is cut after {text.kept:,} of {len(text.text):,} characters."
     proof = f"lost: “{_quoted(text.lost)}”"
     found = _finding(CUT, client, seen, message, proof, Topic.CUTS)
     return replace(found, effects=tuple(effects.of(seen)))
