@@ -68,8 +68,9 @@ def _shown(text: str, limit: int = _LONGEST_TEXT) -> str:
 
 def _said(one: Finding) -> str:
     """What a finding says, with its client and its proof."""
+    of = "" if one.message.startswith(one.subject) else f"{one.subject}: "
     client = f" [{one.client}]" if one.client else ""
-    return _shown(f"{one.subject}{client}: {one.message}" + (f"\n{one.proof}" if one.proof else ""))
+    return _shown("\n".join(filter(None, (f"{of}{one.message}{client}", one.proof))))
 
 
 def _file(place: Place) -> str:

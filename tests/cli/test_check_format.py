@@ -58,7 +58,7 @@ def test_sarif_has_failed_servers_expectations_and_findings_with_their_rules() -
     ]
     assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [one["id"] for one in rules]
     assert rules[2]["help"] == {"text": "Say when to use it."}
-    assert run["results"][1]["message"]["text"] == "shop:pay: shop:pay has rank 3\nshow bill 77 -> shop:pay"
+    assert run["results"][1]["message"]["text"] == "shop:pay has rank 3\nshow bill 77 -> shop:pay"
 
 
 def test_a_rule_that_is_turned_off_is_suppressed_with_its_reason() -> None:
