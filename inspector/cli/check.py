@@ -2,21 +2,24 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from inspector.cli.check_format import github, junit, sarif
 from inspector.cli.clients import as_clients
+from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say_json, say_raw, say_report
 from inspector.clients.client import Client, all_clients, find_client
-from inspector.core.number import count
-from inspector.core.report import NAME, NUMBER, TWO, Column, Table, selected
+from inspector.core.number import count, money, percent, tokens
+from inspector.core.ports import ChatModel
+from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Column, Table, selected
 from inspector.measure.check.check_file import find_check
 from inspector.measure.check.checking import RULES, CheckReport, Demands, check as check_session, snapshot_of
 from inspector.measure.check.expectation import parse, read_expectations
@@ -24,14 +27,22 @@ from inspector.measure.check.finding import Effect, Finding, Severity
 from inspector.measure.check.lock import Snapshot
 from inspector.session.workbench import Workbench
 
+if TYPE_CHECKING:
+    from inspector.measure.check.model_proof import Share
+
 _EFFECT = "effects{ranker client ranks confidence tokens losers{tool_id query}}"
+_PROOF = (
+    "proof{model planned tokens dollars priced_as chosen{mean low high} "
+    "runs{text:expectation.text chosen problem checked searches input_tokens output_tokens dollars error} "
+    "requests{text:expectation.text chosen{times of interval} called{times of interval} errors told}}"
+)
 _REPORT = (
     "servers{name tools tokens failure hint} tokens tokenizer budget ranker "
     "expectations{text:expectation.text query:expectation.query tools:expectation.tools "
     "within:expectation.within least:expectation.confidence tool rank confidence first holds problem} "
     "findings{rule:rule.name title:rule.title severity:rule.severity stage:rule.stage server tool message "
     f"proof client place{{path line column}} {_EFFECT}}} "
-    f"proposals{{tool_id sentence description {_EFFECT}}} disabled{{rule reason findings}}"
+    f"proposals{{tool_id sentence description {_EFFECT}}} disabled{{rule reason findings}} {_PROOF}"
 )
 _EFFECTS_SHOWN = 3
 _EXPECTATIONS = (
@@ -46,6 +57,14 @@ _SERVERS = (
     Column("tools", kind=NUMBER),
     Column("tokens", kind=NUMBER),
     Column("", lambda one: f"failed: {one.failure}" if one.failure else ""),
+)
+
+_PROVED = (
+    Column("request", "expectation.text"),
+    Column("chosen", lambda one: _share(one.chosen), NAME),
+    Column("called right", lambda one: _share(one.called), NAME),
+    Column("errors", kind=NUMBER),
+    Column("what went wrong", "told"),
 )
 
 _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
@@ -75,6 +94,12 @@ _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
     help="Tell what changed since this file was written: tools.lock.json.",
 )
 @click.option("--update", is_flag=True, help="Write the snapshot, which accepts what is there now.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Let the model of --model choose a tool for each expectation so many times. Nothing is called.",
+)
 @click.option("--no-model", is_flag=True, help="Rank by words alone, which is fast.")
 @click.option(
     "--fail-on",
@@ -100,6 +125,7 @@ def check(
     snapshot: Path | None,
     fail_on: str | None,
     form: str,
+    runs: int,
     *,
     update: bool,
     no_model: bool,
@@ -126,21 +152,43 @@ def check(
         own.disable,
     )
     found: list[CheckReport] = []
+    given = options(**values)
 
     async def work(bench: Workbench) -> None:
         report = check_session(bench, demands)
         if update and path and not report.failed:
             snapshot_of(bench).write(path)
         found.append(report)
+        if runs and not report.failed:
+            await _prove(bench, chosen_model(given.model, given), runs, found)
 
-    run_headless(options(**values), work, listing=no_model, tell_problems=False)
-    report, fails = found[0], fail_on or own.fail_on or "error"
+    fails = fail_on or own.fail_on or "error"
     least = None if fails == "never" else Severity(fails)
-    _print(report, "json" if is_json() else form, least, in_full=in_full)
+    try:
+        run_headless(given, work, listing=no_model, tell_problems=False)
+    except KeyboardInterrupt as error:
+        raise click.Abort from error
+    finally:
+        # A proof that is stopped has what was measured until then.
+        if found:
+            _print(found[-1], "json" if is_json() else form, least, in_full=in_full)
+    report = found[-1]
     if report.failed:
         sys.exit(Exit.FAILED)
     if not report.passes(least):
         sys.exit(Exit.GATE)
+
+
+async def _prove(bench: Workbench, model: ChatModel, times: int, found: list[CheckReport]) -> None:
+    """Add the report with each run to those found: the last one stays if this is stopped."""
+    from inspector.measure.check.model_proof import ModelProof, Run, prove
+
+    report, runs, prices = found[-1], list[Run](), bench.accounting.prices(model.name)
+    wanted = [one.expectation for one in report.expectations]
+    async for run in prove(bench, model, wanted, times):
+        runs.append(run)
+        proof = ModelProof(model.label, tuple(runs), times * len(wanted), prices.model if prices else "")
+        found[-1] = replace(report, proof=proof)
 
 
 def _print(report: CheckReport, form: str, fail_on: Severity | None, *, in_full: bool) -> None:
@@ -160,6 +208,7 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
     if report.expectations:
         yield ""
         yield Table.of(_EXPECTATIONS, report.expectations)
+    yield from _proof(report)
     shown = [one for one in report.findings if in_full or one.is_felt]
     for rule, findings in groupby(shown, key=lambda one: one.rule):
         yield f"\n{rule.severity}: {rule.title} ({rule.name}; {rule.stage})"
@@ -173,6 +222,27 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
     for server in report.failed:
         yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
     yield f"\n{_summary(report, len(shown))}"
+
+
+def _proof(report: CheckReport) -> Iterator[str | Table]:
+    """What a model did with the requests, if one was asked."""
+    if (proof := report.proof) is None:
+        return
+    yield ""
+    yield Table.of(_PROVED, proof.requests)
+    taken, made = proof.tokens
+    cost = "price unknown" if proof.dollars is None else f"{money(proof.dollars)} as {proof.priced_as}"
+    of = f" of {proof.planned:,}" if len(proof.runs) < proof.planned else ""
+    yield f"{proof.model}: {len(proof.runs):,}{of} runs, {tokens(taken)} + {tokens(made)} tokens, {cost}"
+    if (chosen := proof.chosen) is not None:
+        between = f"[{percent(chosen.low)}, {percent(chosen.high)}]"
+        yield f"It chooses right in {percent(chosen.mean)} {between} of the runs that it answers."
+
+
+def _share(share: "Share") -> str:
+    """How often, with the interval."""
+    low, high = share.interval
+    return f"{share.times} of {share.of} [{percent(low)}, {percent(high)}]" if share.of else NOTHING
 
 
 def _finding(one: Finding) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from inspector.clients.client import Client
 from inspector.config.file import server_files
@@ -26,6 +27,9 @@ from inspector.measure.check.source_text import place_of_tool
 from inspector.measure.check.trust_rule import trust_findings
 from inspector.session.client_view import instructions_of
 from inspector.session.view import SessionView
+
+if TYPE_CHECKING:
+    from inspector.measure.check.model_proof import ModelProof
 
 OVER_BUDGET = Rule(
     "over-budget",
@@ -78,6 +82,7 @@ class CheckReport:
 
     `suppressed` are those of rules that are turned off. `places` say by id where tools stand in source files.
     `proposals` are for tools that an expectation misses. `tokenizer` says how tokens were counted.
+    `proof` is None unless a model was asked.
     """
 
     servers: tuple[CheckedServer, ...]
@@ -90,6 +95,7 @@ class CheckReport:
     budget: int = 0
     tokenizer: str = ""
     ranker: str = ""
+    proof: "ModelProof | None" = None
 
     @property
     def tokens(self) -> int:
