@@ -34,7 +34,7 @@ from inspector.app.pages.lab.scenario import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.clients import ClientsScreen
-from inspector.app.pages.tools.confusable import ConfusableScreen, PairScreen
+from inspector.app.pages.tools.findings import FindingsScreen
 from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.pages.tools.marketplace import MarketplaceScreen
 from inspector.app.pages.tools.registry import RegistryScreen
@@ -65,8 +65,8 @@ from inspector.demo.model import DemoPlanner
 from inspector.mcp.elicitation import FormRequest, LinkRequest
 from inspector.tokens.counter import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS
-from tests.app.test_confusable_page import offices
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
+from tests.app.test_findings_page import offices
 from tests.app.test_race_page import race_lab
 from tests.app.test_recorded_page import few_runs
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
@@ -108,7 +108,6 @@ from widgets import Confirm
 QUERY = "send a late order message"
 LATE = SearchRequest("send the customer of a late order a message")
 SEVERAL = SearchRequest("refund the order, then send a message and create an event")
-ALIKE = "4 pairs among 6 tools"
 ORDERS = {"orders": [{"id": 7, "status": "late"}, {"id": 9, "status": "late"}]}
 STARTED = (
     ServerConsent(
@@ -313,13 +312,16 @@ PAGES: Mapping[str, Picture] = {
         lambda: Shown(policy=ACCESS, user="bob"),
         _acts(Goes("access"), Shows("as bob"), "a", Shows("3 users"), Shows("refund_order")),
     ),
-    "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
+    "findings": Picture(
+        FindingsScreen,
+        _offices,
+        _acts(Opens(FindingsScreen), Shows("measured on"), Lacks("Checking"), "t", "t", Shows("mended")),
+    ),
     "marketplace": Picture(
         MarketplaceScreen,
         lambda: Shown(marketplace=shipped_market(), embedder=MemoryEmbedder()),
         _acts(Goes("marketplace"), Shows("34 plugins"), "down"),
     ),
-    "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
     "budget": Picture(
         BudgetScreen,
         _firm,

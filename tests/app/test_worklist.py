@@ -84,7 +84,7 @@ async def test_while_their_server_is_away_the_requests_wait_greyed_and_a_save_wi
         await until(pilot, lambda: _cells(pilot)[0] == ["•", LISTS, "2", "="])
 
 
-async def test_enter_shows_a_kept_request_and_d_takes_it_off() -> None:
+async def test_enter_shows_a_kept_request_and_the_delete_key_takes_it_off() -> None:
     async with app_rig() as (pilot, _):
         await _kept(pilot, (LATE, LISTS), (FORECAST, "weather:get_forecast"))
         _requests(pilot).focus()
@@ -93,10 +93,10 @@ async def test_enter_shows_a_kept_request_and_d_takes_it_off() -> None:
         assert isinstance(screen, FindScreen)
         await until(pilot, lambda: screen.request == FORECAST)
         assert (screen.own_tool, screen.tool_id) == ("weather:get_forecast", "weather:get_forecast")
-        await until(pilot, lambda: "d remove" in seen(pilot))
-        await pilot.press("d")
+        await until(pilot, lambda: "D remove" in seen(pilot))
+        await pilot.press("D")
         assert [cells[1] for cells in _cells(pilot)] == [LISTS]
-        await pilot.press("d")
+        await pilot.press("D")
         await until(pilot, lambda: not screen.query_one(Worklist).display)
 
 
@@ -137,7 +137,7 @@ async def test_a_full_worklist_takes_no_more_and_says_so() -> None:
         worklist = pilot.app.screen.query_one(Worklist)
         worklist.add((SearchRequest(f"request {number}"), LISTS) for number in range(2 * MOST))
         assert len(worklist.items) == MOST
-        await until(pilot, lambda: "d removes one" in toasts(pilot))
+        await until(pilot, lambda: "D removes one" in toasts(pilot))
 
 
 @pytest.mark.parametrize(

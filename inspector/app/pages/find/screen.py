@@ -27,6 +27,7 @@ from inspector.app.place import (
     ComparePage,
     Destination,
     EditPage,
+    FindingsPage,
     SearchPage,
     StepsPage,
     WhyNotPage,
@@ -65,7 +66,7 @@ class FindScreen(ToolKeys):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "other_view", "overlaps", id="page.view"),
+        Binding("v", "findings", "findings", id="find.findings"),
         Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("b", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
@@ -86,7 +87,7 @@ class FindScreen(ToolKeys):
         "e edit: a draft, never sent. enter drafts an addition, x exports the draft, ctrl+y copies its text.",
         "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
         "a adds the request and your tool to the worklist, A all labelled requests and searches that miss.",
-        "The worklist ranks them again at each save (▲ ▼ =): d removes one, enter shows it, tab leads there.",
+        "The worklist ranks them again at each save (▲ ▼ =): D removes one, enter shows it, tab leads there.",
         "c rankers: the tool's rank under each; u switches. b: one search per step. esc: to the list.",
     )
 
@@ -365,6 +366,10 @@ class FindScreen(ToolKeys):
         self._set_own(event.item.tool_id)
         self._show_pane()
         self.call_later(self._worklist.query_one(RecordList).focus)
+
+    def action_findings(self) -> None:
+        """Show what is found about the tool under the cursor, or about all."""
+        self.open(FindingsPage(self.tool_id or self.own_tool))
 
     def action_ask(self) -> None:
         """Go back to the query."""

@@ -36,7 +36,7 @@ COLUMNS = (
 MOST = 50
 _EMPTY = "a adds this request and your tool, A all that miss theirs."
 _NOTHING_FAILS = "Every labelled request finds its tool first, and no search of this session missed one."
-_FULL = f"The worklist holds {MOST} requests. d removes one."
+_FULL = f"The worklist holds {MOST} requests. D removes one."
 _EVENTS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
 
 
@@ -106,8 +106,8 @@ class Worklist(InContext, Vertical):
     """Ranks every request again whenever tools, vectors or the ranker have changed. It keeps no record."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("d,delete", "remove", "remove", id="worklist.remove"),
-        Binding("r", "again", "rank again", id="worklist.again"),
+        Binding("D,delete", "remove", "remove", id="worklist.remove"),
+        Binding("r", "again", "again", id="worklist.again"),
     ]
 
     @dataclass

@@ -23,7 +23,7 @@ from inspector.app.draw.table import ICONS
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools.server_panel import NO_SERVER, STATES, ServerPanel, exported
 from inspector.app.pages.tools.tool_panel import ToolPanel, exact_json
-from inspector.app.place import Destination, ServerPage, ToolPage
+from inspector.app.place import Destination, FindingsPage, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.core.number import count, tokens
 from inspector.core.server import ServerPhase
@@ -188,6 +188,7 @@ class ToolsScreen(ListPage, ToolKeys):
         "Every server with its tools. enter opens a tool, ← → change the view, esc goes back to the list.",
         "space folds a server; / searches names and descriptions, including folded servers.",
         "w (why) and e (edit) open in Search; l loads a tool for the model, or unloads it.",
+        "v shows what is found about the server or tool under the cursor, V what is to be known to trust it.",
         "On a server: r reconnects, S stops, R reconnects all failed servers.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
@@ -197,6 +198,8 @@ class ToolsScreen(ListPage, ToolKeys):
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "findings('')", "findings", id="tools.findings"),
+        Binding("V", "findings('trust')", "trust", show=False, id="tools.trust_findings"),
         Binding("left", "view(-1)", "view", key_display="←→", id="tools.view"),
         Binding("right", "view(1)", "next view", show=False, id="tools.next_view"),
         Binding("space", "fold", "fold", id="tools.fold"),
@@ -381,6 +384,10 @@ class ToolsScreen(ListPage, ToolKeys):
         self.refresh_bindings()
         if not self._is_in_list:
             self._panel.strip.focus()
+
+    def action_findings(self, stage: str) -> None:
+        """Show what is found about the server or the tool under the cursor, or about its trust."""
+        self.open(FindingsPage(self._server or self.tool_id, stage))
 
     def action_fold(self) -> None:
         """Fold or unfold the server under the cursor, or that of the tool under the cursor."""
