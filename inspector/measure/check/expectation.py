@@ -1,7 +1,7 @@
 """Expectations: which tool a request has to find, as a person writes them, and whether a search finds it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,10 +13,11 @@ from inspector.core.text import did_you_mean
 from inspector.core.tool import Catalog
 from inspector.measure.check.finding import Finding, Rule, Severity, Stage
 from inspector.measure.evalset import read_cases
-from inspector.search.addition import generic, missing_words as words_of
 from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.query import typed
 from inspector.search.search import SearchRules
 from inspector.search.standing import Standings, Verdict
+from inspector.search.vocabulary import STOP_WORDS, split_words, terms
 
 ARROW = "->"
 LACKING = Rule(
@@ -26,8 +27,11 @@ LACKING = Rule(
     Stage.FOUND,
     "Requests in these words miss it. Say in a sentence what they ask for, if the tool does it.",
 )
+NOTHING = "nothing"
 _FORM = 'Write "REQUEST -> TOOL", "REQUEST -> TOOL@5" or "REQUEST -> TOOL>=0.6".'
-_TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?")
+# Words of so many letters are seldom nouns, in English.
+_SHORT = 3
+_TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Expectation:
     @property
     def text(self) -> str:
         """The expectation as it is written."""
-        wanted = " or ".join(sorted(self.tools)) or "nothing"
+        wanted = " or ".join(sorted(self.tools)) or NOTHING
         within = f"@{self.within}" if self.within > 1 else ""
         return f"{self.query} {ARROW} {wanted}{within}" + (f">={self.confidence:g}" * (self.confidence > 0))
 
@@ -71,7 +75,10 @@ class ExpectationResult:
 
 
 def parse(text: str) -> Expectation:
-    """Read `REQUEST -> TOOL`; of several arrows the last one counts. Raises ConfigError."""
+    """Read `REQUEST -> TOOL`; of several arrows the last one counts. Raises ConfigError.
+
+    `REQUEST -> nothing` expects that no tool fits.
+    """
     query, arrow, target = (part.strip() for part in text.rpartition(ARROW))
     if not arrow or not query or not target:
         lacks = "arrow" if not arrow else "request" if not query else "tool"
@@ -81,14 +88,14 @@ def parse(text: str) -> Expectation:
     tool, within, confidence = match["tool"].strip(), match["within"], match["confidence"]
     return Expectation(
         query,
-        frozenset({tool}),
+        frozenset() if tool == NOTHING else frozenset({tool}),
         1 if within is None else _whole(text, within),
         0.0 if confidence is None else _share(text, confidence),
     )
 
 
 def _whole(text: str, number: str) -> int:
-    if not (number.strip().isdecimal() and int(number) > 0):
+    if not re.fullmatch(r"\s*0*[1-9]\d{0,5}\s*", number):
         hint = "Write how many results may count, from 1: `-> TOOL@5`."
         raise ConfigError(f"the expectation '{text}': '{number}' is not a number of results", hint=hint)
     return int(number)
@@ -206,12 +213,26 @@ def missing_words(requests: Mapping[str, Sequence[str]], rankers: CatalogRankers
     for tool_id, queries in requests.items():
         tool = index.tools[index.position[tool_id]]
         has = set(index.documents[index.position[tool_id]].terms.ids.tolist())
-        words: dict[str, None] = {}
-        for query in queries:
-            asked = generic(query, lexical.knows)
-            lacking = {term for term in lexical.terms(asked) if index.vocabulary.get(term, -1) not in has}
-            words.update(dict.fromkeys(words_of(asked, lacking).values()))
+        asked = (pair for query in queries for pair in _common_words(query, lexical.knows).items())
+        words = {word: None for term, word in asked if index.vocabulary.get(term, -1) not in has}
         if words:
             quoted = ", ".join(f"“{query}”" for query in queries)
             message = f"{count(len(queries), 'request')} that should find it use words that it lacks."
             yield Finding(LACKING, tool.server, tool.name, message, f"{', '.join(words)}: {quoted}")
+
+
+def _common_words(query: str, knows: Callable[[str], bool]) -> dict[str, str]:
+    """The words of a request by term, without stop words, values and names.
+
+    A name is capitalised inside a sentence, and no tool knows it. Nor are short words kept that none knows:
+    most of them are grammar.
+    """
+    words, inside = dict[str, str](), False
+    for token in typed(query).split():
+        for word in split_words(token):
+            (term,) = terms(word)
+            is_common = len(word) > _SHORT and not (inside and word[0].isupper())
+            if word.isalpha() and word.lower() not in STOP_WORDS and (is_common or knows(term)):
+                words.setdefault(term, word.lower())
+        inside = not token.endswith((".", "!", "?"))
+    return words
