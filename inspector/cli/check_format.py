@@ -18,22 +18,17 @@ import inspector
 from inspector.core.number import count
 from inspector.core.redaction import clean
 from inspector.measure.check.checking import CheckReport
-from inspector.measure.check.finding import Finding, Place, Rule, Severity, Stage
+from inspector.measure.check.finding import Finding, Place, Rule, Severity, Stage, rules
 from widgets import visible
 
-EXPECTATION = Rule(
-    "expectation",
-    "An expectation does not hold",
-    Severity.ERROR,
+EXPECTATION, FAILED = rules(
     Stage.FOUND,
-    "A search does not find the tool that this request is for. Say in its description when to use it.",
-)
-FAILED = Rule(
-    "server-failed",
-    "A server failed",
-    Severity.ERROR,
-    Stage.FOUND,
-    "Its tools were not checked. Start it by hand to see why it fails.",
+    """
+    expectation | error | An expectation does not hold
+      A search does not find the tool that this request is for. Say in its description when to use it.
+    server-failed | error | A server failed
+      Its tools were not checked. Start it by hand to see why it fails.
+    """,
 )
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -42,8 +37,6 @@ _MOST_RESULTS = 5_000
 _LONGEST_TEXT = 1_024
 _MOST_ANNOTATIONS = 10
 """GitHub shows so many annotations of each level of one step."""
-_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
-_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def problems(report: CheckReport) -> tuple[Finding, ...]:
@@ -88,17 +81,12 @@ def sarif(report: CheckReport) -> str:
     found = problems(report)
     reasons = {one.rule: one.reason for one in report.disabled}
     results = [*((one, "") for one in found), *((one, reasons[one.rule.name]) for one in report.suppressed)]
-    rules = list(dict.fromkeys(one.rule for one, _ in results))
+    known = list(dict.fromkeys(one.rule for one, _ in results))
+    driver = {"name": "Toolsight", "version": inspector.__version__, "rules": list(map(_rule, known))}
     run: dict[str, Any] = {
-        "tool": {
-            "driver": {
-                "name": "Toolsight",
-                "version": inspector.__version__,
-                "rules": [_rule(rule) for rule in rules],
-            }
-        },
+        "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": list(_results(results[:_MOST_RESULTS], rules)),
+        "results": list(_results(results[:_MOST_RESULTS], known)),
     }
     if (more := len(results) - _MOST_RESULTS) > 0:
         text = f"{count(more, 'result')} left out, as GitHub includes {_MOST_RESULTS:,}."
@@ -113,13 +101,13 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.help},
         "help": {"text": rule.help},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "defaultConfiguration": {"level": str(rule.severity)},
         "properties": {"tags": [str(rule.stage)]},
     }
 
 
-def _results(found: Sequence[tuple[Finding, str]], rules: Sequence[Rule]) -> Iterator[dict[str, Any]]:
-    positions = {rule: position for position, rule in enumerate(rules)}
+def _results(found: Sequence[tuple[Finding, str]], known: Sequence[Rule]) -> Iterator[dict[str, Any]]:
+    positions = {rule: position for position, rule in enumerate(known)}
     seen = Counter[str]()
     for one, reason in found:
         print_ = _fingerprint(one)
@@ -127,7 +115,7 @@ def _results(found: Sequence[tuple[Finding, str]], rules: Sequence[Rule]) -> Ite
         result = {
             "ruleId": one.rule.name,
             "ruleIndex": positions[one.rule],
-            "level": _LEVELS[one.rule.severity],
+            "level": str(one.rule.severity),
             "message": {"text": _said(one)},
             "locations": [_location(one)],
             "partialFingerprints": {"primaryLocationLineHash": f"{print_}:{seen[print_]}"},
@@ -146,21 +134,14 @@ def _fingerprint(one: Finding) -> str:
 
 
 def _location(one: Finding) -> dict[str, Any]:
-    kind = "function" if one.tool else "module"
-    location: dict[str, Any] = {
-        "logicalLocations": [{"fullyQualifiedName": _shown(one.subject), "kind": kind}]
-    }
-    if one.place is not None:
-        name = _file(one.place)
-        uri = quote(name.encode("utf-8", "surrogateescape"))
+    logical = {"fullyQualifiedName": _shown(one.subject), "kind": "function" if one.tool else "module"}
+    location: dict[str, Any] = {"logicalLocations": [logical]}
+    if (place := one.place) is not None:
+        uri = quote(_file(place).encode("utf-8", "surrogateescape"))
+        start, end = {"startLine": place.line, "startColumn": place.column}, {"endLine": place.line}
         location["physicalLocation"] = {
-            "artifactLocation": {"uri": f"file://{uri}" if name.startswith("/") else uri},
-            "region": {
-                "startLine": one.place.line,
-                "startColumn": one.place.column,
-                "endLine": one.place.line,
-                "endColumn": one.place.column + 1,
-            },
+            "artifactLocation": {"uri": f"file://{uri}" if uri.startswith("/") else uri},
+            "region": {**start, **end, "endColumn": place.column + 1},
         }
     return location
 
@@ -180,16 +161,14 @@ def junit(report: CheckReport, fail_on: Severity | None = Severity.ERROR) -> str
     for name, group in groupby(_cases(report, fail_on), key=lambda case: case[0]):
         cases = list(group)
         kinds = Counter(case[2] for case in cases)
-        counts = {"tests": len(cases), "failures": kinds["failure"], "errors": kinds["error"]}
-        counts["skipped"] = kinds["skipped"]
-        suite = SubElement(root, "testsuite", {key: str(value) for key, value in counts.items()}, name=name)
+        suite = SubElement(root, "testsuite", name=name, tests=str(len(cases)))
+        for key, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            suite.set(key, str(kinds[kind]))
         for _, case_name, kind, brief, full in cases:
             case = SubElement(suite, "testcase", classname=f"toolsight.{name}", name=_line(case_name))
             if kind:
-                told = SubElement(case, kind)
-                told.text = _shown(full)
-                if kind != "system-out":
-                    told.set("message", _line(brief))
+                said = {} if kind == "system-out" else {"message": _line(brief)}
+                SubElement(case, kind, said).text = _shown(full)
     indent(root, " ")
     return tostring(root, encoding="unicode") + "\n"
 
@@ -224,25 +203,19 @@ def _line(text: str) -> str:
 
 def github(report: CheckReport) -> str:
     """The report as annotations, the worst first; those that GitHub would not show are counted."""
-    found = problems(report)
-    left = Counter[Severity]()
+    told = Counter[Severity]()
     lines: list[str] = []
-    for one in found:
-        left[one.rule.severity] += 1
-        if left[one.rule.severity] <= _MOST_ANNOTATIONS:
-            place = one.place
+    for one in problems(report):
+        severity, place = one.rule.severity, one.place
+        told[severity] += 1
+        if told[severity] <= _MOST_ANNOTATIONS:
             at = {"file": _file(place), "line": str(place.line), "col": str(place.column)} if place else {}
-            properties = {**at, "title": f"{one.rule.title} ({one.rule.name})"}
-            named = ",".join(
-                f"{key}={_escaped(value, in_property=True)}" for key, value in properties.items()
-            )
-            lines.append(f"::{_COMMANDS[one.rule.severity]} {named}::{_escaped(_said(one))}")
-    more = [
-        count(number - _MOST_ANNOTATIONS, severity)
-        for severity, number in left.items()
-        if number > _MOST_ANNOTATIONS
-    ]
-    if more:
+            properties = {**at, "title": f"{one.rule.title} ({one.rule.name})"}.items()
+            named = ",".join(f"{key}={_escaped(value, in_property=True)}" for key, value in properties)
+            command = "notice" if severity is Severity.NOTE else str(severity)
+            lines.append(f"::{command} {named}::{_escaped(_said(one))}")
+    left = ((severity, number - _MOST_ANNOTATIONS) for severity, number in told.items())
+    if more := [count(number, severity) for severity, number in left if number > 0]:
         lines.append(f"{' and '.join(more)} more; GitHub shows {_MOST_ANNOTATIONS} of each level.")
     return "".join(f"{line}\n" for line in lines)
 

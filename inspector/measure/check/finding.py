@@ -46,6 +46,14 @@ class Rule:
     help: str
 
 
+def rules(stage: Stage, table: str) -> tuple[Rule, ...]:
+    """The rules of one stage from a table: `name | severity | title`, with the help in the line below."""
+    lines = [line.strip() for line in table.strip().splitlines()]
+    heads = ([cell.strip() for cell in line.split("|")] for line in lines[::2])
+    pairs = zip(heads, lines[1::2], strict=True)
+    return tuple(Rule(name, title, Severity(grade), stage, text) for (name, grade, title), text in pairs)
+
+
 @dataclass(frozen=True, slots=True)
 class Loser:
     """A tool that falls behind for a request of its own."""

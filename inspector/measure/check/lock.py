@@ -18,7 +18,7 @@ from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.redaction import clean
 from inspector.core.tool import Annotations, Tool
-from inspector.measure.check.finding import Finding, Rule, Severity, Stage
+from inspector.measure.check.finding import Finding, Rule, Stage, rules
 from inspector.measure.check.trust_rule import (
     HIDDEN,
     Hidden,
@@ -30,49 +30,28 @@ from inspector.measure.check.trust_rule import (
 
 VERSION = 1
 _KIND = "toolsight-lock"
-_UPDATE = "If that is intended, accept it with `--update`."
 _HINT = "Restore the file from version control, or write it again with `--update`."
 
-ADDED = Rule(
-    "tool-added", "A tool is new", Severity.WARNING, Stage.TRUST, f"Nobody accepted it yet. {_UPDATE}"
-)
-REMOVED = Rule("tool-removed", "A tool is gone", Severity.ERROR, Stage.TRUST, f"Calls to it fail. {_UPDATE}")
-WORDS = Rule(
-    "words-changed",
-    "Words of a definition changed",
-    Severity.WARNING,
+RULES = rules(
     Stage.TRUST,
-    f"A model reads other words than those that were accepted. {_UPDATE}",
+    """
+    tool-added | warning | A tool is new
+      Nobody accepted it yet. If it is meant to be there, accept it with `--update`.
+    tool-removed | error | A tool is gone
+      Calls to it fail. If that is intended, accept it with `--update`.
+    words-changed | warning | Words of a definition changed
+      A model reads other words than those that were accepted. Read them, and accept them with `--update`.
+    schema-breaks | error | A schema broke
+      Calls that were right are no longer, or results differ. If that is intended, accept it with `--update`.
+    schema-changed | warning | A schema changed and breaks nothing
+      A tool takes more than was accepted, or says more of its result. Accept it with `--update`.
+    annotations-changed | warning | Annotations changed
+      Clients decide by these hints which calls need approval. Accept them with `--update`.
+    instructions-changed | warning | Instructions changed
+      Clients read them with every request. Read them, and accept them with `--update`.
+    """,
 )
-BREAKS = Rule(
-    "schema-breaks",
-    "A schema broke",
-    Severity.ERROR,
-    Stage.TRUST,
-    f"Calls that were right are no longer, or results are not what they were. {_UPDATE}",
-)
-WIDENS = Rule(
-    "schema-changed",
-    "A schema changed and breaks nothing",
-    Severity.WARNING,
-    Stage.TRUST,
-    f"A tool takes more than was accepted, or says more of its result. {_UPDATE}",
-)
-CLAIMS = Rule(
-    "annotations-changed",
-    "Annotations changed",
-    Severity.WARNING,
-    Stage.TRUST,
-    f"Clients decide by these hints which calls need approval. {_UPDATE}",
-)
-INSTRUCTIONS = Rule(
-    "instructions-changed",
-    "Instructions changed",
-    Severity.WARNING,
-    Stage.TRUST,
-    f"Instructions are read with every request. {_UPDATE}",
-)
-RULES = (ADDED, REMOVED, WORDS, BREAKS, WIDENS, CLAIMS, INSTRUCTIONS)
+ADDED, REMOVED, WORDS, BREAKS, WIDENS, CLAIMS, INSTRUCTIONS = RULES
 _MOST_LINES = 20
 
 
@@ -175,22 +154,22 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _declared(tool: Tool) -> dict[str, Any]:
     """What a tool declares; what it leaves out is left out."""
     claims = {name: value for name, value in asdict(tool.annotations).items() if value is not None}
-    optional: dict[str, Any] = {
-        "title": tool.title,
-        "description": _split(tool.description),
-        "annotations": claims,
-        "tags": tool.tags,
-    }
-    declared = {name: value for name, value in optional.items() if value}
-    if tool.output_schema is not None:
-        declared["output_schema"] = tool.output_schema
-    return {**declared, "input_schema": tool.input_schema}
+    given = {**asdict(tool), "annotations": claims or None, "description": _split(tool.description)}
+    del given["server"], given["name"]
+    return {name: value for name, value in given.items() if value not in (None, "", ())}
 
 
 def _tool(server: str, name: str, given: Mapping[str, Any]) -> Tool:
-    values = {**given, "annotations": Annotations(**given.get("annotations", {}))}
-    values["description"] = _joined(given.get("description", ""))
-    return Tool(server, name, **{**values, "tags": tuple(given.get("tags", ()))})
+    return Tool(
+        server,
+        name,
+        _joined(given.get("description", "")),
+        given["input_schema"],
+        Annotations(**given.get("annotations", {})),
+        given.get("output_schema"),
+        given.get("title", ""),
+        tuple(given.get("tags", ())),
+    )
 
 
 def _split(text: str) -> str | list[str]:
