@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from inspector.app.draw.finding import detail, in_short, marked
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.findings import FindingsScreen
-from inspector.app.pages.tools.proof import detail, in_short, marked
 from inspector.app.place import EditPage, FindingsPage, WhyNotPage
 from inspector.clients.client import all_clients
 from inspector.core.ranking import SearchRequest

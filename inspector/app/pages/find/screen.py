@@ -1,7 +1,7 @@
 """The place Find: one query, its results, and on the right what explains them."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,6 +15,8 @@ from textual.widgets import ContentSwitcher, Static
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.export import ToolPicker
+from inspector.app.dialogs.source import COPY, DRAFT, WRITE, SourceDialog, change_in_source, question
+from inspector.app.draw.line import failure_text, shown_path
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
 from inspector.app.pages.find.rankers import RankerDialog, RankersPane, StepsPane
@@ -37,6 +39,9 @@ from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerPhase
+from inspector.core.tool import Tool
+from inspector.measure.check.finding import Place
+from inspector.measure.check.source_text import Replacement
 from widgets import RecordList
 
 SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
@@ -329,8 +334,61 @@ class FindScreen(ToolKeys):
         self._open_pane(EDIT)
 
     @on(WhyNotPane.Proposed)
-    def _draft(self, event: WhyNotPane.Proposed) -> None:
-        self.query_one(EditPane).propose(event.tool_id, event.description)
+    def _proposed(self, event: WhyNotPane.Proposed) -> None:
+        """Show a proposal as a change of the source; where that is not known, as a draft."""
+        tool = self.session.catalog.get(event.tool_id)
+        servers = {spec.name: spec for spec in self.session.configuration.servers}
+        spec = servers.get(tool.server) if tool is not None else None
+        if tool is None or spec is None or self.context.replay.is_replay or not self.session.sight.is_whole:
+            self._draft(event.tool_id, event.description)
+            return
+
+        def unknown(error: Exception) -> None:
+            self._draft(event.tool_id, event.description)
+            self.warn(failure_text(error)[1])
+
+        self.run_job(
+            "source",
+            lambda _: change_in_source(spec, tool, event.description),
+            lambda found: self._ask_to_write(event, tool, *found),
+            failed=unknown,
+        )
+
+    def _ask_to_write(
+        self, event: WhyNotPane.Proposed, tool: Tool, place: Place, change: Replacement
+    ) -> None:
+        measure = self.session.accounting.meter.tool
+        tokens = measure(replace(tool, description=event.description)) - measure(tool)
+
+        def answered(answer: str | None) -> None:
+            if answer == WRITE:
+                self._write(event, place, change)
+            elif answer == COPY:
+                self.copy(event.description, "the description")
+            elif answer == DRAFT:
+                self._draft(event.tool_id, event.description)
+
+        dialog = SourceDialog(place.path, question(place, change, tokens, event.effects))
+        self.app.push_screen(dialog, answered)
+
+    def _write(self, event: WhyNotPane.Proposed, place: Place, change: Replacement) -> None:
+        """Write a file after a yes; if it has changed meanwhile, the text stays as a draft."""
+
+        def written(_: None) -> None:
+            then = (
+                "Its server restarts now." if self.context.parts.watches else "Restart its server: 2, then r."
+            )
+            where = f"{shown_path(str(place.path))}, line {place.line}"
+            self.notify(f"{where}\n{then}", title="Written", markup=False)
+
+        def refused(error: Exception) -> None:
+            self._draft(event.tool_id, event.description)
+            self.fail(error)
+
+        self.run_job("write", lambda _: change.write(), written, failed=refused)
+
+    def _draft(self, tool_id: str, description: str) -> None:
+        self.query_one(EditPane).propose(tool_id, description)
         self._open_pane(EDIT)
 
     @on(EditPane.Asked)

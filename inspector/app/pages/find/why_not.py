@@ -24,6 +24,7 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
+from inspector.measure.check.finding import Effect
 from inspector.measure.evalset import added_cases
 from inspector.search.addition import Addition, AdditionTrial, Place
 from inspector.search.answer_text import told_apart
@@ -262,6 +263,7 @@ class WhyNotPane(Pane):
 
         tool_id: str
         description: str
+        effects: tuple[Effect, ...] = ()
 
     def __init__(self) -> None:
         super().__init__(id="why-not")

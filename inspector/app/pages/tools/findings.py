@@ -14,9 +14,9 @@ from textual.content import Content
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.context import Job
+from inspector.app.draw.finding import SIGNS, detail, in_short, siblings
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.list_page import ReadingPage
-from inspector.app.pages.tools.proof import SIGNS, detail, in_short, siblings
 from inspector.app.place import Destination, FindingsPage
 from inspector.app.stream import View
 from inspector.clients.client import all_clients

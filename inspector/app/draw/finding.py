@@ -167,10 +167,11 @@ def _effects(finding: Finding) -> Iterator[Content]:
     if not finding.effects:
         yield Content.styled("not measured", MUTED)
     for effect in finding.effects:
-        yield from _effect(effect)
+        yield from effect_lines(effect)
 
 
-def _effect(effect: Effect) -> Iterator[Content]:
+def effect_lines(effect: Effect) -> Iterator[Content]:
+    """Yield the ranks that change for one ranker, the tokens, and which tools lose a request."""
     moved = [(query, *ranks) for query, ranks in effect.ranks.items() if ranks[0] != ranks[1]]
     as_client = f" as {effect.client}" if effect.client else ""
     sure = ""
