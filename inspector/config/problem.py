@@ -150,7 +150,8 @@ def _schema(model: type[BaseModel], loc: Location) -> tuple[tuple[str, ...], str
             kind = _plain(kind.model_fields[step].annotation)
         else:
             break
-    return tuple(getattr(kind, "model_fields", ())), described
+    fields = getattr(kind, "model_fields", {})
+    return tuple(field.alias or name for name, field in fields.items()), described
 
 
 def _plain(annotation: Any) -> Any:

@@ -24,7 +24,7 @@ class CheckFile(Strict):
     client: list[str] = Field([], description='Write a list: ["codex", "claude-code"].')
     budget: int | None = Field(None, gt=0, description="Write how many tokens definitions may take.")
     snapshot: str | None = Field(None, description="Write a file's name: tools.lock.json.")
-    fail_on: Literal["error", "warning", "never"] | None = None
+    fail_on: Literal["error", "warning", "never"] | None = Field(None, alias="fail-on")
     disable: dict[str, str] = Field({}, description=_REASON.format(rule="RULE"))
 
 
@@ -62,8 +62,7 @@ def _table(path: Path, keys: Sequence[str]) -> Mapping[str, Any] | None:
 
 
 def _read(path: Path, keys: Sequence[str], table: Mapping[str, Any], rules: Sequence[str]) -> CheckFile:
-    data = {key.replace("-", "_"): value for key, value in table.items()}
-    read = validated(CheckFile, data, str(path), at=tuple(keys))
+    read = validated(CheckFile, table, str(path), at=tuple(keys))
     for rule, reason in read.disable.items():
         where = f"{path}: {'.'.join(keys)}.disable.{rule}"
         if rule not in rules:
