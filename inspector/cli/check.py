@@ -15,7 +15,7 @@ from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import is_json, say_json, say_raw, say_report
+from inspector.cli.table import is_json, say, say_json, say_raw, say_report
 from inspector.clients.client import Client, all_clients, find_client
 from inspector.core.number import count, money, percent, tokens
 from inspector.core.ports import ChatModel
@@ -173,6 +173,8 @@ def check(
         if found:
             _print(found[-1], "json" if is_json() else form, least, in_full=in_full)
     report = found[-1]
+    if update and report.failed:
+        say(f"{path} was not written, because a server failed.", err=True)
     if report.failed:
         sys.exit(Exit.FAILED)
     if not report.passes(least):
