@@ -88,6 +88,8 @@ def test_a_change_shows_what_was_accepted_and_what_is_there_now() -> None:
 def test_hidden_characters_that_were_accepted_and_moved_are_not_told_again() -> None:
     before = replace(TOOL, description="Refunds\u200b.")
     assert _rules([before], [replace(before, description="Now refunds\u200b.")]) == ["words-changed"]
+    another = replace(before, description="Refunds\u200b.\u200b")
+    assert _rules([before], [another]) == ["words-changed", "hidden-characters"]
 
 
 def test_changed_instructions_are_told_with_their_hidden_characters() -> None:

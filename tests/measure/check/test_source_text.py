@@ -151,6 +151,7 @@ def test_a_text_in_two_places_has_no_place(tmp_path: Path) -> None:
     ("name", "source", "reason"),
     [
         ("s.py", "x = f'Gets {y}.'", r"nowhere as a literal \(it is an f-string\) in"),
+        ("s.py", "x = f'Gets stuff.'", r"nowhere as a literal \(it is an f-string\) in"),
         ("s.py", "x = 'Gets ' 'nothing'", "nowhere as a literal in"),
         ("s.py", "x = '", "cannot be read as source"),
         ("s.yaml", "a: [", "cannot be read as source"),
