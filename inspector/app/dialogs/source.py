@@ -28,10 +28,14 @@ def change_in_source(spec: ServerSpec, tool: Tool, description: str) -> tuple[Pl
     Raises ConfigError with the reason if it stands nowhere, in several places, or cannot be written there.
     """
     files = server_files(spec)
-    place = place_of(files, tool.description)
+    # The files that are started come first: beside them may lie a copy.
+    started = [path for path in files if path.name in {Path(word).name for word in spec.args}]
+    place = place_of(started, tool.description) or place_of(files, tool.description)
     if place is None:
-        where = "no file of this server is known" if not files else "its text stands in no one place there"
-        raise ConfigError(f"{where}, so nothing is written", hint="Copy the draft with ctrl+y.")
+        problem = "no source file of its server is known"
+        if files:
+            problem = "its description stands nowhere in its server's files, or in several places"
+        raise ConfigError(problem, hint="This is a draft: ctrl+y copies it, x saves it.")
     return place, replacement(place.path, tool.description, description)
 
 

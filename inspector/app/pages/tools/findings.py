@@ -162,9 +162,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
         shows_all = self._shows_all or stages == GROUPS[Stage.TRUST.value]
         shown = {number: one for number, one in here.items() if shows_all or one.is_felt}
         self.list.empty = self._nothing(len(here) - len(shown))
-        order = list(Severity)
-        worst = sorted(shown, key=lambda number: (order.index(shown[number].rule.severity), number))
-        self.list.records = tuple(_row(number, shown[number]) for number in worst)
+        self.list.records = tuple(_row(number, one) for number, one in sorted(shown.items(), key=_weight))
         self._say()
         self.draw_detail()
 
@@ -245,6 +243,12 @@ def facts(found: Sequence[Finding], tools: int, given: int, *, shows_all: bool) 
         yield Content.styled(f"   {folded:,} without effect (space shows them)", MUTED)
     measured = count(given, "labelled request") if given else "generated requests"
     yield Content.styled(f"   measured on {measured}", MUTED)
+
+
+def _weight(numbered: tuple[int, Finding]) -> tuple[int, bool, int]:
+    """The worst come first, and of those the measured ones."""
+    number, finding = numbered
+    return list(Severity).index(finding.rule.severity), not finding.effects, number
 
 
 def _row(number: int, finding: Finding) -> Record:
