@@ -23,6 +23,7 @@ from tests.support.app import app_rig, arrives, destinations, goes, said, seen, 
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.tools_page import shown
+from tests.support.workbench import configured
 from widgets import RecordList
 
 LONG = f"Pays an invoice. {'It checks the amount first. ' * 90}Never use it twice."
@@ -62,6 +63,10 @@ async def _opened(pilot: Pilot[None]) -> RecordList:
 
 def _cells(found: RecordList) -> list[list[str]]:
     return [[str(cell) for cell in record.cells] for record in found.shown]
+
+
+def _save(path: Path, text: str) -> None:
+    path.write_text(text)
 
 
 def _at(found: RecordList, *words: str) -> str:
@@ -200,6 +205,18 @@ async def test_another_definition_is_checked_again() -> None:
         await until(
             pilot, lambda: not any("hidden" in cells[2] for cells in _cells(found)) and bool(found.shown)
         )
+
+
+async def test_a_finding_says_where_its_tool_stands_in_the_source(tmp_path: Path) -> None:
+    path = tmp_path / "old.py"
+    _save(path, "# A server.\ndef xq() -> None: ...\n")
+    servers = {"old": offices()["old"]}
+    configuration = configured(servers)
+    specs = [replace(spec, args=(path.name,), cwd=str(tmp_path)) for spec in configuration.servers]
+    configuration = replace(configuration, servers=tuple(specs))
+    async with app_rig(servers=servers, configuration=configuration) as (pilot, _):
+        await _opened(pilot)
+        await until(pilot, lambda: "old.py, line 2" in said(pilot, "#detail"))
 
 
 async def test_nothing_to_check_and_nothing_that_matters_say_so() -> None:

@@ -10,10 +10,11 @@ from textual.widgets import Input
 from inspector.access.reach import EvalCase
 from inspector.app.pages.find import worklist as content
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.find.worklist import MOST, WorkItem, Worklist, failing_in
+from inspector.app.pages.find.worklist import MOST, WorkItem, Worklist
 from inspector.app.place import SearchPage, WorklistPage
 from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
+from inspector.search.standing import missed_in
 from tests.support.app import app_rig, arrives, goes, seen, toasts, until
 from tests.support.fakes import calls, says, searches
 from widgets import RecordList
@@ -123,7 +124,7 @@ async def test_a_labelled_request_fails_if_its_best_alternative_is_behind_others
 
         def failing(*groups: set[str]) -> list[str]:
             case = EvalCase("1", LATE.query, tuple(map(frozenset, groups)))
-            return [tool_id for _, tool_id in failing_in(case, rankers, "hybrid", rules)]
+            return list(missed_in(case, rankers, "hybrid", rules))
 
         assert failing({LISTS}) == [LISTS]
         assert failing({LISTS, "shop:refund_order"}) == []

@@ -1,6 +1,6 @@
 """Requests that should find a tool, in sight below the results, with what the last save changed for each."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -11,7 +11,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
-from inspector.access.reach import EvalCase
 from inspector.app.context import InContext, Job
 from inspector.app.draw.line import MUTED
 from inspector.clients.miss import misses
@@ -21,9 +20,7 @@ from inspector.core.server import ServerPhase
 from inspector.core.tool import Tool
 from inspector.measure.evalset import added_cases
 from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.ranker import ranking_for
-from inspector.search.search import SearchRules
-from inspector.search.standing import Standings, hit_of
+from inspector.search.standing import hit_of, missed_in
 from widgets import Column, Record, RecordList, Tone
 
 COLUMNS = (
@@ -193,12 +190,13 @@ class Worklist(InContext, Vertical):
 
         def failing(job: Job) -> list[tuple[SearchRequest, str]]:
             given = retrieval.given(rankers.index)
-            missed = [(SearchRequest(one.query), one.called[0]) for one in misses(records) if one.called]
-            found = [pair for pair in missed if pair[1] in known]
+            called = [(SearchRequest(one.query), one.called[0]) for one in misses(records) if one.called]
+            found = [pair for pair in called if pair[1] in known]
             for case in (*given, *added_cases(records, given)):
                 if job.stopped() or len(found) >= MOST:
                     break
-                found += failing_in(case, rankers, ranker, rules)
+                missed = missed_in(case, rankers, ranker, rules)
+                found += [(SearchRequest(case.query), tool_id) for tool_id in missed]
             return found
 
         def show(found: list[tuple[SearchRequest, str]]) -> None:
@@ -250,17 +248,3 @@ class Worklist(InContext, Vertical):
         event.stop()
         if self._current is not None:
             self.post_message(self.Chosen(self._current))
-
-
-def failing_in(
-    case: EvalCase, rankers: CatalogRankers, ranker: str, rules: SearchRules
-) -> Iterator[tuple[SearchRequest, str]]:
-    """The tools of a labelled request that rank behind others: the best of each group of alternatives."""
-    request, position = SearchRequest(case.query), rankers.index.position
-    ranking = ranking_for(rankers.get(ranker), request)
-    standings = Standings(ranking, rules.likely(ranking, request))
-    for group in case.relevant:
-        there = sorted(tool_id for tool_id in group if tool_id in position)
-        best = min(there, key=lambda tool_id: standings[position[tool_id]].rank, default="")
-        if best and standings[position[best]].rank > len(case.relevant):
-            yield request, best

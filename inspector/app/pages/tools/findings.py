@@ -1,9 +1,9 @@
 """The findings page: facts about definitions that keep a tool from being found, chosen or called right."""
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from inspector.access.reach import EvalCase
 from inspector.app.base_screen import ToolKeys
 from inspector.app.context import Job
 from inspector.app.draw.finding import SIGNS, detail, in_short, siblings
@@ -20,14 +21,20 @@ from inspector.app.list_page import ReadingPage
 from inspector.app.place import Destination, FindingsPage
 from inspector.app.stream import View
 from inspector.clients.client import all_clients
+from inspector.config.file import server_files
 from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
-from inspector.core.server import ServerPhase
+from inspector.core.server import ServerPhase, ServerSpec
+from inspector.core.tool import Catalog
 from inspector.measure.check.definition_rule import definition_findings
-from inspector.measure.check.finding import Finding, Severity, Stage
+from inspector.measure.check.expectation import missing_words
+from inspector.measure.check.finding import Finding, Place, Severity, Stage
+from inspector.measure.check.source_text import place_of_tool
 from inspector.measure.check.trust_rule import trust_findings
 from inspector.search.confusable import own_words
+from inspector.search.standing import missed_in
 from inspector.session.client_view import instructions_of
+from inspector.session.view import SessionView
 from widgets import Column, Record, RecordList, ViewStrip
 
 COLUMNS = (
@@ -79,6 +86,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
         self._drawn = self._given = 0
         self._shows_all = False
         self._checked: object = None
+        self._places: Mapping[str, Place] = {}
 
     def head(self) -> ComposeResult:
         yield from super().head()
@@ -104,23 +112,17 @@ class FindingsScreen(ReadingPage, ToolKeys):
 
     def draw(self) -> None:
         """Check in the background; what is found is listed as it comes."""
-        session, retrieval = self.session, self.session.retrieval
-        rankers, instructions = retrieval.rankers, instructions_of(session.state)
-        found: list[Finding] = []
-        given = retrieval.given(rankers.index)
+        session, found = self.session, list[Finding]()
+        given = session.retrieval.given()
         self._found, self._drawn, self._given = found, -1, sum(case.is_possible for case in given)
-        tokens = session.accounting.meter.tool
+        whole = session.configuration.servers if session.sight.is_whole else ()
 
         def look(job: Job) -> bool:
-            index = rankers.index
-            facts = definition_findings(
-                index, all_clients(), instructions, cases=given, tokens=tokens, rankers=rankers
-            )
-            for part in (trust_findings(index.tools, instructions), facts):
-                for one in part:
-                    found.append(one)
-                    if job.stopped():
-                        return False
+            for one in findings_of(session, given):
+                found.append(one)
+                if job.stopped():
+                    return False
+            self._places = places_in(whole, found, session.catalog)
             return True
 
         self.run_stoppable("findings", look, self._ended, failed=self._failed)
@@ -192,7 +194,8 @@ class FindingsScreen(ReadingPage, ToolKeys):
         if finding is None:
             self.write("", "#detail")
         else:
-            self.write(detail(finding, session.catalog, instructions_of(session.state)), "#detail")
+            placed = replace(finding, place=finding.place or self._places.get(finding.subject))
+            self.write(detail(placed, session.catalog, instructions_of(session.state)), "#detail")
 
     def opened(self, key: str) -> None:  # noqa: ARG002 - the finding under the cursor
         """Open the tool, or first the proof where it is not in sight."""
@@ -228,6 +231,30 @@ class FindingsScreen(ReadingPage, ToolKeys):
         listed = [self._found[int(record.key)] for record in self.list.shown]
         text = json.dumps([asdict(one) for one in listed], ensure_ascii=False, indent=2, default=str)
         self.export(Path.cwd() / "findings.json", f"{text}\n", what=count(len(listed), "finding"))
+
+
+def findings_of(session: SessionView, given: Sequence[EvalCase]) -> Iterator[Finding]:
+    """Yield what is found about the session's tools, the quickest first; `given` requests measure it."""
+    retrieval, instructions = session.retrieval, instructions_of(session.state)
+    rankers, tokens = retrieval.rankers, session.accounting.meter.tool
+    index, clients = rankers.index, all_clients()
+    yield from trust_findings(index.tools, instructions)
+    yield from definition_findings(index, clients, instructions, cases=given, tokens=tokens, rankers=rankers)
+    missed: dict[str, list[str]] = defaultdict(list)
+    for case in given:
+        for tool_id in missed_in(case, rankers, retrieval.ranker_name, retrieval.rules):
+            missed[tool_id].append(case.query)
+    yield from missing_words(missed, rankers)
+
+
+def places_in(
+    servers: Sequence[ServerSpec], found: Sequence[Finding], catalog: Catalog
+) -> Mapping[str, Place]:
+    """Return where the tools of findings stand in the files that their servers are started from."""
+    files = {spec.name: server_files(spec) for spec in servers}
+    tools = (catalog.get(tool_id) for tool_id in {one.subject for one in found if one.is_felt})
+    places = {tool.id: place_of_tool(files.get(tool.server, ()), tool) for tool in tools if tool is not None}
+    return {tool_id: place for tool_id, place in places.items() if place is not None}
 
 
 def facts(found: Sequence[Finding], tools: int, given: int, *, shows_all: bool) -> Iterator[Content]:
