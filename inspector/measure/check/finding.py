@@ -79,6 +79,11 @@ class Effect:
     client: str = ""
 
     @property
+    def reached(self) -> int:
+        """The rank for the first of the requests afterwards, 0 if the tool is no result for it."""
+        return next((after or 0 for _, after in self.ranks.values()), 0)
+
+    @property
     def is_felt(self) -> bool:
         """Whether a rank changes or a tool loses."""
         return bool(self.losers) or any(before != after for before, after in self.ranks.values())
