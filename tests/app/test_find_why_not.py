@@ -31,6 +31,8 @@ from widgets import PlainInput, RecordList
 
 QUERY = "send the customer of a late order a message"
 TOOL = "shop:cancel_order"
+# A request for which a sentence of its schema brings a tool among the first five.
+HELPED, REFUND = "cancel a late order", "shop:refund_order"
 values = st.floats(-10, 10).filter(lambda value: abs(value) > 1e-3)
 parts = st.lists(
     st.builds(Part, st.sampled_from(Signal), st.sampled_from(["order", "late", "summary"]), values),
@@ -162,8 +164,8 @@ def test_hostile_text_does_no_harm(text: str) -> None:
         assert not dangerous(drawn.plain.replace("\n", "").replace("\t", ""))
 
 
-async def _opened(pilot: Pilot[None], tool_id: str = TOOL) -> None:
-    await arrives(pilot, WhyNotPage(tool_id, SearchRequest(QUERY)))
+async def _opened(pilot: Pilot[None], tool_id: str = TOOL, query: str = QUERY) -> None:
+    await arrives(pilot, WhyNotPage(tool_id, SearchRequest(query)))
     await until(pilot, lambda: "tried" in str(_proposals(pilot).border_title))
 
 
@@ -171,7 +173,7 @@ def _proposals(pilot: Pilot[None]) -> RecordList:
     return pilot.app.screen.query_one("#proposals", RecordList)
 
 
-async def test_a_tool_is_set_against_the_last_result_with_what_would_bring_it_further() -> None:
+async def test_a_tool_is_set_against_the_last_result() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
         text = seen(pilot)
@@ -179,7 +181,8 @@ async def test_a_tool_is_set_against_the_last_result_with_what_would_bring_it_fu
         assert "✓ adds up" in text
         assert "missing words" in text
         assert "To beat:" in text
-        assert _proposals(pilot).records
+        # Its own texts give no grounds to say that it sends messages.
+        assert not _proposals(pilot).records
         await until(pilot, lambda: _proposals(pilot).has_focus_within)
         await pilot.press("tab", "enter")
         await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
@@ -205,7 +208,7 @@ async def test_the_score_is_that_of_the_list_also_once_vectors_have_arrived() ->
 
 async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        await _opened(pilot)
+        await _opened(pilot, REFUND, HELPED)
         await until(pilot, lambda: _proposals(pilot).has_focus_within)
         await pilot.press("end")
         proposal = _proposals(pilot).current
@@ -216,7 +219,7 @@ async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -
         assert pilot.app.screen.query_one("#description", TextArea).text == proposal.key
         rank = next(line for line in said(pilot, "#numbers").splitlines() if line.startswith("rank"))
         assert rank.split("→")[1].split()[0] == promised
-        assert rig.bench.catalog.require(TOOL).description != proposal.key
+        assert rig.bench.catalog.require(REFUND).description != proposal.key
 
 
 async def test_p_asks_about_another_tool_also_a_pinned_one_or_one_that_is_not_there() -> None:

@@ -264,7 +264,7 @@ PAGES: Mapping[str, Picture] = {
         _office,
         _acts(
             Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
-            Shows("Additions tried"),
+            Shows("Sentences tried"),
         ),
     ),
     "find-edit": Picture(

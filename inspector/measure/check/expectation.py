@@ -12,7 +12,6 @@ from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.text import did_you_mean
 from inspector.core.tool import Catalog
 from inspector.measure.check.finding import Finding, Rule, Severity, Stage
-from inspector.measure.check.grounds import generic, missing_words as words_of
 from inspector.measure.evalset import read_cases
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.query import typed

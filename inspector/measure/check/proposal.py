@@ -1,6 +1,6 @@
 """Tries sentences for a tool's description: what they win for its own requests, and what others lose."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -243,7 +243,7 @@ class ProposalTrial:
 
     def _tried(self, stopped: Callable[[], bool]) -> Iterator[_Tried]:
         """What helps: single sentences, then the best phrases together, at the end or at the beginning."""
-        before = self._reach({query: found[self._position].rank for query, found in self._before.items()})
+        before = self._reach(self._before)
         single: list[tuple[_Tried, tuple[str, str]]] = []
         for phrase in self._phrases():
             if stopped():
@@ -302,7 +302,8 @@ class ProposalTrial:
         if language_of(self._tool) == "en":
             heads = dict.fromkeys(one.head for query in self.missed[:_MOST_OWN] for one in asked_in(query))
             pairs = ((self._grounds.synonym(noun), noun) for noun in heads if self._nouns.knows(noun))
-            yield from (synonym_sentence(own, noun, self._nouns) for own, noun in pairs if own)
+            same = (synonym_sentence(own, noun, self._nouns) for own, noun in pairs if own)
+            yield from filter(None, same)
         if self.write is not None:
             texts = [
                 f"{one.name} {one.description} {one.input_schema}" for one in (self._tool, sibling) if one
@@ -335,16 +336,16 @@ class ProposalTrial:
         ranks = {query: (self._rank(self._before[query]), self._rank(after[query])) for query in self._wanted}
         tokens = self.count(edited) - self.count(self._tool)
         effect = Effect(self.ranker_name, ranks, tokens, self._confidence(after))
-        reach = self._reach({query: found[self._position].rank for query, found in after.items()})
-        return _Tried(sentence, description, tokens, reach, effect, rankers)
+        return _Tried(sentence, description, tokens, self._reach(after), effect, rankers)
 
     def _rank(self, standings: Standings) -> int | None:
         standing = standings[self._position]
         return standing.rank if standing.kept else None
 
-    def _reach(self, ranks: dict[str, int]) -> tuple[float, float]:
-        """How many requests find the tool among the first FOUND, and the mean of its reciprocal ranks."""
-        return sum(rank <= FOUND for rank in ranks.values()), float(np.mean([1 / r for r in ranks.values()]))
+    def _reach(self, standings: Mapping[str, Standings]) -> tuple[float, float]:
+        """How many requests find the tool, and the mean of its reciprocal ranks."""
+        own = [found[self._position] for found in standings.values()]
+        return sum(one.kept and one.rank <= FOUND for one in own), float(np.mean([1 / o.rank for o in own]))
 
     def _confidence(self, after: dict[str, Standings]) -> tuple[float, float] | None:
         pairs = [

@@ -14,7 +14,7 @@ from inspector.core.tool import Tool, destroys
 from inspector.schema.schema import fields, resolve
 from inspector.search.generate import synonyms
 from inspector.search.query import typed
-from inspector.search.vocabulary import NOUNS, STOP_WORDS, VERBS, VOCABULARY, split_words
+from inspector.search.vocabulary import NOUNS, STOP_WORDS, VERBS, VOCABULARY, split_words, stem
 
 _ARTICLES = "a an the"
 _DETERMINERS = f"{_ARTICLES} any some all my our your his her their its this that these those each every"
@@ -141,19 +141,16 @@ class Nouns:
         seen, as_noun = (sum(counts[form] for form in forms) for counts in (self._words, self._nouns))
         return as_noun * _NOUN_SHARE > seen or not forms.isdisjoint(NOUNS)
 
-    def is_plural(self, word: str) -> bool:
-        return word.endswith("s") and any(one in self._words for one in _singulars(word))
-
     def many(self, word: str) -> str:
-        """The word in the plural if these texts have it or its plural so; else ""."""
-        if self.is_plural(word):
+        """The word in the plural, if it is that already or these texts have its plural; else ""."""
+        if _singulars(word):
             return word
         return next((one for one in _plurals(word) if one in self._words), "")
 
     def listed(self, one: Asked) -> str:
         """The phrase as it stands in a list: in the plural, or with its article."""
         *before, head = one.words
-        many = head if _singulars(head) else self.many(head)
+        many = self.many(head)
         phrase = " ".join((*before, many or head))
         if many:
             return phrase
@@ -183,7 +180,9 @@ def _plurals(word: str) -> tuple[str, ...]:
 
 def is_other_word(word: str, own: str) -> bool:
     """Whether the table of synonyms has one word for the other."""
-    return word != own and (word in synonyms(own) or own in synonyms(word))
+    if stem(word) == stem(own):
+        return False
+    return stem(word) in map(stem, synonyms(own)) or stem(own) in map(stem, synonyms(word))
 
 
 def listing(parts: Sequence[str], joint: str) -> str:
@@ -203,10 +202,10 @@ def use_sentence(phrases: Sequence[tuple[str, str]]) -> str:
 
 
 def synonym_sentence(own: str, other: str, nouns: Nouns) -> str:
-    """That two nouns mean the same, in the number that both are known to have."""
+    """That two nouns mean the same, both in the same number; "" if one is known in the plural alone."""
     if nouns.many(own) and nouns.many(other):
         return f"{nouns.many(own).capitalize()} are also called {nouns.many(other)}."
-    return f"Another word for {own} is {other}."
+    return "" if _singulars(own) or _singulars(other) else f"Another word for {own} is {other}."
 
 
 @dataclass(frozen=True, slots=True)
