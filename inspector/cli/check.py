@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _EFFECT = "effects{ranker client ranks confidence tokens losers{tool_id query}}"
 _PROOF = (
-    "proof{model planned tokens dollars priced_as chosen{mean low high} "
-    "runs{text:expectation.text chosen problem checked searches input_tokens output_tokens dollars error} "
+    "proof{model planned tokens dollars priced_as:prices.model chosen{mean low high} "
+    "runs{text:expectation.text chosen problem checked searches input_tokens output_tokens error} "
     "requests{text:expectation.text chosen{times of interval} called{times of interval} errors told}}"
 )
 _REPORT = (
@@ -189,7 +189,7 @@ async def _prove(bench: Workbench, model: ChatModel, times: int, found: list[Che
     wanted = [one.expectation for one in report.expectations]
     async for run in prove(bench, model, wanted, times):
         runs.append(run)
-        proof = ModelProof(model.label, tuple(runs), times * len(wanted), prices.model if prices else "")
+        proof = ModelProof(model.label, tuple(runs), times * len(wanted), prices)
         found[-1] = replace(report, proof=proof)
 
 
@@ -233,9 +233,10 @@ def _proof(report: CheckReport) -> Iterator[str | Table]:
     yield ""
     yield Table.of(_PROVED, proof.requests)
     taken, made = proof.tokens
-    cost = "price unknown" if proof.dollars is None else f"{money(proof.dollars)} as {proof.priced_as}"
+    cost, prices = proof.dollars, proof.prices
+    paid = f"{money(cost)} as {prices.model}" if prices is not None and cost is not None else "price unknown"
     of = f" of {proof.planned:,}" if len(proof.runs) < proof.planned else ""
-    yield f"{proof.model}: {len(proof.runs):,}{of} runs, {tokens(taken)} + {tokens(made)} tokens, {cost}"
+    yield f"{proof.model}: {len(proof.runs):,}{of} runs, {tokens(taken)} + {tokens(made)} tokens, {paid}"
     if (chosen := proof.chosen) is not None:
         between = f"[{percent(chosen.low)}, {percent(chosen.high)}]"
         yield f"It chooses right in {percent(chosen.mean)} {between} of the runs that it answers."

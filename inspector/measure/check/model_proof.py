@@ -40,9 +40,9 @@ _NOT_CHECKED = "its schema "
 class Run:
     """One run of a request: which tools the model calls first, after so many searches.
 
-    `problem` says what is wrong with the arguments of the right tool, "" if nothing is. They are `checked`
-    unless the schema cannot be. With an `error` of the model, it chose nothing and is no miss. Tokens are as
-    the provider reports them, else as counted; they and the dollars are those of all its model calls.
+    `problem` says what is wrong with the arguments of the right tool, which are `checked` unless the schema
+    cannot be. With an `error` of the model, it chose nothing and is no miss. Tokens are those of all model
+    calls, as the provider reports them, else as counted.
     """
 
     expectation: Expectation
@@ -51,8 +51,8 @@ class Run:
     checked: bool = True
     searches: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
-    dollars: float | None = None
     error: str = ""
 
     @property
@@ -110,14 +110,13 @@ class RequestProof:
 class ModelProof:
     """What a model does with requests. `model` is its label: a stand-in says in it that it is no LLM.
 
-    `planned` is how many runs were wanted; a proof that was stopped has fewer. They are priced as runs of the
-    model `priced_as`; `dollars` is None without a price.
+    `planned` is how many runs were wanted; one that was stopped has fewer. `prices` may be another model's.
     """
 
     model: str
     runs: tuple[Run, ...]
     planned: int
-    priced_as: str = ""
+    prices: Prices | None = None
 
     @property
     def requests(self) -> tuple[RequestProof, ...]:
@@ -143,8 +142,12 @@ class ModelProof:
 
     @property
     def dollars(self) -> float | None:
-        costs = [run.dollars for run in self.runs if run.dollars is not None]
-        return sum(costs) if len(costs) == len(self.runs) else None
+        """What the tokens cost; None without prices."""
+        if (prices := self.prices) is None:
+            return None
+        (taken, made), cached = self.tokens, sum(run.cached_tokens for run in self.runs)
+        read = prices.input if prices.cache_read is None else prices.cache_read
+        return (taken - cached) * prices.input + cached * read + made * prices.output
 
 
 async def prove(
@@ -166,7 +169,7 @@ async def _run(session: SessionView, model: ChatModel, expectation: Expectation)
             reply = await _reply(model, request)
         except ModelError as error:
             return replace(run, error=error.message)
-        run = _paid(session, model, run, request, reply)
+        run = _paid(session, run, request, reply)
         searches = [call for call in reply.tool_calls if call.name == SEARCH_TOOLS]
         if len(searches) < len(reply.tool_calls) or not searches or run.searches >= _MOST_SEARCHES:
             return _judged(session, run, reply.tool_calls)
@@ -220,24 +223,17 @@ def _forwarded(call: ToolCall) -> ToolCall:
     return replace(call, name=str(call.arguments.get("name", "")), arguments=arguments)
 
 
-def _paid(session: SessionView, model: ChatModel, run: Run, request: ModelRequest, reply: ModelReply) -> Run:
-    """The run with the tokens and dollars of one more model call."""
+def _paid(session: SessionView, run: Run, request: ModelRequest, reply: ModelReply) -> Run:
+    """The run with the tokens of one more model call."""
     meter, usage = session.accounting.meter, reply.usage
     taken, made = usage.input_tokens, usage.output_tokens
     if taken is None:
         taken = sum(block.tokens for block in meter.blocks(request))
     if made is None:
-        made = sum(meter.text(text) for text in answer_texts(reply.text, reply.tool_calls))
-    prices, cached = session.accounting.prices(model.name), usage.cached_tokens or 0
-    dollars = None if prices is None else _dollars(prices, taken, cached, made) + (run.dollars or 0.0)
+        made = sum(map(meter.text, answer_texts(reply.text, reply.tool_calls)))
     return replace(
         run,
         input_tokens=run.input_tokens + taken,
+        cached_tokens=run.cached_tokens + (usage.cached_tokens or 0),
         output_tokens=run.output_tokens + made,
-        dollars=dollars,
     )
-
-
-def _dollars(prices: Prices, taken: int, cached: int, made: int) -> float:
-    read = prices.input if prices.cache_read is None else prices.cache_read
-    return (taken - cached) * prices.input + cached * read + made * prices.output

@@ -203,15 +203,11 @@ def _is_sound(path: Path, before: Sequence[_Literal], changed: _Literal, text: s
 
 def _made(path: Path, text: str, old: str) -> str:
     """Whether a text is made at run time, for the reason; "" if nothing is known of it."""
-    nodes = ast.walk(ast.parse(text.removeprefix("\ufeff"))) if path.suffix == ".py" else ()
-    for node in nodes:
-        if isinstance(node, ast.JoinedStr):
-            position = 0
-            for part in node.values:
-                if isinstance(part, ast.Constant) and position >= 0:
-                    position = old.find(str(part.value), position)
-            if position > 0 or (position == 0 and isinstance(node.values[0], ast.Constant)):
-                return " (it is an f-string)"
+    for node in ast.walk(ast.parse(text.removeprefix("\ufeff"))) if path.suffix == ".py" else ():
+        parts = node.values if isinstance(node, ast.JoinedStr) else ()
+        fixed = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
+        if fixed and all(part in old for part in fixed):
+            return " (it is an f-string)"
     return ""
 
 

@@ -19,7 +19,7 @@ PRICES = Prices("told", input=0.01, output=0.1, cache_read=0.001)
 
 async def _runs(*steps: Step, one: Expectation = FORECAST, times: int = 1) -> tuple[list[Run], ToldModel]:
     model = ToldModel(*steps)
-    async with connected(prices=[PRICES]) as rig:
+    async with connected() as rig:
         runs = [run async for run in prove(rig.bench, model, [one], times)]
         assert rig.received == 0
         assert rig.events("search_performed") == []
@@ -83,7 +83,8 @@ async def test_tokens_and_dollars_are_those_of_all_model_calls() -> None:
     steps = (searches(query="forecast"), calls(RIGHT))
     (run,), _ = await _runs(*(ModelReply("", one.tool_calls, usage) for one in steps))
     assert (run.input_tokens, run.output_tokens) == (200, 20)
-    assert run.dollars == pytest.approx(2 * (60 * 0.01 + 40 * 0.001 + 10 * 0.1))
+    dollars = ModelProof("told", (run,), 1, PRICES).dollars
+    assert dollars == pytest.approx(2 * (60 * 0.01 + 40 * 0.001 + 10 * 0.1))
     (run,), _ = await _runs(calls(RIGHT))
     assert run.input_tokens > 500  # Counted, as nothing was reported.
     assert ModelProof("told", (Run(FORECAST),), 1).dollars is None
