@@ -28,9 +28,7 @@ def change_in_source(spec: ServerSpec, tool: Tool, description: str) -> tuple[Pl
     Raises ConfigError with the reason if it stands nowhere, in several places, or cannot be written there.
     """
     files = server_files(spec)
-    # The files that are started come first: beside them may lie a copy.
-    started = [path for path in files if path.name in {Path(word).name for word in spec.args}]
-    place = place_of(started, tool.description) or place_of(files, tool.description)
+    place = place_of(files, tool.description)
     if place is None:
         problem = "no source file of its server is known"
         if files:

@@ -8,7 +8,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -64,10 +64,15 @@ class Replacement:
         replace_file(self.path, self.before, self.after, backs_up=False)
 
 
-def place_of(files: Iterable[Path], old: str) -> Place | None:
-    """Where a text stands in the files; None if nowhere, or in more than one place."""
+def place_of(files: Sequence[Path], old: str) -> Place | None:
+    """Where a text stands in the files; None if nowhere, or in more than one place.
+
+    What stands once in the first file, the server's own script, may stand in others too.
+    """
     found = [place for path in files for place in _places(path, old)]
-    return found[0] if len(found) == 1 else None
+    others = [place for place in found[1:] if place.path == found[0].path]
+    is_one = len(found) == 1 or (bool(found) and not others and found[0].path == files[0])
+    return found[0] if is_one else None
 
 
 def place_of_tool(files: Sequence[Path], tool: Tool) -> Place | None:

@@ -147,6 +147,14 @@ def test_a_text_in_two_places_has_no_place(tmp_path: Path) -> None:
         replacement(path, OLD, "x")
 
 
+def test_the_servers_own_script_counts_before_what_lies_beside_it(tmp_path: Path) -> None:
+    own, other = (_file(tmp_path, name, "a = 'Gets stuff.'") for name in ("s.py", "other.py"))
+    place = place_of([own, other], OLD)
+    assert place is not None
+    assert place.path == own
+    assert place_of([_file(tmp_path, "empty.py", ""), own, other], OLD) is None
+
+
 @pytest.mark.parametrize(
     ("name", "source", "reason"),
     [
