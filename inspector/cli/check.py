@@ -175,10 +175,8 @@ def check(
     report = found[-1]
     if update and report.failed:
         say(f"{path} was not written, because a server failed.", err=True)
-    if report.failed:
-        sys.exit(Exit.FAILED)
-    if not report.passes(least):
-        sys.exit(Exit.GATE)
+    if code := Exit.FAILED if report.failed else Exit.DONE if report.passes(least) else Exit.GATE:
+        sys.exit(code)
 
 
 async def _prove(bench: Workbench, model: ChatModel, times: int, found: list[CheckReport]) -> None:
