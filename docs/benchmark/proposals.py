@@ -8,7 +8,7 @@ proposals too, to be read; they are texts of others.
 
 import random
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from docs.benchmark import say
@@ -90,32 +90,69 @@ def proposed(name: str, most: int = sys.maxsize) -> Proposed:
     return Proposed(evalset, rankers, missed, proposals)
 
 
-def _row(found: Proposed) -> str:
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Recall of requests before and after; `groups` names the cluster of each."""
+
+    before: tuple[float, ...] = ()
+    after: tuple[float, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    def __add__(self, other: "Change") -> "Change":
+        return Change(self.before + other.before, self.after + other.after, self.groups + other.groups)
+
+    def __str__(self) -> str:
+        if not self.before:
+            return "–"
+        n = len(self.before)
+        differences = [after - before for before, after in zip(self.before, self.after, strict=True)]
+        means = f"{sum(self.before) / n:.3f} → {sum(self.after) / n:.3f}"
+        return f"{n}: {means}, {_points(estimate(differences, self.groups))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    missed: int = 0
+    tokens: tuple[int, ...] = ()
+    unseen: Change = Change()
+    helped: Change = Change()
+    others: Change = Change()
+
+    def __add__(self, other: "Row") -> "Row":
+        return Row(
+            self.missed + other.missed,
+            self.tokens + other.tokens,
+            self.unseen + other.unseen,
+            self.helped + other.helped,
+            self.others + other.others,
+        )
+
+    def line(self, name: str) -> str:
+        mean = sum(self.tokens) / max(1, len(self.tokens))
+        cells = f"{self.missed} | {len(self.tokens)} | {self.unseen} | {self.helped} | {self.others}"
+        return f"| {name} | {cells} | {mean:.0f} |"
+
+
+def _row(found: Proposed) -> Row:
     before, after = found.recalls()
-    unseen = [case for case in found.evalset.cases if case.is_possible and not is_seen(case)]
-    others = [c for c in found.evalset.cases if c.is_possible and not needs(c, found.missed)]
-    sets = (
-        [case for case in unseen if needs(case, found.missed)],
-        [case for case in unseen if needs(case, found.proposals)],
-        others,
-    )
-    tokens = [effect.tokens for one in found.proposals.values() for effect in one.effects]
-    cells = (_change(cases, before, after) for cases in sets)
-    mean = sum(tokens) / max(1, len(tokens))
-    return (
-        f"| {found.evalset.name} | {len(found.missed)} | {len(found.proposals)} | {' | '.join(cells)} "
-        f"| {mean:.0f} |"
-    )
+    possible = [case for case in found.evalset.cases if case.is_possible]
 
+    def change(cases: Sequence[EvalCase]) -> Change:
+        groups = (f"{found.evalset.name} {group}" for group in clusters(cases))
+        was, now = (tuple(recalls[case.id] for case in cases) for recalls in (before, after))
+        return Change(was, now, tuple(groups))
 
-def _change(cases: list[EvalCase], before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    """Recall before and after over requests, and the paired difference with its interval."""
-    if not cases:
-        return "–"
-    groups = clusters(cases)
-    means = [sum(values[case.id] for case in cases) / len(cases) for values in (before, after)]
-    difference = estimate([after[case.id] - before[case.id] for case in cases], groups)
-    return f"{len(cases)}: {means[0]:.3f} → {means[1]:.3f}, {_points(difference)}"
+    unseen = [case for case in possible if not is_seen(case)]
+    tokens = tuple(effect.tokens for one in found.proposals.values() for effect in one.effects)
+    return Row(
+        len(found.missed),
+        tokens,
+        change([case for case in unseen if needs(case, found.missed)]),
+        change([case for case in unseen if needs(case, found.proposals)]),
+        change([case for case in possible if not needs(case, found.missed)]),
+    )
 
 
 def _points(one: Estimate) -> str:
@@ -136,11 +173,15 @@ def main() -> None:
     say(
         "| set | missed tools | with one | their unseen requests | of tools with one | other tools | tokens |"
     )
+    whole = Row()
     for name in names:
         found = proposed(name)
         if "read" in sys.argv[1:]:
             _read(found)
-        say(_row(found))
+        row = _row(found)
+        whole += row
+        say(row.line(name))
+    say(whole.line("**all**"))
 
 
 if __name__ == "__main__":

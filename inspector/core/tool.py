@@ -163,6 +163,7 @@ _READING: Final = (
 _DESTROYS: Final = frozenset(_DESTROYING.split())
 _CHANGES: Final = _DESTROYS.union(_CHANGING.split())
 _ENDS: Final = _DESTROYS.union(_ENDING.split())
+ACTS: Final = _CHANGES | _ENDS
 READS: Final = frozenset(_READING.split())
 _JOINS: Final = frozenset({"and", "or", "then"})
 _ACTIONS: Final = frozenset({"action", "operation", "method"})

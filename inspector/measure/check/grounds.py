@@ -3,11 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from inspector.access.reach import EvalCase
-from inspector.core.tool import READS, Tool
+from inspector.core.tool import ACTS, READS, Tool, destroys
 from inspector.measure.check.wording import GRAMMAR, Asked, is_other_word
 from inspector.schema.schema import fields
 from inspector.search.index import ToolIndex
@@ -21,6 +22,7 @@ _COMMON, _EVERYWHERE = 0.08, 0.04
 # Two nouns at least this near by both encoders mean the same: of 41 pairs of synonyms that were looked at it
 # takes 18, of 49 pairs of other related nouns 2 (docs/papers/descriptions.md).
 _SAME, _SAME_STATIC = 0.69, 0.6
+_BEGINNING = 100
 # A noun of several labelled requests of a tool is its own if the tool's are this share of all that have it.
 _SHARED, _OWN_SHARE, _MANY, _MUCH = 2, 0.2, 3, 0.4
 
@@ -54,11 +56,23 @@ class Grounds:
         near = self._nearness(sorted({phrase for one in several for phrase in _endings(one)}))
         found = []
         for one in several:
+            verb = self._verb(one)
+            if not verb and (self._acts or one.verb in ACTS):
+                # A tool that changes something must not answer to what only asks, nor the reverse.
+                continue
             best = max(near[phrase].cosine for phrase in _endings(one))
             phrase = next(each for each in _endings(one) if near[each].cosine >= best - _ALIKE)
-            if self._is_its_own(one.head, near[phrase]):
-                found.append(replace(one, words=tuple(phrase.split()), verb=self._verb(one)))
+            if self._is_its_own(one.head, near[phrase]) or self.synonym(one.head):
+                found.append(replace(one, words=tuple(phrase.split()), verb=verb))
         return found
+
+    @cached_property
+    def _acts(self) -> bool:
+        """Whether the tool changes something, by its claims, its name or how its description begins."""
+        first = split_words(self._tool.description.lower()[:_BEGINNING])[:1]
+        words = {stem(word) for word in (*split_words(self._tool.name.lower()), *first)}
+        reads = not words.isdisjoint(map(stem, READS))
+        return destroys(self._tool) or (not reads and not words.isdisjoint(map(stem, ACTS)))
 
     def _is_its_own(self, head: str, phrase: "_Nearness") -> bool:
         if not self._is_telling(head) or (phrase.cosine < _VERY_CLOSE and self._is_asked_everywhere(head)):

@@ -263,7 +263,7 @@ class ProposalTrial:
                 together, reach = [*together, phrase], more.reach
                 best.append(more)
         best += [self._at_end(text) for text in self._sentences()]
-        for one in best:
+        for one in {one.sentence: one for one in best}.values():
             first = self._measured(one.sentence, put_first(one.sentence, self._tool.description))
             yield from (each for each in (one, first) if each.reach[0] >= before[0] and self._wins(each))
 
@@ -282,7 +282,7 @@ class ProposalTrial:
         asked = [one for query in self._wanted for one in asked_in(query)]
         nouns = self._nouns
         found: dict[str, str] = {}
-        for one in self._grounds.admitted(one for one in asked if nouns.knows(one.head)):
+        for one in self._grounds.admitted(one for one in asked if nouns.has(one)):
             phrase = nouns.listed(one)
             if not phrase.startswith("the ") or self._grounds.is_about(one.head):
                 found[phrase] = found.get(phrase) or one.verb
@@ -300,8 +300,9 @@ class ProposalTrial:
         sibling = self._twin
         yield from schema_sentences(self._tool, sibling)
         if language_of(self._tool) == "en":
-            heads = dict.fromkeys(one.head for query in self.missed[:_MOST_OWN] for one in asked_in(query))
-            pairs = ((self._grounds.synonym(noun), noun) for noun in heads if self._nouns.knows(noun))
+            asked = (one for query in self.missed[:_MOST_OWN] for one in asked_in(query))
+            nouns = dict.fromkeys(one.head for one in asked if self._nouns.has(one))
+            pairs = ((self._grounds.synonym(noun), noun) for noun in nouns)
             same = (synonym_sentence(own, noun, self._nouns) for own, noun in pairs if own)
             yield from filter(None, same)
         if self.write is not None:

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.core.tool import Tool, destroys
+from inspector.core.tool import READS, Tool, destroys
 from inspector.schema.schema import fields, resolve
 from inspector.search.generate import synonyms
-from inspector.search.query import typed
-from inspector.search.vocabulary import NOUNS, STOP_WORDS, VERBS, VOCABULARY, split_words, stem
+from inspector.search.query import STEP_VERBS, typed
+from inspector.search.vocabulary import NOUNS, STOP_WORDS, VOCABULARY, split_words, stem
 
 _ARTICLES = "a an the"
 _DETERMINERS = f"{_ARTICLES} any some all my our your his her their its this that these those each every"
@@ -48,24 +48,27 @@ _NOUN_AHEAD = re.compile(rf"\b(?:{_DETERMINERS.replace(' ', '|')})\s+(?=[a-z])",
 # After a determiner and before one of these, or at the end of a clause, stands no adjective.
 _AFTER_NOUN = "of|in|on|for|to|from|with|by|at|about|is|are|was|were|that|which|can|will|has|into|between"
 _NOUN = re.compile(
-    rf"\b({_DETERMINERS.replace(' ', '|')})\s+([a-z]+)(?=\s+(?:{_AFTER_NOUN})\b|[.?!;:)]|\s*$)"
+    rf"\b({_DETERMINERS.replace(' ', '|')})\s+(?:[a-z]+\s+){{0,2}}?([a-z]+)"
+    rf"(?=\s+(?:{_AFTER_NOUN})\b|[.?!;:)]|\s*$)"
 )
-_NOUN_SHARE = 10
+_NOUN_SHARE = 20
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z’'-]*|[^\sA-Za-z]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _LONGEST_PHRASE, _LONGEST_REQUEST = 5, 2_000
+_VERBS = STEP_VERBS | READS
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A noun phrase of a request, as words without its article, and the verb before it ("" for none).
 
-    `is_counted` says that it had “a”, or stood before a value as in “bill 77”.
+    `is_counted` says that it had “a”, `has_value` that it stood before a value, as in “bill 77”.
     """
 
     verb: str
     words: tuple[str, ...]
     is_counted: bool = False
+    has_value: bool = False
 
     @property
     def head(self) -> str:
@@ -78,11 +81,12 @@ def asked_in(request: str) -> Iterator[Asked]:
         text = sentence.strip("\"'“”‘’ \t")
         starts = [match.end() for match in _ASKS.finditer(text)]
         first = re.match(r"[A-Za-z]+", text)
-        if first and first[0].lower() in VERBS:
+        if first and first[0].lower() in _VERBS:
             starts.append(0)
         taken = [(at, _TAKES.match(text, at)) for at in starts]
         phrases = [(verb[1].lower(), verb.end()) for _, verb in taken if verb]
-        phrases += [("", match.start()) for match in _NOUN_AHEAD.finditer(text)]
+        done = {at for _, at in phrases}
+        phrases += [("", m.start()) for m in _NOUN_AHEAD.finditer(text) if m.start() not in done]
         for verb, at in phrases:
             found = _noun_phrase(text[at:], verb)
             if found is not None:
@@ -99,6 +103,9 @@ def _noun_phrase(text: str, verb: str) -> Asked | None:
             determiner = token.lower()
         elif not token.islower() or not token.isalpha() or token in GRAMMAR or len(words) > _LONGEST_PHRASE:
             is_next = text[: match.start()].endswith(" ")
+            if not is_next and token[0] not in ".,;:!?)\"'”":
+                # A part of a path or of an address.
+                return None
             before_value = is_next and (any(c.isdigit() for c in token) or token[0] in "\"“'#<")
             if is_next and token[0].isupper():
                 # “the latest Corolla”: what stands before a name may be an adjective.
@@ -118,7 +125,7 @@ def _noun_phrase(text: str, verb: str) -> Asked | None:
         or (not determiner and not before_value and not words[-1].endswith("s"))
     ):
         return None
-    return Asked(verb, tuple(words), determiner in ("a", "an") or before_value)
+    return Asked(verb, tuple(words), determiner in ("a", "an"), before_value)
 
 
 class Nouns:
@@ -135,11 +142,12 @@ class Nouns:
                 if determiner in ("a", "an"):
                     self._counted.add(noun)
 
-    def knows(self, word: str) -> bool:
-        """Whether a word or its other number often stands where only a noun can."""
-        forms = {word, *_singulars(word), *_plurals(word)}
+    def has(self, asked: Asked) -> bool:
+        """Whether its last word or the other number of it often stands where only a noun can."""
+        head = asked.head
+        forms = {head, *_singulars(head), *_plurals(head)}
         seen, as_noun = (sum(counts[form] for form in forms) for counts in (self._words, self._nouns))
-        return as_noun * _NOUN_SHARE > seen or not forms.isdisjoint(NOUNS)
+        return asked.has_value or as_noun * _NOUN_SHARE > seen or not forms.isdisjoint(NOUNS)
 
     def many(self, word: str) -> str:
         """The word in the plural, if it is that already or these texts have its plural; else ""."""
@@ -154,12 +162,16 @@ class Nouns:
         phrase = " ".join((*before, many or head))
         if many:
             return phrase
-        is_counted = one.is_counted or head in self._counted
+        is_counted = one.is_counted or one.has_value or head in self._counted
         return f"{_article(phrase)} {phrase}" if is_counted else f"the {phrase}"
 
 
+# “a user” and “a unit”, but “an umbrella”.
+_AN = re.compile(r"[aei]|o(?!ne\b)|u(?![^aeiou][aeiou])")
+
+
 def _article(phrase: str) -> str:
-    return "an" if phrase[0] in "aeio" else "a"
+    return "an" if _AN.match(phrase) else "a"
 
 
 def _singulars(word: str) -> tuple[str, ...]:
@@ -344,5 +356,5 @@ def written(answer: str, definition: Collection[str], missed: Sequence[str]) -> 
 def _common(request: str) -> Iterator[str]:
     """The words of a request that are no value and, by their writing, no name."""
     for token in typed(request).split():
-        if token.islower():
-            yield from split_words(token)
+        if token.islower() or token.lower() in _VERBS | GRAMMAR:
+            yield from split_words(token.lower())
