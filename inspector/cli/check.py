@@ -180,13 +180,15 @@ def check(
 
 
 async def _prove(bench: Workbench, model: ChatModel, times: int, found: list[CheckReport]) -> None:
-    """Add the report with each run to those found: the last one stays if this is stopped."""
+    """Add to the report what the model does, also if this is stopped."""
     from inspector.measure.check.model_proof import ModelProof, Run, prove
 
     report, runs, prices = found[-1], list[Run](), bench.accounting.prices(model.name)
     wanted = [one.expectation for one in report.expectations]
-    async for run in prove(bench, model, wanted, times):
-        runs.append(run)
+    try:
+        async for run in prove(bench, model, wanted, times):
+            runs.append(run)
+    finally:
         proof = ModelProof(model.label, tuple(runs), times * len(wanted), prices)
         found[-1] = replace(report, proof=proof)
 
@@ -249,8 +251,7 @@ def _share(share: "Share") -> str:
 def _finding(one: Finding) -> Iterator[str]:
     client = f" [{one.client}]" if one.client else ""
     yield f"  {one.subject}{client}: {one.message}"
-    if one.proof:
-        yield f"    {one.proof}"
+    yield from (f"    {line}" for line in one.proof.splitlines())
     for effect in one.effects:
         yield from _effect(effect)
 

@@ -4,6 +4,7 @@ The model gets what a new session sends it. Where tools are deferred it searches
 and gets in `tools[]` what is found. No tool is ever called.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
@@ -156,6 +157,7 @@ async def prove(
     """Run each request so many times, one after the other; what was yielded stays if it is cancelled."""
     for one in expectations:
         for _ in range(times):
+            await asyncio.sleep(0)  # A stand-in never waits, and has to be stoppable all the same.
             yield await _run(session, model, one)
 
 

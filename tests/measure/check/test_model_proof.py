@@ -1,5 +1,7 @@
 """Proof by a model: what it chooses and how it calls it, errors apart, and nothing that is ever executed."""
 
+import asyncio
+
 import pytest
 
 from inspector.core.budget import Prices
@@ -8,6 +10,7 @@ from inspector.core.message import ModelReply, Usage
 from inspector.demo.model import DemoPlanner
 from inspector.measure.check.expectation import Expectation
 from inspector.measure.check.model_proof import ModelProof, Run, prove
+from inspector.session.workbench import Workbench
 from tests.support.fakes import Step, ToldModel, calls, says, searches
 from tests.support.workbench import connected, names
 
@@ -90,16 +93,21 @@ async def test_tokens_and_dollars_are_those_of_all_model_calls() -> None:
     assert ModelProof("told", (Run(FORECAST),), 1).dollars is None
 
 
-async def test_what_was_measured_stays_when_it_is_stopped() -> None:
+async def test_a_proof_can_be_stopped_and_what_was_measured_stays() -> None:
     runs: list[Run] = []
-    async with connected() as rig:
-        proving = prove(rig.bench, ToldModel(calls(RIGHT), calls(RIGHT)), [FORECAST], 2)
-        async for run in proving:
+
+    async def proving(bench: Workbench) -> None:
+        async for run in prove(bench, ToldModel(), [FORECAST], 1_000):
             runs.append(run)
-            await proving.aclose()  # type: ignore[attr-defined]
-    proof = ModelProof("told", tuple(runs), 2)
-    assert (len(proof.runs), proof.planned) == (1, 2)
-    assert proof.chosen is not None
+            if len(runs) == 2:
+                task.cancel()
+
+    async with connected() as rig:
+        task = asyncio.ensure_future(proving(rig.bench))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert len(runs) == 2
+    assert ModelProof("told", tuple(runs), 1_000).chosen is not None
     assert ModelProof("told", (), 2).chosen is None
 
 
