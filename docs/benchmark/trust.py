@@ -22,7 +22,7 @@ from inspector.measure.check.trust_rule import RULES, trust_findings
 POISON = Path("fixtures/poison/demo.jsonl")
 
 
-def _instructions(path: Path) -> dict[str, str]:
+def instructions_in(path: Path) -> dict[str, str]:
     """What captured servers said in their answer to `initialize`."""
     found: dict[str, str] = {}
     for file in path.glob("*.json") if path.is_dir() else ():
@@ -61,7 +61,7 @@ def main() -> int:
     say(f"| set | tools | servers | annotated | {' | '.join(rule.name for rule in RULES)} |")
     say(f"|---|{'--:|' * (3 + len(RULES))}")
     for path in paths:
-        tools, instructions = read_definitions([path]), _instructions(path)
+        tools, instructions = read_definitions([path]), instructions_in(path)
         servers = len({tool.server for tool in tools})
         annotated = sum(tool.annotations != Annotations() for tool in tools)
         findings = list(trust_findings(tools, instructions))
