@@ -1,7 +1,7 @@
 """`toolsight check`: expectations and findings about definitions, for people and for CI."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -23,8 +23,9 @@ from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Column, Table, sel
 from inspector.measure.check.check_file import find_check
 from inspector.measure.check.checking import RULES, CheckReport, Demands, check as check_session, snapshot_of
 from inspector.measure.check.expectation import parse, read_expectations
-from inspector.measure.check.finding import Effect, Finding, Severity
+from inspector.measure.check.finding import Effect, Finding, Proposal, Severity
 from inspector.measure.check.lock import Snapshot
+from inspector.measure.check.proposal import is_first
 from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -210,6 +211,7 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
     if report.expectations:
         yield ""
         yield Table.of(_EXPECTATIONS, report.expectations)
+    yield from _proposals(report.proposals)
     yield from _proof(report)
     shown = [one for one in report.findings if in_full or one.is_felt]
     for rule, findings in groupby(shown, key=lambda one: one.rule):
@@ -224,6 +226,16 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
     for server in report.failed:
         yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
     yield f"\n{_summary(report, len(shown))}"
+
+
+def _proposals(proposals: Sequence[Proposal]) -> Iterator[str]:
+    if proposals:
+        yield "\nSentences for descriptions, with which no other tool loses a request:"
+    for one in proposals:
+        (effect,) = one.effects
+        where = ", first" if is_first(one) else ""
+        yield f"  {one.tool_id} ({effect.tokens:+,} tokens{where}): {one.sentence}"
+        yield from _effect(effect)
 
 
 def _proof(report: CheckReport) -> Iterator[str | Table]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
 from inspector.config.file import server_files
 from inspector.core.number import count
@@ -23,6 +24,7 @@ from inspector.measure.check.expectation import (
 )
 from inspector.measure.check.finding import Finding, Place, Proposal, Rule, Severity, Stage
 from inspector.measure.check.lock import Snapshot
+from inspector.measure.check.proposal import ProposalTrial
 from inspector.measure.check.source_text import place_of_tool
 from inspector.measure.check.trust_rule import trust_findings
 from inspector.session.client_view import instructions_of
@@ -129,11 +131,13 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     retrieval = session.retrieval
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
+    misses = missed(tried)
+    cases = [*retrieval.given(), *(as_case(one, number) for number, one in enumerate(wanted, 1))]
     findings = [
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
-        *missing_words(missed(tried), retrieval.rankers),
-        *_of_catalog(session, wanted, demands.clients),
+        *missing_words(misses, retrieval.rankers),
+        *_of_catalog(session, cases, demands.clients),
     ]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
@@ -144,6 +148,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         servers,
         tried,
         by_severity(kept),
+        tuple(_proposals(session, misses, cases)),
         disabled=tuple(Disabled(rule, reason, left_out[rule]) for rule, reason in demands.disabled.items()),
         suppressed=tuple(one for one in findings if one.rule.name in demands.disabled),
         places=places,
@@ -168,20 +173,29 @@ def _drift(
 
 
 def _of_catalog(
-    session: SessionView, wanted: Sequence[Expectation], clients: Sequence[Client]
+    session: SessionView, cases: Sequence[EvalCase], clients: Sequence[Client]
 ) -> Iterator[Finding]:
     """What is found about definitions, as they are, between servers and as clients get them."""
     retrieval, instructions = session.retrieval, instructions_of(session.state)
-    cases = [as_case(one, number) for number, one in enumerate(wanted, 1)]
     yield from definition_findings(
         retrieval.index,
         clients,
         instructions,
-        cases=[*retrieval.given(), *cases],
+        cases=cases,
         tokens=session.accounting.meter.tool,
         rankers=retrieval.rankers,
     )
     yield from trust_findings(retrieval.index.tools, instructions)
+
+
+def _proposals(
+    session: SessionView, misses: Mapping[str, Sequence[str]], cases: Sequence[EvalCase]
+) -> Iterator[Proposal]:
+    """Sentences for the tools that requests miss."""
+    retrieval, count_of = session.retrieval, session.accounting.meter.tool
+    for tool_id, queries in misses.items():
+        ranker = retrieval.ranker_name
+        yield from ProposalTrial(retrieval.rankers, ranker, tool_id, queries, cases, count_of).all()
 
 
 def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
