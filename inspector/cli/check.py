@@ -46,12 +46,14 @@ _REPORT = (
     f"proposals{{tool_id sentence description {_EFFECT}}} disabled{{rule reason findings}} {_PROOF}"
 )
 _EFFECTS_SHOWN = 3
+# Of more expectations only those that do not hold.
+_EXPECTATIONS_SHOWN = 20
 _EXPECTATIONS = (
     Column("", lambda one: "ok" if one.holds else "no", NAME),
     Column("expectation", "expectation.text"),
     Column("rank", "rank", NUMBER),
     Column("confidence", "confidence", TWO),
-    Column("what happened", lambda one: one.problem or f"{one.tool} is found" * bool(one.tool)),
+    Column("what happened", lambda one: one.problem.removeprefix(f"{one.tool} ") or "as expected"),
 )
 _SERVERS = (
     Column("server", "name", NAME),
@@ -115,7 +117,7 @@ _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
     show_default=True,
     help="Output for people or for programs: SARIF 2.1.0, JUnit XML, annotations of GitHub Actions.",
 )
-@click.option("--all", "in_full", is_flag=True, help="Show findings without a measured effect too.")
+@click.option("--all", "in_full", is_flag=True, help="Show findings without effect and all expectations.")
 @shared
 @as_json
 def check(
@@ -208,9 +210,10 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
     yield Table.of(_SERVERS, report.servers)
     budget = f" of {report.budget:,}" if report.budget else ""
     yield f"{count(report.tokens, 'token')}{budget}, counted with {report.tokenizer}"
-    if report.expectations:
+    is_short = in_full or len(report.expectations) <= _EXPECTATIONS_SHOWN
+    if told := report.expectations if is_short else report.broken:
         yield ""
-        yield Table.of(_EXPECTATIONS, report.expectations)
+        yield Table.of(_EXPECTATIONS, told)
     yield from _proposals(report.proposals)
     yield from _proof(report)
     shown = [one for one in report.findings if in_full or one.is_felt]

@@ -18,6 +18,7 @@ import inspector
 from inspector.core.number import count
 from inspector.core.redaction import clean
 from inspector.measure.check.checking import CheckReport
+from inspector.measure.check.expectation import ExpectationResult
 from inspector.measure.check.finding import Finding, Place, Rule, Severity, Stage, rules
 from widgets import visible
 
@@ -50,7 +51,13 @@ def _broken(report: CheckReport) -> Iterator[Finding]:
         tool_id = one.tool or min(one.expectation.tools, default="")
         server, _, tool = tool_id.partition(":")
         place = report.places.get(tool_id)
-        yield Finding(EXPECTATION, server, tool, one.problem, one.expectation.text, place=place)
+        yield Finding(EXPECTATION, server, tool, _advised(report, one), one.expectation.text, place=place)
+
+
+def _advised(report: CheckReport, one: ExpectationResult) -> str:
+    """Why an expectation does not hold, with the sentence that brings its tool furthest."""
+    sentences = [each.sentence for each in report.proposals if each.tool_id == one.tool]
+    return f"{one.problem}. Add to its description: “{sentences[-1]}”" if sentences else one.problem
 
 
 def _shown(text: str, limit: int = _LONGEST_TEXT) -> str:
@@ -178,7 +185,13 @@ def _cases(report: CheckReport, fail_on: Severity | None) -> Iterator[_Case]:
         yield "servers", server.name, "error" * bool(server.failure), server.failure, server.hint
     missed = "failure" if fail_on else "system-out"
     for one in report.expectations:
-        yield "expectations", one.expectation.text, missed * bool(one.problem), one.problem, one.problem
+        yield (
+            "expectations",
+            one.expectation.text,
+            missed * bool(one.problem),
+            one.problem,
+            _advised(report, one),
+        )
     for found in report.findings:
         fails = fail_on is not None and found.is_felt and found.rule.severity.is_at_least(fail_on)
         where = f"\n{_file(found.place)}:{found.place.line}" if found.place else ""

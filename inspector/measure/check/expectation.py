@@ -1,7 +1,7 @@
 """Expectations: which tool a request has to find, as a person writes them, and whether a search finds it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.text import did_you_mean
 from inspector.core.tool import Catalog
 from inspector.measure.check.finding import Finding, Rule, Severity, Stage
+from inspector.measure.check.wording import asked_in
 from inspector.measure.evalset import read_cases
 from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.query import typed
 from inspector.search.search import SearchRules
 from inspector.search.standing import Standings, Verdict
-from inspector.search.vocabulary import STOP_WORDS, split_words, terms
+from inspector.search.vocabulary import terms
 
 ARROW = "->"
 LACKING = Rule(
@@ -29,8 +29,6 @@ LACKING = Rule(
 )
 NOTHING = "nothing"
 _FORM = 'Write "REQUEST -> TOOL", "REQUEST -> TOOL@5" or "REQUEST -> TOOL>=0.6".'
-# Words of so many letters are seldom nouns, in English.
-_SHORT = 3
 _TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?", re.DOTALL)
 
 
@@ -208,31 +206,16 @@ def missed(found: Iterable[ExpectationResult]) -> dict[str, list[str]]:
 
 
 def missing_words(requests: Mapping[str, Sequence[str]], rankers: CatalogRankers) -> Iterator[Finding]:
-    """What the requests that miss a tool say and its definition does not, without values and names."""
-    index, lexical = rankers.index, rankers.lexical
+    """The common nouns of requests that miss a tool, as far as its definition lacks them."""
+    index = rankers.index
     for tool_id, queries in requests.items():
         tool = index.tools[index.position[tool_id]]
         has = set(index.documents[index.position[tool_id]].terms.ids.tolist())
-        asked = (pair for query in queries for pair in _common_words(query, lexical.knows).items())
-        words = {word: None for term, word in asked if index.vocabulary.get(term, -1) not in has}
-        if words:
+        asked = (word for query in queries for one in asked_in(query) for word in one.words)
+        lacking = [word for word in asked if has.isdisjoint(index.vocabulary.get(t, -1) for t in terms(word))]
+        if lacking:
             quoted = ", ".join(f"“{query}”" for query in queries)
             message = f"{count(len(queries), 'request')} that should find it use words that it lacks."
-            yield Finding(LACKING, tool.server, tool.name, message, f"{', '.join(words)}: {quoted}")
-
-
-def _common_words(query: str, knows: Callable[[str], bool]) -> dict[str, str]:
-    """The words of a request by term, without stop words, values and names.
-
-    A name is capitalised inside a sentence, and no tool knows it. Nor are short words kept that none knows:
-    most of them are grammar.
-    """
-    words, inside = dict[str, str](), False
-    for token in typed(query).split():
-        for word in split_words(token):
-            (term,) = terms(word)
-            is_common = len(word) > _SHORT and not (inside and word[0].isupper())
-            if word.isalpha() and word.lower() not in STOP_WORDS and (is_common or knows(term)):
-                words.setdefault(term, word.lower())
-        inside = not token.endswith((".", "!", "?"))
-    return words
+            yield Finding(
+                LACKING, tool.server, tool.name, message, f"{', '.join(dict.fromkeys(lacking))}: {quoted}"
+            )

@@ -66,9 +66,9 @@ async def test_expectations_that_hold_pass_and_one_that_does_not_fails() -> None
 
 
 async def test_words_of_a_request_that_misses_its_tool_are_a_finding() -> None:
-    report = await checked(expecting("reimburse a customer -> refund_order"))
+    report = await checked(expecting("pay the customer his deposit -> refund_order"))
     [finding] = [one for one in report.findings if one.rule is LACKING]
-    assert (finding.subject, finding.proof.partition(":")[0]) == ("shop:refund_order", "reimburse, customer")
+    assert (finding.subject, finding.proof.partition(":")[0]) == ("shop:refund_order", "customer, deposit")
 
 
 async def test_an_unknown_tool_is_a_mistake_of_the_expectation() -> None:
@@ -135,7 +135,7 @@ async def test_a_finding_has_the_place_of_its_tool_in_the_servers_file(tmp_path:
     configuration = replace(configured(["shop"]), servers=(spec,))
     servers = {"shop": shop_and_weather()["shop"]}
     async with connected(servers=servers, configuration=configuration) as rig:
-        report = check(rig.bench, expecting("zebra -> list_orders"))
+        report = check(rig.bench, expecting("show the zebra -> list_orders"))
     places = {one.tool: one.place for one in report.findings if one.tool}
     assert (place := places["list_orders"]) is not None
     assert (place.path.name, place.line) == ("shop.py", 3)
