@@ -6,6 +6,7 @@ badly is noticed.
 """
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -115,13 +116,13 @@ class Snapshot:
             servers[tool.server]["tools"][tool.name] = entry
         data = {"kind": _KIND, "version": VERSION, "servers": servers}
         shown = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
-        return "".join(map(_escaped, shown)) + "\n"
+        return re.sub(r"[^ -~\n]", _escaped, shown) + "\n"
 
 
-def _escaped(character: str) -> str:
+def _escaped(found: re.Match[str]) -> str:
     """A character as JSON writes it, by its code if nobody would see it."""
-    is_shown = character == "\n" or (character.isprintable() and not is_hidden(character))
-    return character if is_shown else json.dumps(character)[1:-1]
+    is_shown = found[0].isprintable() and not is_hidden(found[0])
+    return found[0] if is_shown else json.dumps(found[0])[1:-1]
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -50,7 +50,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_ORDINARY = frozenset("\n\t\r")
+_UNUSUAL = re.compile(r"[^ -~\n\t\r]")
 _JOINERS, _STYLES = frozenset("\u200c\u200d"), frozenset("\ufe0e\ufe0f")
 _KEYCAPS, _SYMBOLS = frozenset("#*0123456789"), frozenset({"So", "Sm", "Po"})
 _TAGS = range(0xE0020, 0xE007F)
@@ -81,11 +81,9 @@ def hidden_in(where: str, text: str) -> Iterator[Hidden]:
 
     Line ends and tabs are none, nor is what joins emoji or letters of scripts that are written joined.
     """
-    if text.isascii() and text.isprintable():
-        return
-    for position, character in enumerate(text):
-        if character not in _ORDINARY and is_hidden(character) and not _is_joining(text, position):
-            yield Hidden(where, position, character)
+    for found in _UNUSUAL.finditer(text):
+        if is_hidden(found[0]) and not _is_joining(text, found.start()):
+            yield Hidden(where, found.start(), found[0])
 
 
 def _is_joining(text: str, position: int) -> bool:
