@@ -6,7 +6,7 @@ from pathlib import Path
 from textual.content import Content
 
 from inspector.app.draw.finding import effect_lines
-from inspector.app.draw.line import MUTED, shown_path
+from inspector.app.draw.line import MUTED, shown_place
 from inspector.config.file import server_files
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
@@ -39,9 +39,7 @@ def change_in_source(spec: ServerSpec, tool: Tool, description: str) -> tuple[Pl
 
 def question(place: Place, change: Replacement, tokens: int, effects: Sequence[Effect] = ()) -> Content:
     """Return the change as a difference, what it costs in tokens, and what it was measured to change."""
-    where = Content.assemble(
-        (f"{shown_path(str(place.path))}, line {place.line}", "bold"), (f"   {tokens:+,} tokens", MUTED)
-    )
+    where = Content.assemble((shown_place(place.path, place.line), "bold"), (f"   {tokens:+,} tokens", MUTED))
     lines = change.difference.splitlines()[_HEAD:]
     measured = [line for effect in effects for line in effect_lines(effect)]
     return Content("\n").join(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from textual.content import Content, Span
 
-from inspector.app.draw.line import MUTED, shown_path
+from inspector.app.draw.line import MUTED, shown_place
 from inspector.clients.client import all_clients
 from inspector.clients.seen import Cut, see
 from inspector.core.number import count, percent
@@ -36,7 +36,7 @@ def detail(finding: Finding, catalog: Catalog, instructions: Mapping[str, str]) 
     rule = finding.rule
     sign, color = SIGNS[rule.severity]
     stage = "trust" if rule.stage is Stage.TRUST else f"keeps it from being {rule.stage}"
-    where = f"\n{shown_path(str(finding.place.path))}, line {finding.place.line}" if finding.place else ""
+    where = f"\n{shown_place(finding.place.path, finding.place.line)}" if finding.place else ""
     lines = [
         Content.assemble(
             (f"{sign} {rule.severity}  ", color), plain(rule.title, newlines=False).stylize("bold")

@@ -16,7 +16,7 @@ from textual.widgets import ContentSwitcher, Static
 from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.dialogs.source import COPY, DRAFT, WRITE, SourceDialog, change_in_source, question
-from inspector.app.draw.line import failure_text, shown_path
+from inspector.app.draw.line import failure_text, shown_place
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
 from inspector.app.pages.find.rankers import RankerDialog, RankersPane, StepsPane
@@ -378,7 +378,7 @@ class FindScreen(ToolKeys):
             then = (
                 "Its server restarts now." if self.context.parts.watches else "Restart its server: 2, then r."
             )
-            where = f"{shown_path(str(place.path))}, line {place.line}"
+            where = shown_place(place.path, place.line)
             self.notify(f"{where}\n{then}", title="Written", markup=False)
 
         def refused(error: Exception) -> None:
