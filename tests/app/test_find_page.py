@@ -121,7 +121,7 @@ async def test_while_a_server_restarts_its_tools_stay_greyed_until_it_is_back() 
     async with app_rig() as (pilot, rig):
         found, shop = await _searched(pilot, "refund", "late", "order"), rig.servers["shop"]
         await pilot.press("w")
-        await until(pilot, lambda: "dditions tried" in seen(pilot))
+        await until(pilot, lambda: "tried" in seen(pilot))
         order, explained = [record.key for record in found.shown], said(pilot, "#verdict")
         shop.hangs = True
         starts = asyncio.create_task(rig.bench.reconnect("shop"))

@@ -148,7 +148,7 @@ def test_effects_say_who_rises_who_falls_and_who_loses() -> None:
     finding = Finding(CUT, "bank", "pay", "It is cut.", "lost: x", "codex", (effect,))
     text = detail(finding, Catalog(()), {}).plain
     for line in (
-        "hybrid as codex   3 of 4 requests change   +12 tokens   confidence 20 % → 60 %",
+        "hybrid as codex   rank changes in 3 of 4 requests   +12 tokens   confidence 20 % → 60 %",
         "▲    3 → 1   “pay it”",
         "▲    – → 2   “a bill”",
         "▼    1 → 4   “worse”",

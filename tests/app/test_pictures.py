@@ -20,6 +20,7 @@ from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
+from inspector.app.dialogs.source import SourceDialog, question
 from inspector.app.pages.chat.race import RaceScreen
 from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.cost.budget import BudgetScreen
@@ -63,12 +64,15 @@ from inspector.core.server import Program
 from inspector.core.tool import Tool
 from inspector.demo.model import DemoPlanner
 from inspector.mcp.elicitation import FormRequest, LinkRequest
+from inspector.measure.check.finding import Place
+from inspector.measure.check.source_text import Replacement
 from inspector.tokens.counter import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.app.test_findings_page import offices
 from tests.app.test_race_page import race_lab
 from tests.app.test_recorded_page import few_runs
+from tests.app.test_source_dialog import EFFECT, NEW, OLD, SOURCE
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.core.test_event import records as event_records
 from tests.support import firm
@@ -178,6 +182,12 @@ def _measured() -> ReproduceScreen:
     measured = Reproduction(MemorySource)
     measured.sections["catalog-size"] = (CATALOG_SIZE,)
     return ReproduceScreen(measured)
+
+
+def _source() -> SourceDialog:
+    path = Path("billing.py")
+    change = Replacement(path, SOURCE.encode(), SOURCE.replace(OLD, NEW).encode())
+    return SourceDialog(path, question(Place(path, 3), change, 7, (EFFECT,)))
 
 
 def _consent() -> ConsentDialog:
@@ -460,6 +470,7 @@ DIALOGS: Mapping[str, Picture] = {
         _acts(Goes("marketplace"), Shows("34 plugins"), "enter", Shows("Install and start")),
     ),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
+    "source": Picture(SourceDialog, Shown, _acts(Opens(_source))),
     "detail": Picture(
         DetailScreen,
         Shown,

@@ -40,7 +40,7 @@ def change_in_source(spec: ServerSpec, tool: Tool, description: str) -> tuple[Pl
 def question(place: Place, change: Replacement, tokens: int, effects: Sequence[Effect] = ()) -> Content:
     """Return the change as a difference, what it costs in tokens, and what it was measured to change."""
     where = Content.assemble((shown_place(place.path, place.line), "bold"), (f"   {tokens:+,} tokens", MUTED))
-    lines = change.difference.splitlines()[_HEAD:]
+    lines = [line for line in change.difference.splitlines()[_HEAD:] if line.strip() and line[0] != "@"]
     measured = [line for effect in effects for line in effect_lines(effect)]
     return Content("\n").join(
         [where, Content(), *map(_line, lines), *([Content()] if measured else []), *measured]
@@ -48,7 +48,7 @@ def question(place: Place, change: Replacement, tokens: int, effects: Sequence[E
 
 
 def _line(line: str) -> Content:
-    style = {"+": "$text-success", "-": "$text-error", "@": MUTED}.get(line[:1], "")
+    style = {"+": "$text-success", "-": "$text-error"}.get(line[:1], MUTED)
     return plain(line, newlines=False, limit=2_000).stylize(style)
 
 
@@ -58,9 +58,10 @@ class SourceDialog(Confirm):
     DEFAULT_CSS = """
     SourceDialog {
         & > Vertical { width: 110; }
-        & .confirm--body { max-height: 60vh; }
+        &.-roomy .confirm--body { max-height: 60vh; }
     }
     """
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (34, "-roomy")]  # noqa: RUF012 - as Textual declares it
 
     def __init__(self, path: Path, body: Content) -> None:
         super().__init__(f"Write this into {path.name}?", body, _CHOICES, indent=2)

@@ -178,8 +178,10 @@ def effect_lines(effect: Effect) -> Iterator[Content]:
     if effect.confidence is not None:
         before, after = effect.confidence
         sure = f"   confidence {percent(before)} → {percent(after)}"
-    head = f"{effect.ranker}{as_client}   {len(moved):,} of {count(len(effect.ranks), 'request')} change"
-    yield plain(f"{head}   {effect.tokens:+,} tokens{sure}", newlines=False, limit=300)
+    share = f"{len(moved):,} of {count(len(effect.ranks), 'request')}"
+    head = f"{effect.ranker}{as_client}   rank changes in {share}"
+    cost = f"   {effect.tokens:+,} tokens" if effect.tokens else ""
+    yield plain(f"{head}{cost}{sure}", newlines=False, limit=300)
     for query, old, new in moved[:_MOST_REQUESTS]:
         rises = new is not None and (old is None or new < old)
         sign, color = ("▲", "$text-success") if rises else ("▼", "$text-error")

@@ -233,7 +233,8 @@ class FindScreen(ToolKeys):
         self._show_strip()
         if not self._pane_is_in_sight:
             return
-        shown = self._pane, Topic(self.request, self._report, self._results.hit, self.own_tool)
+        also = self._worklist.queries_for(self.own_tool)
+        shown = self._pane, Topic(self.request, self._report, self._results.hit, self.own_tool, also)
         # What is known of a tool stays beside it while its server is away.
         if shown != self._explained or not self._made.away(self.session):
             self._explained = shown
@@ -408,6 +409,8 @@ class FindScreen(ToolKeys):
             if tool_id:
                 self._set_own(tool_id)
                 self._worklist.add([(request, self.own_tool)])
+                if self.has_class("-narrow") and self._pane_is_in_sight:
+                    self.notify("On the worklist, below the list: esc.", markup=False)
 
         if self.own_tool:
             keep(self.own_tool)

@@ -143,7 +143,7 @@ def away_line(server: ServerState, stderr: str) -> Content:
             f"… {name} is restarting; until then its tools are shown as they were", "$text-warning"
         )
     why = plain(f"✕ {name} failed: {error_line(stderr) or server.reason}", newlines=False, limit=300)
-    hint = "\n  Its tools are shown as they were. Save a fix, or press 2: its stderr, and r to restart it."
+    hint = "\n  Its tools are shown as before. Save a fix, or see its stderr: 2 (r restarts)."
     return Content.assemble(why.stylize("$text-error"), (hint, MUTED))
 
 

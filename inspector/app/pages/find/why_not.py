@@ -236,6 +236,8 @@ def _name(name: str) -> str:
 
 
 _JOB = "why-not"
+_FIRST = "It ranks first already."
+_NO_SENTENCE = "No true sentence that we could make brings it to the top without harm to others."
 _KINDS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
 _LISTS = ("#proposals", "#ledger")
 
@@ -259,11 +261,13 @@ class WhyNotPane(Pane):
         self._shown: object = None
         self._index: object = None
         self._proposals: tuple[Proposal, ...] = ()
+        self._is_first = False
 
     def compose(self) -> ComposeResult:
         yield Static(id="verdict")
         yield Static(id="reasons")
         yield RecordList(PROPOSALS, empty="", filterable=False, id="proposals")
+        yield Static(id="sentence", markup=False)
         yield RecordList(LEDGER, header=True, empty="", id="ledger")
 
     @property
@@ -272,14 +276,14 @@ class WhyNotPane(Pane):
 
     def show(self, topic: Topic) -> None:
         rankers = self.retrieval.rankers
-        asked = (topic.tool_id, topic.request, self.retrieval.settings, rankers.index.tools)
+        asked = (topic.tool_id, topic.request, topic.also, self.retrieval.settings, rankers.index.tools)
         is_same = asked == self._shown and (topic.tool_id in rankers.index.position or topic.request.is_empty)
         if is_same and rankers.index is self._index:
             return
         self._shown, self._index, self._tool_id = asked, rankers.index, topic.tool_id
         if is_same and not topic.request.is_empty:
             # Only vectors have arrived: what is shown stays until it is known better.
-            self._look(topic.tool_id, topic.request)
+            self._look(topic.tool_id, topic.request, topic.also)
             return
         self._clear()
         if not topic.tool_id or topic.request.is_empty:
@@ -291,7 +295,7 @@ class WhyNotPane(Pane):
             self.query_one("#ledger", RecordList).empty = "scoring …"
             self._show_lists(True)
             self._propose(())
-            self._look(topic.tool_id, topic.request)
+            self._look(topic.tool_id, topic.request, topic.also)
         else:
             self.drop_job(_JOB)
             toolset = self.session.configuration.toolset(self.session.state.toolset)
@@ -300,7 +304,8 @@ class WhyNotPane(Pane):
 
     def _clear(self) -> None:
         self._proposals = ()
-        self.query_one("#reasons", Static).update("")
+        for name in ("#reasons", "#sentence"):
+            self.query_one(name, Static).update("")
         for name in _LISTS:
             self.query_one(name, RecordList).records = ()
             self.query_one(name, RecordList).empty = ""
@@ -313,7 +318,7 @@ class WhyNotPane(Pane):
     def _say(self, told: Content) -> None:
         self.write(told, "#verdict")
 
-    def _look(self, tool_id: str, request: SearchRequest) -> None:
+    def _look(self, tool_id: str, request: SearchRequest, also: Sequence[str] = ()) -> None:
         """Explain the tool under the ranker in use, then try sentences for its description."""
         rankers, ranker = self.retrieval.rankers, self.retrieval.ranker_name
         rules = replace(self.retrieval.rules, pinned=frozenset(self.session.state.pinned))
@@ -326,7 +331,8 @@ class WhyNotPane(Pane):
             if not request.tool_names and found.rival is not None:
                 given = self.retrieval.given(rankers.index)
                 cases = (*given, *added_cases(records, given))
-                trial = ProposalTrial(rankers, ranker, tool_id, (request.query,), cases, count)
+                missed = tuple(dict.fromkeys((request.query, *also)))
+                trial = ProposalTrial(rankers, ranker, tool_id, missed, cases, count)
                 for proposed in trial.run(job.stopped):
                     job.tell(partial(self._propose, proposed))
             job.tell(partial(self._propose, proposed, is_done=True))
@@ -336,6 +342,7 @@ class WhyNotPane(Pane):
     def _found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
         self._say(verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
         self.write(reasons(found), "#reasons")
+        self._is_first = found.rival is None and found.cut is None
         ledger = self.query_one("#ledger", RecordList)
         ledger.border_title = ledger_title(found)
         ledger.empty = no_ledger(found)
@@ -344,15 +351,22 @@ class WhyNotPane(Pane):
     def _propose(self, proposals: tuple[Proposal, ...], *, is_done: bool = False) -> None:
         listed = self.query_one("#proposals", RecordList)
         if is_done:
-            chosen = "Sentences tried, smallest first; enter drafts one"
+            chosen = "Sentences tried, smallest first; enter shows the change"
             listed.border_title = chosen if proposals else "Sentences tried"
-            listed.empty = "No true sentence that we could make brings it to the top without harm to others."
+            listed.empty = _FIRST if self._is_first else _NO_SENTENCE
         else:
             listed.border_title = "Trying sentences …"
             listed.empty = "trying sentences for its description …"
         if proposals != self._proposals:
             self._proposals = proposals
             listed.records = tuple(map(proposal, proposals))
+            self._show_sentence()
+
+    @on(RecordList.Highlighted, "#proposals")
+    def _show_sentence(self) -> None:
+        """Show the whole sentence under the cursor: a row may cut it, and it is what one would paste."""
+        current = self.query_one("#proposals", RecordList).current
+        self.write(plain(current.copy, newlines=False) if current is not None else "", "#sentence")
 
     @on(RecordList.Selected, "#proposals")
     def _take(self, event: RecordList.Selected) -> None:

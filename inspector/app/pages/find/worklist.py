@@ -128,6 +128,12 @@ class Worklist(InContext, Vertical):
         """The requests for tools that may be seen in this session."""
         return tuple(item for item in self._items if self.session.sight.permits(item.tool_id))
 
+    def queries_for(self, tool_id: str) -> tuple[str, ...]:
+        """The queries that should find a tool."""
+        return tuple(
+            item.request.query for item in self.items if item.tool_id == tool_id and item.request.query
+        )
+
     def add(self, wanted: Iterable[tuple[SearchRequest, str]]) -> None:
         """Add requests with their tools; what is there already stays as it is."""
         known = {item.key: item for item in self._items}
