@@ -68,7 +68,7 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def xray(pilot: Pilot[None]) -> None:
-    """Take the place Find: steps, score, why not, rankers, edit; then confusable tools and the bench."""
+    """Take the place Find: steps, score, why not, rankers, edit; then findings and the bench."""
     await search(pilot, TWO_STEPS)
     await pilot.press("b")
     await pilot.pause(3.0)
@@ -90,9 +90,9 @@ async def xray(pilot: Pilot[None]) -> None:
     pilot.app.screen.query_one(TextArea).insert("Tell a customer that a parcel is late. ", (0, 0))
     await pilot.pause(8.0)
     save(pilot, "edit")
-    await goes(pilot, "confusable")
-    await pilot.pause(2.0)
-    save(pilot, "confusable")
+    await goes(pilot, "findings")
+    await pilot.pause(20.0)
+    save(pilot, "findings")
     await goes(pilot, "bench")
     await pilot.press("r")
     await pilot.pause(25.0)

@@ -165,7 +165,7 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "call", TOOL, said, *form, *by_file
         yield "call", "repeating:refuse", said, *form, *by_file
         yield "chat", asked, *form, *by_file
-        yield "search", "--overlaps", *form, *by_file
+        yield "check", "--all", "--no-model", *form, *by_file
         yield "search", asked, "--why", TOOL, "--try-name", "other", *form, *by_file
         yield "cost", *form, *by_file
         yield "config", "settings", *form, *by_file

@@ -35,6 +35,7 @@ class Opened:
     the person has given consent already. Without an `elicitor` servers' questions are not shown here;
     without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called;
     without a `registry` there are no tools but those of the servers; without `recorded` no runs are played.
+    With `watches`, a server starts again when its files change.
     The app opens on the page `home`, and goes to a `first` destination, if there is one, once it is open.
     """
 
@@ -54,6 +55,7 @@ class Opened:
     registry: "RegistryLibrary | None" = None
     first: "Destination | None" = None
     recorded: "RunSource | None" = None
+    watches: bool = False
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

@@ -55,6 +55,7 @@ PLACES: tuple[Place, ...] = (
         "Tools",
         (
             PageInfo("servers", "servers", "Every server and tool; stderr; call a tool."),
+            PageInfo("findings", "findings", "What keeps tools from being found, chosen, called right."),
             PageInfo("clients", "clients", "What Claude Code, Codex, VS Code and others do with the tools."),
             PageInfo("manifest", "request", "The next request, as the model gets it.", view_of="clients"),
             PageInfo("registry", "registry", "Stored tools and their versions.", is_optional=True),
@@ -65,10 +66,7 @@ PLACES: tuple[Place, ...] = (
     Place(
         "find",
         "Search",
-        (
-            PageInfo("search", "search", "Search, and see why a tool is or is not found."),
-            PageInfo("confusable", "overlaps", "Tools that compete for the same requests.", view_of="search"),
-        ),
+        (PageInfo("search", "search", "Search, and see why a tool is or is not found."),),
     ),
     Place(
         "cost",
@@ -114,7 +112,7 @@ SCREENS: Mapping[str, str] = {
     "clients": "tools.clients:ClientsScreen",
     "manifest": "tools.manifest:ManifestScreen",
     "access": "tools.access:AccessScreen",
-    "confusable": "tools.confusable:ConfusableScreen",
+    "findings": "tools.findings:FindingsScreen",
     "registry": "tools.registry:RegistryScreen",
     "marketplace": "tools.marketplace:MarketplaceScreen",
     "search": "find.screen:FindScreen",
@@ -234,6 +232,15 @@ class ServerPage(Destination):
 
 
 @dataclass(frozen=True, slots=True)
+class FindingsPage(Destination):
+    """What is found about a tool or a server, by default about all, at one stage or at all of them."""
+
+    page = "findings"
+    subject: str = ""
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchPage(Destination):
     """A past search with its report, or a search to run now."""
 
@@ -270,6 +277,13 @@ class EditPage(Destination):
 
     tool_id: str
     query: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorklistPage(Destination):
+    """Requests to keep in sight, each with the tool it should find."""
+
+    wanted: tuple[tuple[SearchRequest, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
         home="session" if scenario or is_the_demo(configuration) else "servers",
         first=ScenarioPage(scenario) if scenario else None,
         recorded=RunSource(shipped_recording(), partial(_recorded_ports, options)),
+        watches=watch,
     )
 
 

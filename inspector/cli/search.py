@@ -20,7 +20,6 @@ from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
 from inspector.core.report import NAME, TWO, Column, Table, selected
 from inspector.search.answer_text import answer_text, metadata
-from inspector.search.confusable import confusables
 from inspector.search.ranker_list import RANKERS
 from inspector.search.standing import by_step, compare_rankers
 from inspector.session.workbench import Workbench
@@ -32,13 +31,6 @@ _FOUND = (
 )
 _UNCONNECTED = (Column("tool", "tool_id", NAME), Column("cosine", "similarity", TWO), Column("origin"))
 _STEP = "{text tool_ids probability answer}"
-_OVERLAPS = (
-    Column("tool", "first"),
-    Column("and", "second"),
-    Column("similarity", "closeness", TWO),
-    Column("reason"),
-    Column("shared terms", lambda pair: ", ".join(pair.shared)),
-)
 
 
 @click.command()
@@ -73,7 +65,6 @@ _OVERLAPS = (
 )
 @click.option("--compare", "side_by_side", is_flag=True, help="Show every ranker's top tools.")
 @click.option("--steps", is_flag=True, help="Search for each step of the request separately.")
-@click.option("--overlaps", is_flag=True, help="List the tools that compete for the same requests.")
 @as_clients
 @shared
 @as_json
@@ -92,7 +83,6 @@ def search(
     *,
     side_by_side: bool,
     steps: bool,
-    overlaps: bool,
     clients: tuple[Client, ...],
     **values: Any,
 ) -> None:
@@ -105,14 +95,13 @@ def search(
     toolsight search "late orders" --why shop:list_orders --demo
     """
     draft = Draft(try_name, try_description)
-    _check(query, tool_id, clients, ranker, is_draft=draft != Draft(), overlaps=overlaps)
+    _check(query, tool_id, clients, ranker, is_draft=draft != Draft())
     for client in clients:
         # One that has no search to follow is an error before anything is started.
         client_ranker(client)
     request = SearchRequest(query, server_name, tool_names, tags, limit or 0, min_similarity, server_query)
     alone = clients[0] if len(clients) == 1 else None
     views: tuple[tuple[bool, Callable[[Workbench], bool | None]], ...] = (
-        (overlaps, _show_overlaps),
         (len(clients) > 1, lambda bench: compare_clients(bench, query, clients, tool_id)),
         (draft != Draft(), lambda bench: show_draft(bench, tool_id, query, draft, alone)),
         (bool(tool_id), lambda bench: show_why(bench, request, tool_id, alone)),
@@ -135,9 +124,7 @@ def search(
         sys.exit(Exit.GATE)
 
 
-def _check(
-    query: str, tool_id: str, clients: Sequence[Client], ranker: str, *, is_draft: bool, overlaps: bool
-) -> None:
+def _check(query: str, tool_id: str, clients: Sequence[Client], ranker: str, *, is_draft: bool) -> None:
     """Raise UsageError for options that exclude each other."""
     if clients and ranker:
         raise click.UsageError("Use either --client or --ranker, not both.")
@@ -145,8 +132,6 @@ def _check(
         raise click.UsageError(
             "--try-name and --try-description need QUERY and --why TOOL, with at most one --client."
         )
-    if overlaps and (query or tool_id):
-        raise click.UsageError("--overlaps compares all tools, so it takes neither QUERY nor --why.")
 
 
 def _search(bench: Workbench, request: SearchRequest, client: Client | None) -> None:
@@ -210,12 +195,6 @@ def _hit_row(hit: Hit) -> tuple[str, ...]:
     }
     parts = " ".join(f"{signal} {value:.2f}" for signal, value in sums.items())
     return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", hit.outcome, parts)
-
-
-def _show_overlaps(bench: Workbench) -> None:
-    """Print the pairs of tools that compete for the same requests."""
-    pairs = confusables(bench.retrieval.index)
-    show(selected(pairs, "first second reason closeness cosine shared"), [Table.of(_OVERLAPS, pairs)])
 
 
 def _compare(bench: Workbench, query: str) -> None:

@@ -11,7 +11,8 @@ from inspector.clients.seen import as_sent
 from inspector.core.number import count, ordinal, signed
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import NAME, NUMBER, THREE, Column, Table, selected
-from inspector.search.addition import Addition, AdditionTrial
+from inspector.measure.check.finding import Proposal
+from inspector.measure.check.proposal import ProposalTrial, is_first
 from inspector.search.answer_text import confidence_beside
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.standing import standings_under
@@ -26,7 +27,7 @@ _WHY = (
     f"tool_id ranker {REQUEST} standing{STANDING} {SCORE} cut rival{{tool_id standing{STANDING} {SCORE}}} "
     "having lacking ledger{signal term mine rival} advice answer probability threshold note"
 )
-_ADDITION = f"text place description tokens standing{STANDING} cut overtaken{{tool_id query}}"
+_PROPOSAL = "sentence description effects{ranker ranks confidence tokens losers{tool_id query}}"
 _LEDGER = (
     Column("", "signal"),
     Column("term"),
@@ -34,12 +35,11 @@ _LEDGER = (
     Column("that", "rival", THREE),
     Column("difference", lambda line: signed(line.difference, 3), NUMBER),
 )
-_ADDITIONS = (
-    Column("rank", lambda one: ordinal(one.standing.rank), NUMBER),
-    Column("outcome", lambda one: "a result" if one.cut is None else one.cut),
-    Column("tokens", lambda one: f"{one.tokens:+,}", NUMBER),
-    Column("where", "place"),
-    Column("text"),
+_PROPOSALS = (
+    Column("rank", lambda one: ordinal(one.effects[0].reached), NUMBER),
+    Column("tokens", lambda one: f"{one.effects[0].tokens:+,}", NUMBER),
+    Column("where", lambda one: "first" if is_first(one) else "last"),
+    Column("sentence"),
 )
 
 
@@ -53,16 +53,23 @@ def show_why(bench: Workbench, request: SearchRequest, tool_id: str, client: Cli
     rules = replace(retrieval.rules, pinned=frozenset(pinned))
     asks = (request, bench.catalog.require(tool_id).id, rules)
     found = why_not(retrieval.rankers, retrieval.ranker_name, *asks)
-    trial = AdditionTrial(
-        *(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool), cases=retrieval.given
-    )
-    additions = trial.all()
-    data = selected(found, _WHY) | {"additions": selected(additions, _ADDITION)} | search_json(client)
-    show(data, _why(found, additions))
+    proposals: tuple[Proposal, ...] = ()
+    if request.query.strip() and not request.tool_names:
+        trial = ProposalTrial(
+            retrieval.rankers,
+            retrieval.ranker_name,
+            asks[1],
+            (request.query,),
+            retrieval.given(),
+            bench.accounting.meter.tool,
+        )
+        proposals = trial.all()
+    data = selected(found, _WHY) | {"proposals": selected(proposals, _PROPOSAL)} | search_json(client)
+    show(data, _why(found, proposals))
     return not found.cut
 
 
-def _why(why: WhyNot, additions: Sequence[Addition]) -> Iterator[str | Table]:
+def _why(why: WhyNot, proposals: Sequence[Proposal]) -> Iterator[str | Table]:
     standing = f"rank {why.standing.rank}   score {why.score.value:.3f}"
     yield f"{why.tool_id}   {standing}   {why.cut or 'is a result'}   ({why.ranker})"
     if confidence := confidence_beside(why.probability, why.threshold):
@@ -76,12 +83,9 @@ def _why(why: WhyNot, additions: Sequence[Addition]) -> Iterator[str | Table]:
     yield from (f"- {sentence}" for sentence in why.advice)
     if why.note:
         yield why.note
-    if additions:
-        yield "Additions to its description that would help (draft only):"
-        yield Table.of(_ADDITIONS, additions)
-    for one in additions:
-        for beaten in one.overtaken:
-            yield f"! with “{one.text}”, it outranks {beaten.tool_id} for “{beaten.query}”"
+    if proposals:
+        yield "Sentences for its description, with which no other tool loses a request (draft only):"
+        yield Table.of(_PROPOSALS, proposals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,12 +266,13 @@ State = dict[Path, tuple[int, int]]
 
 
 def server_files(spec: ServerSpec) -> list[Path]:
-    """The files that a server is started from: its script and what lies beside it, or its stored listing."""
+    """The files that a server is started from: its script first, then what lies beside it; or its listing."""
     if spec.listing:
         return [] if is_registered(spec) else [Path(spec.listing)]
     folder = Path(spec.cwd) if spec.cwd else Path.cwd()
     named = [path for word in spec.args if is_file(path := folder / word)]
-    return sorted({beside for path in named for beside in path.parent.glob(f"*{path.suffix}")})
+    beside = sorted({beside for path in named for beside in path.parent.glob(f"*{path.suffix}")})
+    return list(dict.fromkeys((*named, *beside)))
 
 
 async def changes(files: Callable[[], Iterable[Path]]) -> AsyncIterator[None]:

@@ -9,6 +9,7 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from inspector.config.file import dotted
@@ -145,12 +146,17 @@ def _schema(model: type[BaseModel], loc: Location) -> tuple[tuple[str, ...], str
             # The type of a list's or dict's items.
             items = [kind for kind in get_args(kind) if kind is not ...]
             kind = _plain(items[-1] if items else None)
-        elif step in kind.model_fields:
-            described = kind.model_fields[step].description or ""
-            kind = _plain(kind.model_fields[step].annotation)
+        elif (field := _fields(kind).get(str(step))) is not None:
+            described = field.description or ""
+            kind = _plain(field.annotation)
         else:
             break
-    return tuple(getattr(kind, "model_fields", ())), described
+    return tuple(_fields(kind)), described
+
+
+def _fields(kind: Any) -> dict[str, FieldInfo]:
+    """A model's fields by key."""
+    return {field.alias or name: field for name, field in getattr(kind, "model_fields", {}).items()}
 
 
 def _plain(annotation: Any) -> Any:

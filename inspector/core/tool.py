@@ -199,7 +199,8 @@ _READING: Final = (
 _DESTROYS: Final = frozenset(_DESTROYING.split())
 _CHANGES: Final = _DESTROYS.union(_CHANGING.split())
 _ENDS: Final = _DESTROYS.union(_ENDING.split())
-_READS: Final = frozenset(_READING.split())
+ACTS: Final = _CHANGES | _ENDS
+READS: Final = frozenset(_READING.split())
 _JOINS: Final = frozenset({"and", "or", "then"})
 _ACTIONS: Final = frozenset({"action", "operation", "method"})
 _PATHS: Final = frozenset({"path", "file path", "file", "filename", "file name"})
@@ -239,7 +240,7 @@ def _against_reading(tool: Tool) -> str:
     if tool.annotations.destructive:
         return "also that it may destroy or overwrite data"
     # A tool that is named for reading may filter by what was done, or look for a content in a file.
-    return "" if _READS.intersection(_words(tool.name)) else _taken(fields(tool.input_schema))
+    return "" if READS.intersection(_words(tool.name)) else _taken(fields(tool.input_schema))
 
 
 def _said(name: str, wanted: frozenset[str]) -> str:
@@ -248,7 +249,7 @@ def _said(name: str, wanted: frozenset[str]) -> str:
     for before, word in zip(("", *words), words, strict=False):
         if word in wanted and (not reads or before in _JOINS):
             return word
-        reads = reads or word in _READS
+        reads = reads or word in READS
     return ""
 
 

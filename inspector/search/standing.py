@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import Answer, Hit, Outcome, SearchRequest
 from inspector.core.tool import Tool
@@ -159,6 +160,18 @@ def hit_of(
     cut = verdict.cut(position)
     found = Outcome.CLOSEST if verdict.answer is Answer.CLOSEST else Outcome.FOUND
     return Hit(verdict.standings[position].rank, ranking.explain(position), cut or found)
+
+
+def missed_in(
+    case: EvalCase, rankers: CatalogRankers, ranker_name: str, rules: SearchRules
+) -> tuple[str, ...]:
+    """The tools of a labelled request that rank behind others: the best of each group of alternatives."""
+    request, position = SearchRequest(case.query), rankers.index.position
+    ranking = ranking_for(rankers.get(ranker_name), request)
+    standings = Standings(ranking, rules.likely(ranking, request))
+    there = (sorted(tool_id for tool_id in group if tool_id in position) for group in case.relevant)
+    best = [min(group, key=lambda tool_id: standings[position[tool_id]].rank) for group in there if group]
+    return tuple(one for one in best if standings[position[one]].rank > len(case.relevant))
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,17 +101,17 @@ def draft(index: ToolIndex, edited: Tool, original_id: str) -> ToolIndex:
             f"a tool '{edited.id}' already exists", hint="Give the edited tool another name."
         )
     tools = (*index.tools[:position], edited, *index.tools[position + 1 :])
-    apart = _apart(index)
-    changed = apart.updated(tools)
-    if apart.semantics is None or not index.is_semantic:
+    own = apart(index)
+    changed = own.updated(tools)
+    if own.semantics is None or not index.is_semantic:
         return changed
     texts = _new_texts(changed, index, edited)
     if texts:
-        apart.semantics.embed(texts, keep=False)
+        own.semantics.embed(texts, keep=False)
     return changed.with_new_vectors()
 
 
-def _apart(index: ToolIndex) -> ToolIndex:
+def apart(index: ToolIndex) -> ToolIndex:
     """The same index with its own vocabulary and new vectors, since both grow as tools are read."""
     apart = copy(index)
     apart.vocabulary = dict(index.vocabulary)

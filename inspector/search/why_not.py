@@ -241,8 +241,7 @@ def _meaning(why: WhyNot) -> Iterator[str]:
     subject = _SUBJECTS.get(worst.term, worst.term)
     yield (
         f"Its {subject} has a cosine of {mine:.2f} with the query, compared with {rival:.2f} "
-        f"for {why.rival.tool_id} ({worst.difference:+.2f}). Say in the first sentence what the query "
-        "asks for."
+        f"for {why.rival.tool_id} ({worst.difference:+.2f})."
     )
 
 

@@ -1,5 +1,6 @@
 """The place Find, driven by keys: the query, the results, and the right half from key to key."""
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +17,10 @@ from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.rankers import RankersPane, StepsPane
 from inspector.app.pages.find.score import ScorePane
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.find.search import AskBar
+from inspector.app.pages.find.search import AskBar, error_line
 from inspector.app.pages.find.why_not import WhyNotPane
 from inspector.app.place import WhyNotPage
+from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
@@ -106,6 +108,68 @@ async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() ->
         rig.servers["shop"].change([better, refunds])
         await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
         assert [str(row.cells[2]).rpartition(" was ")[2] for row in found.shown[:2]] == ["2", "1"]
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/srv/shop.py", line 7
+    def refund(
+SyntaxError: '(' was never closed
+"""
+
+
+async def test_while_a_server_restarts_its_tools_stay_greyed_until_it_is_back() -> None:
+    async with app_rig() as (pilot, rig):
+        found, shop = await _searched(pilot, "refund", "late", "order"), rig.servers["shop"]
+        await pilot.press("w")
+        await until(pilot, lambda: "tried" in seen(pilot))
+        order, explained = [record.key for record in found.shown], said(pilot, "#verdict")
+        shop.hangs = True
+        starts = asyncio.create_task(rig.bench.reconnect("shop"))
+        await until(pilot, lambda: "shop is restarting" in said(pilot, "#facts"))
+        assert [record.key for record in found.shown] == order
+        first = found.shown[0]
+        assert (first.key, first.tone, str(first.cells[2])) == ("shop:refund_order", "muted", "‖ restarting")
+        assert found.shown[-1].tone == "muted"
+        assert "‖" not in str(found.shown[-1].cells[2])
+        assert said(pilot, "#verdict") == explained
+        shop.hangs = False
+        await starts
+        await rig.bench.reconnect("shop")
+        await until(pilot, lambda: found.shown[0].tone != "muted")
+        assert "restarting" not in seen(pilot)
+
+
+async def test_a_server_that_does_not_come_back_keeps_the_old_list_and_says_why() -> None:
+    async with app_rig() as (pilot, rig):
+        found, shop = await _searched(pilot, "refund", "late", "order"), rig.servers["shop"]
+        shop.fault = ConnectError("The process ended with exit code 1", stderr_tail=TRACEBACK)
+        await rig.bench.reconnect("shop")
+        await until(pilot, lambda: "failed" in said(pilot, "#facts"))
+        told = said(pilot, "#facts")
+        assert "shop failed: SyntaxError: '(' was never closed (shop.py, line 7)" in told
+        assert "Save a fix" in told
+        assert str(found.shown[0].cells[2]) == "‖ failed"
+        lists, refunds = shop.tools
+        shop.tools = (
+            replace(lists, description="Refund a late order. Refund orders that are late."),
+            refunds,
+        )
+        shop.fault = None
+        await rig.bench.reconnect("shop")
+        await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
+        assert str(found.shown[0].cells[2]).endswith("was 2")
+
+
+@pytest.mark.parametrize(
+    ("stderr", "line"),
+    [
+        (TRACEBACK, "SyntaxError: '(' was never closed (shop.py, line 7)"),
+        ("TypeError: x is not a function\n    at run\n\nNode.js v20", "TypeError: x is not a function"),
+        ("listening", ""),
+    ],
+)
+def test_the_error_that_ended_a_program_is_one_line(stderr: str, line: str) -> None:
+    assert error_line(stderr) == line
 
 
 PANES = {"w": WhyNotPane, "c": RankersPane, "b": StepsPane, "e": EditPane, "s": ScorePane}

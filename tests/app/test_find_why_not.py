@@ -18,12 +18,11 @@ from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.server import ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Catalog, Tool
-from inspector.search.addition import Addition, Overtaken, Place
+from inspector.measure.check.finding import Effect, Proposal
 from inspector.search.index import ToolIndex
 from inspector.search.standing import Standing
 from inspector.search.why_not import LOOKED_UP, Rival, WhyNot, ledger
 from tests.support.app import app_rig, arrives, goes, said, seen, until
-from tests.support.fakes import calls, says, searches
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
@@ -32,6 +31,8 @@ from widgets import PlainInput, RecordList
 
 QUERY = "send the customer of a late order a message"
 TOOL = "shop:cancel_order"
+# A request for which a sentence of its schema brings a tool among the first five.
+HELPED, REFUND = "cancel a late order", "shop:refund_order"
 values = st.floats(-10, 10).filter(lambda value: abs(value) > 1e-3)
 parts = st.lists(
     st.builds(Part, st.sampled_from(Signal), st.sampled_from(["order", "late", "summary"]), values),
@@ -99,19 +100,17 @@ def test_a_lookup_has_no_ledger_and_says_why() -> None:
     assert "other tools by name" in content.verdict(found, limit=5, closest=0.3, tools=84).plain
 
 
-def _addition(text: str, rank: int, cut: Outcome | None = None, place: Place = Place.AT_END) -> Addition:
-    return Addition(text, place, f"Does it. {text}", 4, Standing(rank, 1.0, True), cut)
+def _proposal(text: str, rank: int, description: str = "") -> Proposal:
+    effect = Effect("hybrid", {"late orders": (9, rank)}, 4)
+    return Proposal("shop:a", text, description or f"Does it. {text}", (effect,))
 
 
-def test_an_addition_that_beats_a_right_tool_says_so() -> None:
-    beaten = Overtaken("shop:list_orders", "late orders")
-    one = replace(_addition("late", 1), overtaken=(beaten,))
-    assert str(content.proposal(one).cells[1]) == "⚠ → 1st"
-    assert content.overtaken(one).plain == "⚠ but it would also beat shop:list_orders for “late orders”"
-    more = replace(one, overtaken=(beaten, beaten, beaten))
-    assert content.overtaken(more).plain.endswith("“late orders” and for 2 more requests")
-    assert not content.overtaken(_addition("late", 1))
-    assert not content.overtaken(None)
+def test_a_proposal_says_its_rank_its_tokens_and_whether_it_comes_first() -> None:
+    row = content.proposal(_proposal("Use this for late orders.", 1))
+    assert [str(cell) for cell in row.cells] == ["+ Use this for late orders.", "→ 1st", "+4"]
+    first = content.proposal(_proposal("Finds it.", 2, "Finds it. Does it."))
+    assert str(first.cells[0]) == "+ Finds it. as the first sentence"
+    assert first.copy == "Finds it."
 
 
 CALC = Tool("calc", "evaluate", "Evaluate.")
@@ -153,7 +152,7 @@ def test_hostile_text_does_no_harm(text: str) -> None:
         advice=(text,),
         note=text,
     )
-    proposal = _addition(text, 1)
+    proposal = _proposal(text, 1)
     reason = missing_tool(text, Catalog((CALC,)), SESSION, None)
     for drawn in (
         content.verdict(found, limit=5, closest=0.3, tools=1),
@@ -165,8 +164,8 @@ def test_hostile_text_does_no_harm(text: str) -> None:
         assert not dangerous(drawn.plain.replace("\n", "").replace("\t", ""))
 
 
-async def _opened(pilot: Pilot[None], tool_id: str = TOOL) -> None:
-    await arrives(pilot, WhyNotPage(tool_id, SearchRequest(QUERY)))
+async def _opened(pilot: Pilot[None], tool_id: str = TOOL, query: str = QUERY) -> None:
+    await arrives(pilot, WhyNotPage(tool_id, SearchRequest(query)))
     await until(pilot, lambda: "tried" in str(_proposals(pilot).border_title))
 
 
@@ -174,7 +173,7 @@ def _proposals(pilot: Pilot[None]) -> RecordList:
     return pilot.app.screen.query_one("#proposals", RecordList)
 
 
-async def test_a_tool_is_set_against_the_last_result_with_what_would_bring_it_further() -> None:
+async def test_a_tool_is_set_against_the_last_result() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
         text = seen(pilot)
@@ -182,7 +181,8 @@ async def test_a_tool_is_set_against_the_last_result_with_what_would_bring_it_fu
         assert "✓ adds up" in text
         assert "missing words" in text
         assert "To beat:" in text
-        assert _proposals(pilot).records
+        # Its own texts give no grounds to say that it sends messages.
+        assert not _proposals(pilot).records
         await until(pilot, lambda: _proposals(pilot).has_focus_within)
         await pilot.press("tab", "enter")
         await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
@@ -208,7 +208,7 @@ async def test_the_score_is_that_of_the_list_also_once_vectors_have_arrived() ->
 
 async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        await _opened(pilot)
+        await _opened(pilot, REFUND, HELPED)
         await until(pilot, lambda: _proposals(pilot).has_focus_within)
         await pilot.press("end")
         proposal = _proposals(pilot).current
@@ -219,7 +219,7 @@ async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -
         assert pilot.app.screen.query_one("#description", TextArea).text == proposal.key
         rank = next(line for line in said(pilot, "#numbers").splitlines() if line.startswith("rank"))
         assert rank.split("→")[1].split()[0] == promised
-        assert rig.bench.catalog.require(TOOL).description != proposal.key
+        assert rig.bench.catalog.require(REFUND).description != proposal.key
 
 
 async def test_p_asks_about_another_tool_also_a_pinned_one_or_one_that_is_not_there() -> None:
@@ -231,15 +231,3 @@ async def test_p_asks_about_another_tool_also_a_pinned_one_or_one_that_is_not_th
         await pilot.press("p", *"no_such_tool", "enter")
         await until(pilot, lambda: "No connected server has a tool with this name" in seen(pilot))
         assert "not searchable" in said(pilot, "#own")
-
-
-async def test_an_addition_warns_that_it_takes_a_request_that_led_to_a_call_in_this_session() -> None:
-    call = calls(("mail__send_message", {"recipient": "a@b.example", "subject": "s", "body": "b"}))
-    steps = (searches(query=QUERY), call, says("Sent."))
-    async with app_rig(*steps, servers=office(), embedder=MemoryEmbedder(), yes=True) as (pilot, rig):
-        await rig.bench.chat("Tell the customer.")
-        await _opened(pilot)
-        await until(pilot, lambda: any("⚠" in str(row.cells[1]) for row in _proposals(pilot).records))
-        await pilot.press("end")
-        warning = f"⚠ but it would also beat mail:send_message for “{QUERY}”"
-        await until(pilot, lambda: warning in said(pilot, "#overtaken"))

@@ -20,6 +20,7 @@ from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
+from inspector.app.dialogs.source import SourceDialog, question
 from inspector.app.pages.chat.race import RaceScreen
 from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.cost.budget import BudgetScreen
@@ -34,7 +35,7 @@ from inspector.app.pages.lab.scenario import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.clients import ClientsScreen
-from inspector.app.pages.tools.confusable import ConfusableScreen, PairScreen
+from inspector.app.pages.tools.findings import FindingsScreen
 from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.pages.tools.marketplace import MarketplaceScreen
 from inspector.app.pages.tools.registry import RegistryScreen
@@ -63,12 +64,15 @@ from inspector.core.server import Program
 from inspector.core.tool import Tool
 from inspector.demo.model import DemoPlanner
 from inspector.mcp.elicitation import FormRequest, LinkRequest
+from inspector.measure.check.finding import Place
+from inspector.measure.check.source_text import Replacement
 from inspector.tokens.counter import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS
-from tests.app.test_confusable_page import offices
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
+from tests.app.test_findings_page import offices
 from tests.app.test_race_page import race_lab
 from tests.app.test_recorded_page import few_runs
+from tests.app.test_source_dialog import EFFECT, NEW, OLD, SOURCE
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.core.test_event import records as event_records
 from tests.support import firm
@@ -108,7 +112,6 @@ from widgets import Confirm
 QUERY = "send a late order message"
 LATE = SearchRequest("send the customer of a late order a message")
 SEVERAL = SearchRequest("refund the order, then send a message and create an event")
-ALIKE = "4 pairs among 6 tools"
 ORDERS = {"orders": [{"id": 7, "status": "late"}, {"id": 9, "status": "late"}]}
 STARTED = (
     ServerConsent(
@@ -179,6 +182,12 @@ def _measured() -> ReproduceScreen:
     measured = Reproduction(MemorySource)
     measured.sections["catalog-size"] = (CATALOG_SIZE,)
     return ReproduceScreen(measured)
+
+
+def _source() -> SourceDialog:
+    path = Path("billing.py")
+    change = Replacement(path, SOURCE.encode(), SOURCE.replace(OLD, NEW).encode())
+    return SourceDialog(path, question(Place(path, 3), change, 7, (EFFECT,)))
 
 
 def _consent() -> ConsentDialog:
@@ -265,7 +274,7 @@ PAGES: Mapping[str, Picture] = {
         _office,
         _acts(
             Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
-            Shows("Additions tried"),
+            Shows("Sentences tried"),
         ),
     ),
     "find-edit": Picture(
@@ -313,13 +322,16 @@ PAGES: Mapping[str, Picture] = {
         lambda: Shown(policy=ACCESS, user="bob"),
         _acts(Goes("access"), Shows("as bob"), "a", Shows("3 users"), Shows("refund_order")),
     ),
-    "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
+    "findings": Picture(
+        FindingsScreen,
+        _offices,
+        _acts(Opens(FindingsScreen), Shows("measured on"), Lacks("Checking"), "t", "t", Shows("mended")),
+    ),
     "marketplace": Picture(
         MarketplaceScreen,
         lambda: Shown(marketplace=shipped_market(), embedder=MemoryEmbedder()),
         _acts(Goes("marketplace"), Shows("34 plugins"), "down"),
     ),
-    "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
     "budget": Picture(
         BudgetScreen,
         _firm,
@@ -458,6 +470,7 @@ DIALOGS: Mapping[str, Picture] = {
         _acts(Goes("marketplace"), Shows("34 plugins"), "enter", Shows("Install and start")),
     ),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
+    "source": Picture(SourceDialog, Shown, _acts(Opens(_source))),
     "detail": Picture(
         DetailScreen,
         Shown,

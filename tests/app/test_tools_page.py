@@ -4,6 +4,7 @@ import pytest
 
 from inspector.app.pages.tools.catalog import CatalogRows, ToolsScreen, server_key
 from inspector.app.place import ServerPage, ToolPage
+from inspector.core.error import ConnectError
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Catalog, Tool
@@ -30,6 +31,21 @@ async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() ->
         assert cells["calc:evaluate"][2] == "⌂ pinned"
         rows(pilot).records = ()
         await says(pilot, "The configuration has no servers")
+
+
+async def test_the_tools_of_a_server_that_failed_to_restart_stay_greyed_until_it_is_back() -> None:
+    async with tools_page() as (pilot, rig):
+        rig.servers["shop"].fault = ConnectError("The process ended with exit code 1")
+        await rig.bench.reconnect("shop")
+        await says(pilot, "‖ away")
+        assert names(pilot) == EVERYTHING
+        tools = [row for row in rows(pilot).shown if row.key.startswith("shop:")]
+        assert {(row.tone, str(row.cells[2])) for row in tools} == {("muted", "‖ away")}
+        rig.servers["shop"].fault = None
+        rig.servers["shop"].tools = rig.servers["shop"].tools[:1]
+        await rig.bench.reconnect("shop")
+        await until(pilot, lambda: "‖ away" not in seen(pilot))
+        assert names(pilot) == [name for name in EVERYTHING if name != "shop:refund_order"]
 
 
 async def test_a_key_folds_a_server_whose_detail_is_beside_it_and_unfolds_it_again() -> None:

@@ -29,7 +29,11 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "clients measure": (("zed",), 2, "add --by-hand"),
     "clients diff": (("codex", "cursor"), 0, "names.form"),
     "search": (("forecast for a city", WEATHER), 0, "weather:get_forecast"),
-    "check": (("--expect", "forecast for a city -> get_forecast", "--no-model", WEATHER), 0, "1 of 1"),
+    "check": (
+        ("--expect", "forecast for a city -> get_forecast", "--no-model", WEATHER),
+        0,
+        "1 of 1 expectation held",
+    ),
     "bench": (("--data", DATA, "--ranker", "bm25", "--embedding-model", "none"), 0, "bm25"),
     "bench calibrate": (("--data", DATA), 0, '"settings": {"discovery": {"min_probability":'),
     "bench label": ((REQUESTS, "--query", "cut my hair", "--impossible"), 0, "added 1"),

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = [README, *sorted(DOCS.glob("*.md")), *sorted((DOCS / "papers").glob("*.md"))]
 # Pages whose blocks run from top to bottom; those of the others have placeholders.
-RUN = [README, *(DOCS / f"{name}.md" for name in ("search", "cost", "clients", "sessions"))]
+RUN = [README, *(DOCS / f"{name}.md" for name in ("search", "check", "cost", "clients", "sessions"))]
 # What needs a terminal, or a file of the reader's own.
 _ASKS = {"toolsight server.py": 2, "toolsight sessions import": 2}
 

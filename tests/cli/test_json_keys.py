@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "clients": ("clients", "codex"),
     "search": ("search", "late orders", "--demo"),
     "search-why": ("search", "late orders", "--why", "shop:list_orders", "--demo"),
-    "search-overlaps": ("search", "--overlaps", "--demo"),
+    "check": ("check", "--expect", "late orders -> shop:list_orders", "--fail-on", "never", "--demo"),
     "cost": ("cost", "--demo"),
     "audit": ("audit", "--demo"),
     "sessions": ("sessions",),

@@ -38,20 +38,22 @@ def test_why_says_what_beats_a_tool_and_what_it_lacks(
     assert "missing words: forecast" in text
 
 
-def test_why_proposes_additions_that_a_draft_confirms(
+def test_why_proposes_sentences_that_a_draft_confirms(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:
-    asked = "warn me of dust and smoke"
+    asked = "list the warnings of a region"
     found = answer(toolsight, "search", asked, "--why", "get_alerts", *configured)
-    proposed = found["additions"]
+    proposed = found["proposals"]
     assert proposed
     text = toolsight("search", asked, "--why", "get_alerts", *configured).stdout
-    assert proposed[0]["text"] in text
+    assert proposed[0]["sentence"] in text
     for one in proposed:
+        (measured,) = one["effects"]
         edit = ("--why", "get_alerts", "--try-description", one["description"])
         effect = answer(toolsight, "search", asked, *edit, *configured)
-        assert effect["after"]["rank"] == one["standing"]["rank"] <= found["standing"]["rank"]
-        assert effect["tokens"]["after"] - effect["tokens"]["before"] == one["tokens"]
+        before, after = measured["ranks"][asked]
+        assert effect["after"]["rank"] == after < (before or 99)
+        assert effect["tokens"]["after"] - effect["tokens"]["before"] == measured["tokens"]
 
 
 def test_rankers_are_listed_side_by_side(toolsight: Toolsight, configured: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The tables of the docs that the program knows better: commands and keys. `make docs` writes them anew.
+"""The tables of the docs that the program knows better: commands, keys, rules. `make docs` writes them anew.
 
 A page has a table between `<!-- table: NAME -->` and `<!-- end -->`.
 """
@@ -13,9 +13,10 @@ import click
 from inspector.app.app import ToolsightApp
 from inspector.app.command import bound_keys
 from inspector.cli.root import cli
+from inspector.measure.check.checking import RULES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = (DOCS / "configuration.md", DOCS / "sessions.md")
+PAGES = (DOCS / "configuration.md", DOCS / "sessions.md", DOCS / "check.md")
 _PLACED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NAMES = {"question_mark": "?", "slash": "/", "equals_sign": "=", "plus": "+", "minus": "-"}
 # What a key is called differs from page to page.
@@ -30,9 +31,18 @@ def written(page: str) -> str:
 
 def _table(name: str) -> str:
     kind, _, group = name.partition(":")
-    rows = _keys() if kind == "keys" else _commands(group)
-    head = "| key | does | where |\n|---|---|---|\n" if kind == "keys" else "| command | |\n|---|---|\n"
-    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    tables = {
+        "keys": ("| key | does | where |\n|---|---|---|\n", _keys),
+        "rules": ("| rule | severity | about | what is found |\n|---|---|---|---|\n", _rules),
+        "commands": ("| command | |\n|---|---|\n", lambda: _commands(group)),
+    }
+    head, rows = tables[kind]
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows())
+
+
+def _rules() -> Iterator[tuple[str, ...]]:
+    for rule in RULES:
+        yield f"`{rule.name}`", rule.severity, rule.stage, rule.title
 
 
 def _commands(group: str) -> Iterator[tuple[str, str]]:

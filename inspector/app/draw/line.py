@@ -57,6 +57,13 @@ def shown_path(source: str) -> str:
     return f"~{os.sep}{source.removeprefix(home)}" if source.startswith(home) else source
 
 
+def shown_place(path: Path, line: int) -> str:
+    """Return a line of a file, which is named from the working directory if it is below that."""
+    here = Path.cwd()
+    name = str(path.relative_to(here)) if path.is_relative_to(here) else shown_path(str(path))
+    return f"{name}, line {line}"
+
+
 _MARKS = {
     Severity.ERROR: ("✕ ", "$text-error"),
     Severity.PENDING: ("… ", "$text-warning"),

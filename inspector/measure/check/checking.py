@@ -1,15 +1,37 @@
 """Checks a session's catalog: what is expected, what is found about its definitions, what it costs."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
+from inspector.config.file import server_files
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
-from inspector.measure.check.expectation import Expectation, ExpectationResult, resolved, results
-from inspector.measure.check.finding import Finding, Proposal, Rule, Severity, Stage
+from inspector.measure.check import definition_rule, lock, trust_rule
+from inspector.measure.check.definition_rule import definition_findings
+from inspector.measure.check.expectation import (
+    LACKING,
+    Expectation,
+    ExpectationResult,
+    as_case,
+    missed,
+    missing_words,
+    resolved,
+    results,
+)
+from inspector.measure.check.finding import Finding, Place, Proposal, Rule, Severity, Stage
+from inspector.measure.check.lock import Snapshot
+from inspector.measure.check.proposal import ProposalTrial
+from inspector.measure.check.source_text import place_of_tool
+from inspector.measure.check.trust_rule import trust_findings
+from inspector.session.client_view import instructions_of
 from inspector.session.view import SessionView
+
+if TYPE_CHECKING:
+    from inspector.measure.check.model_proof import ModelProof
 
 OVER_BUDGET = Rule(
     "over-budget",
@@ -19,6 +41,7 @@ OVER_BUDGET = Rule(
     "A client without a search sends every definition with each request. Shorten the longest ones, or raise "
     "the budget.",
 )
+RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, OVER_BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +68,13 @@ class Disabled:
 class Demands:
     """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
 
-    `disabled` maps rules that are turned off to the reason.
+    `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason.
     """
 
     expectations: tuple[Expectation, ...] = ()
     clients: tuple[Client, ...] = ()
     budget: int = 0
+    snapshot: Snapshot | None = None
     disabled: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -58,7 +82,9 @@ class Demands:
 class CheckReport:
     """What a check found: the worst findings first.
 
+    `suppressed` are those of rules that are turned off. `places` say by id where tools stand in source files.
     `proposals` are for tools that an expectation misses. `tokenizer` says how tokens were counted.
+    `proof` is None unless a model was asked.
     """
 
     servers: tuple[CheckedServer, ...]
@@ -66,9 +92,12 @@ class CheckReport:
     findings: tuple[Finding, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     disabled: tuple[Disabled, ...] = ()
+    suppressed: tuple[Finding, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)
     budget: int = 0
     tokenizer: str = ""
     ranker: str = ""
+    proof: "ModelProof | None" = None
 
     @property
     def tokens(self) -> int:
@@ -88,11 +117,12 @@ class CheckReport:
         """Whether every expectation holds and no finding is as severe; None: whatever was found."""
         if fail_on is None:
             return True
-        return not self.broken and not any(one.rule.severity.is_at_least(fail_on) for one in self.findings)
+        felt = (one.rule.severity for one in self.findings if one.is_felt)
+        return not self.broken and not any(severity.is_at_least(fail_on) for severity in felt)
 
 
-def check(session: SessionView, demands: Demands, found: Sequence[Finding] = ()) -> CheckReport:
-    """Check the session's tools; `found` are findings that were made elsewhere, as by comparing snapshots.
+def check(session: SessionView, demands: Demands) -> CheckReport:
+    """Check the session's tools.
 
     Raises ConfigError if an expectation names no tool, ModelError if a query cannot be embedded.
     """
@@ -101,24 +131,87 @@ def check(session: SessionView, demands: Demands, found: Sequence[Finding] = ())
     retrieval = session.retrieval
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
-    findings = [*_over_budget(servers, demands.budget), *found]
-    kept = [one for one in findings if one.rule.name not in demands.disabled]
+    misses = missed(tried)
+    cases = [*retrieval.given(), *(as_case(one, number) for number, one in enumerate(wanted, 1))]
+    findings = [
+        *_over_budget(servers, demands.budget),
+        *_drift(session, servers, demands.snapshot),
+        *missing_words(misses, retrieval.rankers),
+        *_of_catalog(session, cases, demands.clients),
+    ]
     left_out = Counter(one.rule.name for one in findings)
+    told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
+    places = _places(session, told_of)
+    findings = [replace(one, place=one.place or places.get(one.subject)) for one in findings]
+    kept = [one for one in findings if one.rule.name not in demands.disabled]
     return CheckReport(
         servers,
         tried,
         by_severity(kept),
+        tuple(_proposals(session, misses, cases)),
         disabled=tuple(Disabled(rule, reason, left_out[rule]) for rule, reason in demands.disabled.items()),
+        suppressed=tuple(one for one in findings if one.rule.name in demands.disabled),
+        places=places,
         budget=demands.budget,
         tokenizer=session.accounting.meter.tokenizer.label,
         ranker=retrieval.ranker_name,
     )
 
 
+def snapshot_of(session: SessionView) -> Snapshot:
+    """What the session's servers declare now."""
+    return Snapshot.of(session.catalog.tools, instructions_of(session.state))
+
+
+def _drift(
+    session: SessionView, servers: Sequence[CheckedServer], before: Snapshot | None
+) -> Iterator[Finding]:
+    """What changed since the snapshot; nothing is said of servers that failed."""
+    if before is not None:
+        failed = {server.name for server in servers if server.failure}
+        yield from lock.drift(before.without(failed), snapshot_of(session).without(failed))
+
+
+def _of_catalog(
+    session: SessionView, cases: Sequence[EvalCase], clients: Sequence[Client]
+) -> Iterator[Finding]:
+    """What is found about definitions, as they are, between servers and as clients get them."""
+    retrieval, instructions = session.retrieval, instructions_of(session.state)
+    yield from definition_findings(
+        retrieval.index,
+        clients,
+        instructions,
+        cases=cases,
+        tokens=session.accounting.meter.tool,
+        rankers=retrieval.rankers,
+    )
+    yield from trust_findings(retrieval.index.tools, instructions)
+
+
+def _proposals(
+    session: SessionView, misses: Mapping[str, Sequence[str]], cases: Sequence[EvalCase]
+) -> Iterator[Proposal]:
+    """Sentences for the tools that requests miss."""
+    retrieval, count_of = session.retrieval, session.accounting.meter.tool
+    for tool_id, queries in misses.items():
+        ranker = retrieval.ranker_name
+        yield from ProposalTrial(retrieval.rankers, ranker, tool_id, queries, cases, count_of).all()
+
+
 def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings, the worst first, otherwise in their order."""
-    order = list(Severity)
-    return tuple(sorted(findings, key=lambda one: order.index(one.rule.severity)))
+    """The findings, the worst first, those of a rule together."""
+    order, rules = list(Severity), {rule.name: place for place, rule in enumerate(RULES)}
+    return tuple(
+        sorted(findings, key=lambda one: (order.index(one.rule.severity), rules.get(one.rule.name, 0)))
+    )
+
+
+def _places(session: SessionView, ids: Collection[str]) -> dict[str, Place]:
+    """Where the tools stand in the files that their servers are started from."""
+    files = {spec.name: server_files(spec) for spec in session.configuration.servers}
+    tools = [tool for tool in session.catalog.tools if tool.id in ids]
+    found = ((tool.id, place_of_tool(files.get(tool.server, ()), tool)) for tool in tools)
+    return {id_: place for id_, place in found if place is not None}
 
 
 def _servers(session: SessionView) -> Iterator[CheckedServer]:

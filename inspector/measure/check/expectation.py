@@ -1,23 +1,35 @@
 """Expectations: which tool a request has to find, as a person writes them, and whether a search finds it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.number import count
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.text import did_you_mean
 from inspector.core.tool import Catalog
+from inspector.measure.check.finding import Finding, Rule, Severity, Stage
+from inspector.measure.check.wording import asked_in
 from inspector.measure.evalset import read_cases
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.search import SearchRules
 from inspector.search.standing import Standings, Verdict
+from inspector.search.vocabulary import terms
 
 ARROW = "->"
+LACKING = Rule(
+    "words-missing",
+    "It lacks words that people use",
+    Severity.WARNING,
+    Stage.FOUND,
+    "Requests in these words miss it. Say in a sentence what they ask for, if the tool does it.",
+)
+NOTHING = "nothing"
 _FORM = 'Write "REQUEST -> TOOL", "REQUEST -> TOOL@5" or "REQUEST -> TOOL>=0.6".'
-_TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?")
+_TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +47,7 @@ class Expectation:
     @property
     def text(self) -> str:
         """The expectation as it is written."""
-        wanted = " or ".join(sorted(self.tools)) or "nothing"
+        wanted = " or ".join(sorted(self.tools)) or NOTHING
         within = f"@{self.within}" if self.within > 1 else ""
         return f"{self.query} {ARROW} {wanted}{within}" + (f">={self.confidence:g}" * (self.confidence > 0))
 
@@ -61,7 +73,10 @@ class ExpectationResult:
 
 
 def parse(text: str) -> Expectation:
-    """Read `REQUEST -> TOOL`; of several arrows the last one counts. Raises ConfigError."""
+    """Read `REQUEST -> TOOL`; of several arrows the last one counts. Raises ConfigError.
+
+    `REQUEST -> nothing` expects that no tool fits.
+    """
     query, arrow, target = (part.strip() for part in text.rpartition(ARROW))
     if not arrow or not query or not target:
         lacks = "arrow" if not arrow else "request" if not query else "tool"
@@ -71,14 +86,14 @@ def parse(text: str) -> Expectation:
     tool, within, confidence = match["tool"].strip(), match["within"], match["confidence"]
     return Expectation(
         query,
-        frozenset({tool}),
+        frozenset() if tool == NOTHING else frozenset({tool}),
         1 if within is None else _whole(text, within),
         0.0 if confidence is None else _share(text, confidence),
     )
 
 
 def _whole(text: str, number: str) -> int:
-    if not (number.strip().isdecimal() and int(number) > 0):
+    if not re.fullmatch(r"\s*0*[1-9]\d{0,5}\s*", number):
         hint = "Write how many results may count, from 1: `-> TOOL@5`."
         raise ConfigError(f"the expectation '{text}': '{number}' is not a number of results", hint=hint)
     return int(number)
@@ -181,10 +196,26 @@ def _problem(found: ExpectationResult, verdict: Verdict, position: int) -> str:
     return ""
 
 
-def missed(found: Iterable[ExpectationResult]) -> dict[str, list[ExpectationResult]]:
-    """What does not hold, by the tool that should have been found."""
-    by_tool: dict[str, list[ExpectationResult]] = {}
+def missed(found: Iterable[ExpectationResult]) -> dict[str, list[str]]:
+    """The requests that miss a tool that they should find, by that tool."""
+    by_tool: dict[str, list[str]] = {}
     for one in found:
         if one.tool and not one.holds:
-            by_tool.setdefault(one.tool, []).append(one)
+            by_tool.setdefault(one.tool, []).append(one.expectation.query)
     return by_tool
+
+
+def missing_words(requests: Mapping[str, Sequence[str]], rankers: CatalogRankers) -> Iterator[Finding]:
+    """The common nouns of requests that miss a tool, as far as its definition lacks them."""
+    index = rankers.index
+    for tool_id, queries in requests.items():
+        tool = index.tools[index.position[tool_id]]
+        has = set(index.documents[index.position[tool_id]].terms.ids.tolist())
+        asked = (word for query in queries for one in asked_in(query) for word in one.words)
+        lacking = [word for word in asked if has.isdisjoint(index.vocabulary.get(t, -1) for t in terms(word))]
+        if lacking:
+            quoted = ", ".join(f"“{query}”" for query in queries)
+            message = f"{count(len(queries), 'request')} that should find it use words that it lacks."
+            yield Finding(
+                LACKING, tool.server, tool.name, message, f"{', '.join(dict.fromkeys(lacking))}: {quoted}"
+            )

@@ -46,6 +46,14 @@ class Rule:
     help: str
 
 
+def rules(stage: Stage, table: str) -> tuple[Rule, ...]:
+    """The rules of one stage from a table: `name | severity | title`, with the help in the line below."""
+    lines = [line.strip() for line in table.strip().splitlines()]
+    heads = ([cell.strip() for cell in line.split("|")] for line in lines[::2])
+    pairs = zip(heads, lines[1::2], strict=True)
+    return tuple(Rule(name, title, Severity(grade), stage, text) for (name, grade, title), text in pairs)
+
+
 @dataclass(frozen=True, slots=True)
 class Loser:
     """A tool that falls behind for a request of its own."""
@@ -69,6 +77,11 @@ class Effect:
     confidence: tuple[float, float] | None = None
     losers: tuple[Loser, ...] = ()
     client: str = ""
+
+    @property
+    def reached(self) -> int:
+        """The rank for the first of the requests afterwards, 0 if the tool is no result for it."""
+        return next((after or 0 for _, after in self.ranks.values()), 0)
 
     @property
     def is_felt(self) -> bool:
@@ -110,8 +123,10 @@ class Finding:
 
     @property
     def is_felt(self) -> bool:
-        """Whether it is more than a note: it is severe, or mending it changes what is found."""
-        return self.rule.severity is not Severity.NOTE or any(one.is_felt for one in self.effects)
+        """Whether mending it changes what is found; unmeasured, whether it is no mere note."""
+        if self.effects:
+            return any(one.is_felt for one in self.effects)
+        return self.rule.severity is not Severity.NOTE
 
 
 @dataclass(frozen=True, slots=True)

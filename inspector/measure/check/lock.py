@@ -6,19 +6,20 @@ badly is noticed.
 """
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from inspector.config.editor import replace_file
-from inspector.config.file import MAX_BYTES, load_document, read_bytes, unusable
+from inspector.config.file import MAX_BYTES, read_bytes, read_text, unusable
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash, judged
 from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.redaction import clean
 from inspector.core.tool import Annotations, Tool
-from inspector.measure.check.finding import Finding, Rule, Severity, Stage
+from inspector.measure.check.finding import Finding, Rule, Stage, rules
 from inspector.measure.check.trust_rule import (
     HIDDEN,
     Hidden,
@@ -30,49 +31,28 @@ from inspector.measure.check.trust_rule import (
 
 VERSION = 1
 _KIND = "toolsight-lock"
-_UPDATE = "If that is intended, accept it with `--update`."
 _HINT = "Restore the file from version control, or write it again with `--update`."
 
-ADDED = Rule(
-    "tool-added", "A tool is new", Severity.WARNING, Stage.TRUST, f"Nobody accepted it yet. {_UPDATE}"
-)
-REMOVED = Rule("tool-removed", "A tool is gone", Severity.ERROR, Stage.TRUST, f"Calls to it fail. {_UPDATE}")
-WORDS = Rule(
-    "words-changed",
-    "Words of a definition changed",
-    Severity.WARNING,
+RULES = rules(
     Stage.TRUST,
-    f"A model reads other words than those that were accepted. {_UPDATE}",
+    """
+    tool-added | warning | A tool is new
+      Nobody accepted it yet. If it is meant to be there, accept it with `--update`.
+    tool-removed | error | A tool is gone
+      Calls to it fail. If that is intended, accept it with `--update`.
+    words-changed | warning | Words of a definition changed
+      A model reads other words than those that were accepted. Read them, and accept them with `--update`.
+    schema-breaks | error | A schema broke
+      Calls that were right are no longer, or results differ. If that is intended, accept it with `--update`.
+    schema-changed | warning | A schema changed and breaks nothing
+      A tool takes more than was accepted, or says more of its result. Accept it with `--update`.
+    annotations-changed | warning | Annotations changed
+      Clients decide by these hints which calls need approval. Accept them with `--update`.
+    instructions-changed | warning | Instructions changed
+      Clients read them with every request. Read them, and accept them with `--update`.
+    """,
 )
-BREAKS = Rule(
-    "schema-breaks",
-    "A schema broke",
-    Severity.ERROR,
-    Stage.TRUST,
-    f"Calls that were right are no longer, or results are not what they were. {_UPDATE}",
-)
-WIDENS = Rule(
-    "schema-changed",
-    "A schema changed and breaks nothing",
-    Severity.WARNING,
-    Stage.TRUST,
-    f"A tool takes more than was accepted, or says more of its result. {_UPDATE}",
-)
-CLAIMS = Rule(
-    "annotations-changed",
-    "Annotations changed",
-    Severity.WARNING,
-    Stage.TRUST,
-    f"Clients decide by these hints which calls need approval. {_UPDATE}",
-)
-INSTRUCTIONS = Rule(
-    "instructions-changed",
-    "Instructions changed",
-    Severity.WARNING,
-    Stage.TRUST,
-    f"Instructions are read with every request. {_UPDATE}",
-)
-RULES = (ADDED, REMOVED, WORDS, BREAKS, WIDENS, CLAIMS, INSTRUCTIONS)
+ADDED, REMOVED, WORDS, BREAKS, WIDENS, CLAIMS, INSTRUCTIONS = RULES
 _MOST_LINES = 20
 
 
@@ -136,23 +116,25 @@ class Snapshot:
             servers[tool.server]["tools"][tool.name] = entry
         data = {"kind": _KIND, "version": VERSION, "servers": servers}
         shown = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
-        return "".join(map(_escaped, shown)) + "\n"
+        return re.sub(r"[^ -~\n]", _escaped, shown) + "\n"
 
 
-def _escaped(character: str) -> str:
+def _escaped(found: re.Match[str]) -> str:
     """A character as JSON writes it, by its code if nobody would see it."""
-    is_shown = character == "\n" or (character.isprintable() and not is_hidden(character))
-    return character if is_shown else json.dumps(character)[1:-1]
+    is_shown = found[0].isprintable() and not is_hidden(found[0])
+    return found[0] if is_shown else json.dumps(found[0])[1:-1]
 
 
 def _document(path: Path) -> dict[str, Any]:
     missing = "Write it with `--update`, and commit it."
-    if b"\n<<<<<<< " in read_bytes(path, "snapshot", limit=MAX_BYTES, missing=missing):
+    text = read_text(path, "snapshot", limit=MAX_BYTES, missing=missing)
+    if "\n<<<<<<< " in text:
         raise ConfigError(f"{path} has the marks of a merge", hint="Write it again with `--update`.")
     try:
-        data = load_document(path, "snapshot")
-    except ConfigError as error:
-        raise ConfigError(error.message, hint=_HINT) from error
+        # Servers may send numbers that are no JSON, so they are read as they are written.
+        data = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} is damaged: {error}", hint=_HINT) from error
     if not isinstance(data, dict) or data.get("kind") != _KIND:
         raise ConfigError(f"{path} is no snapshot of tools", hint=_HINT)
     version = data.get("version")
@@ -163,26 +145,32 @@ def _document(path: Path) -> dict[str, Any]:
     return data
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key appears twice, as after a merge")
+    return found
+
+
 def _declared(tool: Tool) -> dict[str, Any]:
     """What a tool declares; what it leaves out is left out."""
     claims = {name: value for name, value in asdict(tool.annotations).items() if value is not None}
-    optional: dict[str, Any] = {
-        "title": tool.title,
-        "description": _split(tool.description),
-        "annotations": claims,
-        "tags": tool.tags,
-        "meta": tool.meta,
-    }
-    declared = {name: value for name, value in optional.items() if value}
-    if tool.output_schema is not None:
-        declared["output_schema"] = tool.output_schema
-    return {**declared, "input_schema": tool.input_schema}
+    given = {**asdict(tool), "annotations": claims or None, "description": _split(tool.description)}
+    del given["server"], given["name"]
+    return {name: value for name, value in given.items() if value not in (None, "", (), {})}
 
 
 def _tool(server: str, name: str, given: Mapping[str, Any]) -> Tool:
-    values = {**given, "annotations": Annotations(**given.get("annotations", {}))}
-    values["description"] = _joined(given.get("description", ""))
-    return Tool(server, name, **{**values, "tags": tuple(given.get("tags", ()))})
+    return Tool(
+        server,
+        name,
+        _joined(given.get("description", "")),
+        given["input_schema"],
+        Annotations(**given.get("annotations", {})),
+        given.get("output_schema"),
+        given.get("title", ""),
+        tuple(given.get("tags", ())),
+    )
 
 
 def _split(text: str) -> str | list[str]:

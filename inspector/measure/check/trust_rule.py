@@ -11,63 +11,32 @@ from dataclasses import dataclass
 from typing import Self
 
 from inspector.config.suspect import skeleton
-from inspector.core.number import count
+from inspector.core.number import count, plural
 from inspector.core.text import shortened
 from inspector.core.tool import Tool, wire_name
-from inspector.measure.check.finding import Finding, Rule, Severity, Stage
+from inspector.measure.check.finding import Finding, Stage, rules
 from inspector.schema.schema import fields
 
-HIDDEN = Rule(
-    "hidden-characters",
-    "Hidden characters",
-    Severity.ERROR,
+RULES = rules(
     Stage.TRUST,
-    "A model reads characters that no person sees or that change the order of what is seen. Remove them.",
+    """
+    hidden-characters | error | Hidden characters
+      A model reads what no person sees, or sees in another order. Remove these characters.
+    same-name | note | Two servers have a tool of the same name
+      Clients that do not prefix names with the server call one for the other. Rename one of them.
+    look-alike-name | warning | Names that look alike
+      A name in other letters passes for another tool or server. Use plain letters.
+    names-other-server | warning | A description names another server's tool
+      A description can steer how tools of other servers are used. Read it, or describe only the own tool.
+    contradicting-annotations | warning | Annotations contradict each other
+      A tool cannot both only read and destroy. Clients decide by these hints whom to ask: correct them.
+    data-flow | note | Private data, untrusted content and a way out are in one toolset
+      Untrusted content can make a model send private data out. Leave one of the three out, or approve calls.
+    data-flow-unknown | note | It is unknown where data may flow
+      Without openWorldHint nobody can tell which tools reach the outside world. Annotate them.
+    """,
 )
-SAME_NAME = Rule(
-    "same-name",
-    "Two servers have a tool of the same name",
-    Severity.NOTE,
-    Stage.TRUST,
-    "Clients that do not prefix names with the server call one for the other. Rename one of them.",
-)
-LOOK_ALIKE = Rule(
-    "look-alike-name",
-    "Names that look alike",
-    Severity.WARNING,
-    Stage.TRUST,
-    "A name written with other letters passes for another tool or server. Use plain letters.",
-)
-OTHER_SERVER = Rule(
-    "names-other-server",
-    "A description names another server's tool",
-    Severity.WARNING,
-    Stage.TRUST,
-    "A description can steer how tools of other servers are used. Read it, or describe only the own tool.",
-)
-CONTRADICTION = Rule(
-    "contradicting-annotations",
-    "Annotations contradict each other",
-    Severity.WARNING,
-    Stage.TRUST,
-    "A tool cannot both only read and destroy. Clients ask before calls by these hints: correct them.",
-)
-FLOW = Rule(
-    "data-flow",
-    "Private data, untrusted content and a way out are in one toolset",
-    Severity.NOTE,
-    Stage.TRUST,
-    "Untrusted content can make a model send private data out. Keep one of the three out of the toolset, or "
-    "approve each call that sends.",
-)
-FLOW_UNKNOWN = Rule(
-    "data-flow-unknown",
-    "It is unknown where data may flow",
-    Severity.NOTE,
-    Stage.TRUST,
-    "Without readOnlyHint and openWorldHint nobody can tell which tools read or send what. Annotate them.",
-)
-RULES = (HIDDEN, SAME_NAME, LOOK_ALIKE, OTHER_SERVER, CONTRADICTION, FLOW, FLOW_UNKNOWN)
+HIDDEN, SAME_NAME, LOOK_ALIKE, OTHER_SERVER, CONTRADICTION, FLOW, FLOW_UNKNOWN = RULES
 
 # Most places and names that a finding tells; the rest is counted.
 _MOST_TOLD = 8
@@ -81,7 +50,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_ORDINARY = frozenset("\n\t\r")
+_UNUSUAL = re.compile(r"[^ -~\n\t\r]")
 _JOINERS, _STYLES = frozenset("\u200c\u200d"), frozenset("\ufe0e\ufe0f")
 _KEYCAPS, _SYMBOLS = frozenset("#*0123456789"), frozenset({"So", "Sm", "Po"})
 _TAGS = range(0xE0020, 0xE007F)
@@ -112,11 +81,9 @@ def hidden_in(where: str, text: str) -> Iterator[Hidden]:
 
     Line ends and tabs are none, nor is what joins emoji or letters of scripts that are written joined.
     """
-    if text.isascii() and text.isprintable():
-        return
-    for position, character in enumerate(text):
-        if character not in _ORDINARY and is_hidden(character) and not _is_joining(text, position):
-            yield Hidden(where, position, character)
+    for found in _UNUSUAL.finditer(text):
+        if is_hidden(found[0]) and not _is_joining(text, found.start()):
+            yield Hidden(where, found.start(), found[0])
 
 
 def _is_joining(text: str, position: int) -> bool:
@@ -161,9 +128,8 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str]]:
 def hidden_text(hidden: Sequence[Hidden]) -> str:
     """Where the characters stand; and what they spell, where they stand for letters."""
     spelled = "".join(chr(ord(one.character) - 0xE0000) for one in hidden if ord(one.character) in _TAGS)
-    return _listed([one.text for one in hidden]) + (
-        f"; they spell “{shortened(spelled, _QUOTED)}”" if spelled else ""
-    )
+    said = f"; they spell “{shortened(spelled, _QUOTED)}”" if spelled else ""
+    return _listed([one.text for one in hidden]) + said
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -174,40 +140,35 @@ def _listed(texts: Sequence[str]) -> str:
 
 def trust_findings(tools: Sequence[Tool], instructions: Mapping[str, str]) -> Iterator[Finding]:
     """The facts about whole catalogs and across servers; `instructions` are those of each server."""
-    yield from _hidden(tools, instructions)
+    for server, text in instructions.items():
+        yield from _hidden(server, "", list(hidden_in("instructions", text)))
+    for tool in tools:
+        yield from _hidden(tool.server, tool.name, list(hidden_characters(tool)))
+        if tool.annotations.read_only and tool.annotations.destructive:
+            message = "Its annotations say that it only reads, and that it may destroy."
+            proof = "readOnlyHint and destructiveHint are true"
+            yield Finding(CONTRADICTION, tool.server, tool.name, message, proof)
     yield from _same_names(tools)
     yield from _look_alikes(tools)
     yield from _other_servers(tools, instructions)
-    yield from _contradictions(tools)
     yield from _flow(tools)
 
 
-def _hidden(tools: Sequence[Tool], instructions: Mapping[str, str]) -> Iterator[Finding]:
-    for server, text in instructions.items():
-        if found := list(hidden_in("instructions", text)):
-            yield _hidden_finding(server, "", found)
-    for tool in tools:
-        if found := list(hidden_characters(tool)):
-            yield _hidden_finding(tool.server, tool.name, found)
-
-
-def _hidden_finding(server: str, tool: str, hidden: Sequence[Hidden]) -> Finding:
-    what = "The definition has" if tool else "The instructions have"
-    return Finding(
-        HIDDEN, server, tool, f"{what} {count(len(hidden), 'hidden character')}.", hidden_text(hidden)
-    )
+def _hidden(server: str, tool: str, hidden: Sequence[Hidden]) -> Iterator[Finding]:
+    if hidden:
+        what = "The definition has" if tool else "The instructions have"
+        message = f"{what} {count(len(hidden), 'hidden character')}."
+        yield Finding(HIDDEN, server, tool, message, hidden_text(hidden))
 
 
 def _same_names(tools: Iterable[Tool]) -> Iterator[Finding]:
-    by_name: dict[str, dict[str, Tool]] = defaultdict(dict)
-    for tool in tools:
-        by_name[tool.name].setdefault(tool.server, tool)
-    for name, found in by_name.items():
+    servers: dict[str, list[str]] = defaultdict(list)
+    for tool in dict.fromkeys((tool.server, tool.name) for tool in tools):
+        servers[tool[1]].append(tool[0])
+    for name, found in servers.items():
         for server in found if len(found) > 1 else ():
             others = [other for other in found if other != server]
-            message = (
-                f"{count(len(others), 'other server')} {'has' if len(others) == 1 else 'have'} a tool {name}."
-            )
+            message = f"Of other servers, {len(others):,} {plural(len(others), 'has', 'have')} a tool {name}."
             yield Finding(SAME_NAME, server, name, message, _listed(others))
 
 
@@ -254,38 +215,24 @@ def _other_servers(tools: Sequence[Tool], instructions: Mapping[str, str]) -> It
             if name != tool.name or _HAS_PARTS.search(name):
                 owners[name].add(tool.server)
     for tool in tools:
-        if named := _named(
-            tool.server, tool.description, owners, {field.name for field in fields(tool.input_schema)}
-        ):
-            yield _named_finding(tool.server, tool.name, named)
+        parameters = {field.name for field in fields(tool.input_schema)}
+        yield from _naming(tool.server, tool.name, tool.description, owners, parameters)
     for server, text in instructions.items():
-        if named := _named(server, text, owners, frozenset()):
-            yield _named_finding(server, "", named)
+        yield from _naming(server, "", text, owners)
 
 
-def _named(
-    server: str, text: str, owners: Mapping[str, Set[str]], parameters: Set[str]
-) -> Mapping[str, Sequence[str]]:
-    """The names of other servers' tools in a text, with those servers; a name of its own means its own."""
+def _naming(
+    server: str, tool: str, text: str, owners: Mapping[str, Set[str]], parameters: Set[str] = frozenset()
+) -> Iterator[Finding]:
+    """Names of other servers' tools in a text; those of its own server's tools or parameters mean these."""
     found = (word for word in dict.fromkeys(_WORD.findall(text)) if word in owners and word not in parameters)
-    return {word: sorted(owners[word]) for word in found if server not in owners[word]}
-
-
-def _named_finding(server: str, tool: str, named: Mapping[str, Sequence[str]]) -> Finding:
-    what = "Its description names" if tool else "The instructions name"
-    proof = [f"{word}, a tool of {', '.join(owners[:_MOST_TOLD])}" for word, owners in named.items()]
-    return Finding(
-        OTHER_SERVER, server, tool, f"{what} {count(len(named), 'tool')} of other servers.", _listed(proof)
-    )
-
-
-def _contradictions(tools: Iterable[Tool]) -> Iterator[Finding]:
-    for tool in tools:
-        if tool.annotations.read_only and tool.annotations.destructive:
-            message = "Its annotations say that it only reads, and that it may destroy."
-            yield Finding(
-                CONTRADICTION, tool.server, tool.name, message, "readOnlyHint and destructiveHint are true"
-            )
+    named = [
+        f"{word}, a tool of {_listed(sorted(owners[word]))}" for word in found if server not in owners[word]
+    ]
+    if named:
+        what = "Its description names" if tool else "The instructions name"
+        message = f"{what} {count(len(named), 'tool')} of other servers."
+        yield Finding(OTHER_SERVER, server, tool, message, _listed(named))
 
 
 @dataclass(frozen=True, slots=True)

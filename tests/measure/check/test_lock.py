@@ -88,6 +88,8 @@ def test_a_change_shows_what_was_accepted_and_what_is_there_now() -> None:
 def test_hidden_characters_that_were_accepted_and_moved_are_not_told_again() -> None:
     before = replace(TOOL, description="Refunds\u200b.")
     assert _rules([before], [replace(before, description="Now refunds\u200b.")]) == ["words-changed"]
+    another = replace(before, description="Refunds\u200b.\u200b")
+    assert _rules([before], [another]) == ["words-changed", "hidden-characters"]
 
 
 def test_changed_instructions_are_told_with_their_hidden_characters() -> None:
@@ -137,7 +139,7 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_its_link(tmp_path: Path) -> 
         (lambda text: text.replace('"hash":', '"hash": "1", "hash":'), "appears twice", "`--update`"),
         (lambda text: text.replace('"hash":', '"digest":'), "is damaged", "version control"),
         (lambda _: '{"tools": []}', "is no snapshot", "version control"),
-        (lambda text: text[:90], "unterminated string", "`--update`"),
+        (lambda text: text[:90], "Unterminated string", "`--update`"),
     ],
 )
 def test_a_file_that_cannot_be_trusted_is_refused_with_what_to_do(

@@ -16,12 +16,16 @@ NO_QUERY = "Search first: press i, type a query and press enter."
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A request with its report, the hit under the cursor, and the person's own tool, "" if none is named."""
+    """A request with its report, the hit under the cursor, and the person's own tool, "" if none is named.
+
+    `also` are the other requests on the worklist that should find this tool.
+    """
 
     request: SearchRequest = SearchRequest()
     report: SearchReport | None = None
     hit: Hit | None = None
     tool_id: str = ""
+    also: tuple[str, ...] = ()
 
 
 # Outcomes as people say them; the terms of art are those of the events and of --json.

@@ -19,6 +19,8 @@ from inspector.app.place import MarketplacePage
 from inspector.core.marketplace import Suggestion, brief, why_further
 from inspector.core.number import percent
 from inspector.core.ranking import Gap, Hit, Outcome, SearchReport, with_gaps
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
 from inspector.search.ranker_list import INFO
 from inspector.search.standing import hit_of
 from widgets import Column, Record, RecordList, Tone, middle, plain, visible
@@ -33,6 +35,7 @@ COLUMNS = (
 # Keys of the rows between the tools; no tool id begins like them.
 LINE, GAP, PLUGIN = "\0line", "\0gap ", "\0plugin "
 NO_RANKS: Mapping[str, int] = {}
+NOT_AWAY: Mapping[str, str] = {}
 _EXCLUDED = (Outcome.OTHER_SERVER, Outcome.OTHER_TAG)
 _TOO_FAR = {
     "words": "no words in common",
@@ -82,13 +85,14 @@ def rows(
     before: Mapping[str, int] = NO_RANKS,
     *,
     own: Own = NO_TOOL,
+    away: Mapping[str, str] = NOT_AWAY,
     suggested: Collection[Suggestion] = (),
 ) -> tuple[Record, ...]:
     """Return the tools by rank, each with its state, with a line below the results where that is true.
 
     Tools that the request excludes are left out: the list says which ranks they have. A rank that was
-    another one `before` stands with it. The tool of `own` is marked and never left out. `suggested` plugins
-    are apart from all tools.
+    another one `before` stands with it. The tool of `own` is marked and never left out. `away` says of
+    servers that are not there now why; their tools stay, muted. `suggested` plugins are apart from all tools.
     """
     ranks = {hit.tool_id: hit.rank for hit in report.hits}
     hits = report.hits if own.hit is None or own.tool_id in ranks else (*report.hits, own.hit)
@@ -105,10 +109,15 @@ def rows(
         state, was = outcome(hit, tool_id in bound, implied=implied), before.get(tool_id, hit.rank)
         if was != ranks.get(tool_id, was):
             state = Content(" ").join([*([state] if state else []), Content.styled(f"was {was}", "$accent")])
-        is_own = tool_id == own.tool_id
+        server = tool_id.partition(":")[0]
+        if server in away:
+            state = Content.styled(f"‖ {away[server]}", "$text-warning")
+        is_own, is_there = tool_id == own.tool_id, server not in away
         rank = Content.assemble((_OWN if is_own else "", "bold $accent"), str(hit.rank))
         cells = (rank, tool_id, state, next(bar), score(hit.score.value))
-        tone: Tone = "accent" if is_own else "" if hit.outcome.is_result else "muted"
+        tone: Tone = "muted"
+        if is_there and (is_own or hit.outcome.is_result):
+            tone = "accent" if is_own else ""
         return Record(tool_id, cells, tone, copy=tool_id)
 
     ranked = [
@@ -171,6 +180,7 @@ class ResultList(InContext, Vertical):
         self._report: SearchReport | None = None
         self._before: Mapping[str, int] = NO_RANKS
         self._own = NO_TOOL
+        self._away: Mapping[str, str] = NOT_AWAY
         self._drawn: tuple[object, ...] = ()
         self._placed = ""
 
@@ -187,14 +197,25 @@ class ResultList(InContext, Vertical):
         hits = (self._own.hit, *self._report.hits) if self._report is not None else ()
         return next((hit for hit in hits if hit is not None and hit.tool_id == self._key), None)
 
-    def show(self, report: SearchReport | None, before: Mapping[str, int], tool_id: str) -> None:
-        """Show a report and where the tool stands in it; `before` are earlier ranks."""
-        self._report, self._before = report, before
+    def show(
+        self,
+        report: SearchReport | None,
+        before: Mapping[str, int],
+        tool_id: str,
+        away: Collection[ServerState] = (),
+    ) -> None:
+        """Show a report and where the tool stands in it; `before` are earlier ranks, `away` lost servers."""
+        self._report, self._before, own = report, before, self._own
+        self._away = {
+            server.name: "failed" if server.phase is ServerPhase.FAILED else "restarting" for server in away
+        }
         hits = report.hits if report is not None else ()
         hit = next((hit for hit in hits if hit.tool_id == tool_id), None)
         self._own = Own(tool_id, hit, (report.scored or len(hits)) if report is not None else 0)
         if not tool_id or report is None or hit is not None:
             self.drop_job("own")
+        elif tool_id.partition(":")[0] in self._away:
+            self._own = own if own.tool_id == tool_id else replace(self._own, problem="not searchable")
         elif tool_id not in self.session.retrieval.index.position:
             self._own = replace(self._own, problem="not searchable")
         elif report.request.tool_names or not report.request.query.strip():
@@ -245,10 +266,12 @@ class ResultList(InContext, Vertical):
             suggested = last.suggestions if last is not None and is_this else ()
             # Asked for at every event: mostly nothing of it is new.
             bound, before, own = self._bound, self._before, self._own
-            drawn = (report, bound, before, own, suggested)
+            drawn = (report, bound, before, own, self._away, suggested)
             if drawn != self._drawn:
                 self._drawn = drawn
-                self.found.records = rows(report, bound, before, own=own, suggested=suggested)
+                self.found.records = rows(
+                    report, bound, before, own=own, away=self._away, suggested=suggested
+                )
         if is_placed:
             self.move_to_best()
         self._show_own()

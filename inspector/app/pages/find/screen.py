@@ -1,7 +1,7 @@
 """The place Find: one query, its results, and on the right what explains them."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,17 +15,34 @@ from textual.widgets import ContentSwitcher, Static
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.export import ToolPicker
+from inspector.app.dialogs.source import COPY, DRAFT, WRITE, SourceDialog, change_in_source, question
+from inspector.app.draw.line import failure_text, shown_place
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
 from inspector.app.pages.find.rankers import RankerDialog, RankersPane, StepsPane
 from inspector.app.pages.find.results import NO_RANKS, ResultList
 from inspector.app.pages.find.score import LETTERS, ScorePane
-from inspector.app.pages.find.search import AskBar, Search, facts, introduction
+from inspector.app.pages.find.search import AskBar, Search, away_line, facts, introduction
 from inspector.app.pages.find.why_not import WhyNotPane
-from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
+from inspector.app.pages.find.worklist import Worklist
+from inspector.app.place import (
+    ComparePage,
+    Destination,
+    EditPage,
+    FindingsPage,
+    SearchPage,
+    StepsPage,
+    WhyNotPage,
+    WorklistPage,
+)
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.server import ServerPhase
+from inspector.core.tool import Tool
+from inspector.measure.check.finding import Place
+from inspector.measure.check.source_text import Replacement
+from widgets import RecordList
 
 SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
 _LIST = "list"
@@ -54,11 +71,13 @@ class FindScreen(ToolKeys):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "other_view", "overlaps", id="page.view"),
+        Binding("v", "findings", "findings", id="find.findings"),
         Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("b", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
         Binding("i", "ask", "query", id="find.ask"),
+        Binding("a", "keep", "to worklist", id="find.keep"),
+        Binding("A", "keep_failing", "all that miss", show=False, id="find.keep_failing"),
         Binding("p", "pick", "pick your tool", id="find.pick"),
         Binding("u", "ranker", "ranker", id="find.ranker"),
         Binding("r", "repeat", "again", id="find.repeat"),
@@ -69,16 +88,17 @@ class FindScreen(ToolKeys):
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
         "s score: every part, minus the score of an average tool (A); ✓ means the parts add up.",
-        "w why not: the missing words, the additions tried, and where the tool to beat scores higher.",
-        "e edit: a draft, never sent. enter drafts an addition, x exports the draft, ctrl+y copies its text.",
+        "w why not: the missing words, the sentences tried, and where the tool to beat scores higher.",
+        "e edit: a draft, never sent. enter drafts a sentence, x exports the draft, ctrl+y copies its text.",
         "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
-        "ctrl+r: server's text or your draft; ctrl+z: undo. Generated requests are easier than real ones.",
-        "c rankers: the tool's rank under each; enter shows the formula, u switches. b: one search per step.",
-        "confidence: the chance a tool does what you asked. score: the sum of its parts. esc: to the list.",
+        "a adds the request and your tool to the worklist, A all labelled requests and searches that miss.",
+        "The worklist ranks them again at each save (▲ ▼ =): D removes one, enter shows it, tab leads there.",
+        "c rankers: the tool's rank under each; u switches. b: one search per step. esc: to the list.",
     )
 
     _ask_bar = query_one(AskBar)
     _results = query_one(ResultList)
+    _worklist = query_one(Worklist)
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,6 +106,7 @@ class FindScreen(ToolKeys):
         self.pane_name = SCORE
         self._made = Search()
         self._intro = _INTRO
+        self._explained: tuple[Pane, Topic] | None = None
 
     def body(self) -> ComposeResult:
         yield AskBar(id="ask")
@@ -94,7 +115,9 @@ class FindScreen(ToolKeys):
             for name in _TABS:
                 yield Static(id=f"to-{name}")
         with Horizontal(id="body"):
-            yield ResultList()
+            with Vertical(id="left"):
+                yield ResultList()
+                yield Worklist()
             with Vertical(id="right"), ContentSwitcher(initial=SCORE, id="panes"):
                 yield ScorePane()
                 yield WhyNotPane()
@@ -113,6 +136,7 @@ class FindScreen(ToolKeys):
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
         self._made = self._made.again(self.session)
+        self._worklist.follow()
         self._show_results()
 
     def arrive(self, destination: Destination) -> None:
@@ -137,6 +161,8 @@ class FindScreen(ToolKeys):
             case StepsPage(request):
                 self._look(request)
                 self._open_pane(STEPS)
+            case WorklistPage(wanted):
+                self._worklist.add(wanted)
 
     @on(AskBar.Asked)
     def _asked(self, event: AskBar.Asked) -> None:
@@ -181,11 +207,17 @@ class FindScreen(ToolKeys):
     def _show_facts(self) -> None:
         index, report = self.session.state.index, self._report
         text = facts(report, index, self.size.width - 2) if report else introduction(self._intro, index)
-        self.write(text, "#facts")
+        away = self._made.away(self.session)
+        self.set_class(bool(away), "-away")
+        if report is not None and not report.hits:
+            servers = self.session.state.servers.values()
+            away = tuple(server for server in servers if server.phase is ServerPhase.FAILED)
+        told = (away_line(server, self.session.stderr(server.name)) for server in away)
+        self.write(Content("\n").join([*told, text]), "#facts")
 
     def _show_results(self) -> None:
         self._show_facts()
-        self._results.show(self._report, self._made.ranks, self.own_tool)
+        self._results.show(self._report, self._made.ranks, self.own_tool, self._made.away(self.session))
         self._show_pane()
 
     @property
@@ -199,8 +231,14 @@ class FindScreen(ToolKeys):
     @on(ResultList.Moved)
     def _show_pane(self) -> None:
         self._show_strip()
-        if self._pane_is_in_sight:
-            self._pane.show(Topic(self.request, self._report, self._results.hit, self.own_tool))
+        if not self._pane_is_in_sight:
+            return
+        also = self._worklist.queries_for(self.own_tool)
+        shown = self._pane, Topic(self.request, self._report, self._results.hit, self.own_tool, also)
+        # What is known of a tool stays beside it while its server is away.
+        if shown != self._explained or not self._made.away(self.session):
+            self._explained = shown
+            self._pane.show(shown[1])
 
     def _show_strip(self) -> None:
         """Mark what is on."""
@@ -258,6 +296,8 @@ class FindScreen(ToolKeys):
         """The tool under the cursor, in the list or on the right; "" if there is none."""
         if self._pane.has_focus_within or (self.has_class("-narrow") and self._pane_is_in_sight):
             return self._pane.tool_id
+        if self._worklist.has_focus_within:
+            return self._worklist.tool_id
         return self._results.hit.tool_id if self._results.hit is not None else ""
 
     def action_why(self) -> None:
@@ -282,7 +322,7 @@ class FindScreen(ToolKeys):
     def _set_own(self, name: str) -> None:
         named = self.session.catalog.named(name)
         self.own_tool = named[0].id if len(named) == 1 else name
-        self._results.show(self._report, self._made.ranks, self.own_tool)
+        self._results.show(self._report, self._made.ranks, self.own_tool, self._made.away(self.session))
         self._results.found.move_to(self.own_tool)
 
     def action_edit_tool(self) -> None:
@@ -295,8 +335,61 @@ class FindScreen(ToolKeys):
         self._open_pane(EDIT)
 
     @on(WhyNotPane.Proposed)
-    def _draft(self, event: WhyNotPane.Proposed) -> None:
-        self.query_one(EditPane).propose(event.tool_id, event.description)
+    def _proposed(self, event: WhyNotPane.Proposed) -> None:
+        """Show a proposal as a change of the source; where that is not known, as a draft."""
+        tool = self.session.catalog.get(event.tool_id)
+        servers = {spec.name: spec for spec in self.session.configuration.servers}
+        spec = servers.get(tool.server) if tool is not None else None
+        if tool is None or spec is None or self.context.replay.is_replay or not self.session.sight.is_whole:
+            self._draft(event.tool_id, event.description)
+            return
+
+        def unknown(error: Exception) -> None:
+            self._draft(event.tool_id, event.description)
+            self.warn(failure_text(error)[1])
+
+        self.run_job(
+            "source",
+            lambda _: change_in_source(spec, tool, event.description),
+            lambda found: self._ask_to_write(event, tool, *found),
+            failed=unknown,
+        )
+
+    def _ask_to_write(
+        self, event: WhyNotPane.Proposed, tool: Tool, place: Place, change: Replacement
+    ) -> None:
+        measure = self.session.accounting.meter.tool
+        tokens = measure(replace(tool, description=event.description)) - measure(tool)
+
+        def answered(answer: str | None) -> None:
+            if answer == WRITE:
+                self._write(event, place, change)
+            elif answer == COPY:
+                self.copy(event.description, "the description")
+            elif answer == DRAFT:
+                self._draft(event.tool_id, event.description)
+
+        dialog = SourceDialog(place.path, question(place, change, tokens, event.effects))
+        self.app.push_screen(dialog, answered)
+
+    def _write(self, event: WhyNotPane.Proposed, place: Place, change: Replacement) -> None:
+        """Write a file after a yes; if it has changed meanwhile, the text stays as a draft."""
+
+        def written(_: None) -> None:
+            then = (
+                "Its server restarts now." if self.context.parts.watches else "Restart its server: 2, then r."
+            )
+            where = shown_place(place.path, place.line)
+            self.notify(f"{where}\n{then}", title="Written", markup=False)
+
+        def refused(error: Exception) -> None:
+            self._draft(event.tool_id, event.description)
+            self.fail(error)
+
+        self.run_job("write", lambda _: change.write(), written, failed=refused)
+
+    def _draft(self, tool_id: str, description: str) -> None:
+        self.query_one(EditPane).propose(tool_id, description)
         self._open_pane(EDIT)
 
     @on(EditPane.Asked)
@@ -305,6 +398,39 @@ class FindScreen(ToolKeys):
         self._look(request)
         self._set_own(tool_id)
         self._open_pane(EDIT)
+
+    def action_keep(self) -> None:
+        """Keep the request in sight with the tool it should find: yours, or one that is asked for."""
+        if not self._has_query():
+            return
+        request = self.request
+
+        def keep(tool_id: str | None) -> None:
+            if tool_id:
+                self._set_own(tool_id)
+                self._worklist.add([(request, self.own_tool)])
+                if self.has_class("-narrow") and self._pane_is_in_sight:
+                    self.notify("On the worklist, below the list: esc.", markup=False)
+
+        if self.own_tool:
+            keep(self.own_tool)
+        else:
+            self.app.push_screen(ToolPicker(self.session, "Which tool should it find?"), keep)
+
+    def action_keep_failing(self) -> None:
+        """Keep in sight every labelled request and search of this session that misses its tool."""
+        self._worklist.add_failing()
+
+    @on(Worklist.Chosen)
+    def _show_kept(self, event: Worklist.Chosen) -> None:
+        self._look(event.item.request)
+        self._set_own(event.item.tool_id)
+        self._show_pane()
+        self.call_later(self._worklist.query_one(RecordList).focus)
+
+    def action_findings(self) -> None:
+        """Show what is found about the tool under the cursor, or about all."""
+        self.open(FindingsPage(self.tool_id or self.own_tool))
 
     def action_ask(self) -> None:
         """Go back to the query."""

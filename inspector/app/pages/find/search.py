@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Self
 
 from textual import on
@@ -14,8 +15,11 @@ from textual.widgets import Input, Label
 
 from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import stands_for
+from inspector.core.access import permitted
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Answer, IndexPhase, IndexState, Outcome, SearchReport, SearchRequest
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.search.answer_text import confidence_text
 from inspector.search.index import ToolIndex
@@ -99,15 +103,59 @@ class Search:
         return cls(request, found, session.retrieval.ranker_name, index, index.tools)
 
     def again(self, session: SessionView) -> Self:
-        """The search over the tools and vectors of now; itself if they are the same or it is an older one."""
+        """The search over the tools and vectors of now; itself if they are the same or it is an older one.
+
+        While a server of its tools starts again, or if it cannot, the search stays as it was.
+        """
         index, ranks = session.retrieval.index, self.ranks
-        if self.index is None or self.index is index:
+        if self.index is None or self.index is index or self.away(session):
             return self
         if index.tools == self.asked_of:
             ranks = {}
         elif self.report is not None and not ranks:
             ranks = {hit.tool_id: hit.rank for hit in self.report.hits}
         return replace(self, report=_look(self.request, session), index=index, ranks=ranks)
+
+    def away(self, session: SessionView) -> tuple[ServerState, ...]:
+        """The servers of its tools that start again or have failed; not one that a person stopped.
+
+        Between two connections a server counts as ready and lists nothing yet.
+        """
+        index, state = session.retrieval.index, session.state
+        if self.index is None or self.report is None or self.index is index:
+            return ()
+        found = {hit.tool_id for hit in self.report.hits if session.sight.permits(hit.tool_id)}
+        toolset = session.configuration.toolset(state.toolset)
+        names = {tool.server for tool in permitted(self.index.tools, toolset) if tool.id in found}
+        names -= set(index.servers)
+        return tuple(
+            server
+            for name, server in state.servers.items()
+            if name in names and server.phase is not ServerPhase.STOPPED
+        )
+
+
+def away_line(server: ServerState, stderr: str) -> Content:
+    """Return that a server starts again, or why it cannot; `stderr` is what it wrote last."""
+    name = visible(server.name, limit=80, newlines=False)
+    if server.phase is not ServerPhase.FAILED:
+        return Content.styled(
+            f"… {name} is restarting; until then its tools are shown as they were", "$text-warning"
+        )
+    why = plain(f"✕ {name} failed: {error_line(stderr) or server.reason}", newlines=False, limit=300)
+    hint = "\n  Its tools are shown as before. Save a fix, or see its stderr: 2 (r restarts)."
+    return Content.assemble(why.stylize("$text-error"), (hint, MUTED))
+
+
+_SOURCE_LINE = re.compile(r'File "([^"]+)", line (\d+)')
+_ERROR_LINE = re.compile(r"^\s*\w*(?:Error|Exception|Warning)\b.*", re.MULTILINE)
+
+
+def error_line(stderr: str) -> str:
+    """The error that a program ended with, with the line of its source if a traceback has it; "" if none."""
+    errors, places = _ERROR_LINE.findall(stderr), _SOURCE_LINE.findall(stderr)
+    place = f" ({PurePath(places[-1][0]).name}, line {places[-1][1]})" if errors and places else ""
+    return f"{errors[-1].strip()}{place}" if errors else ""
 
 
 def _look(request: SearchRequest, session: SessionView) -> SearchReport:

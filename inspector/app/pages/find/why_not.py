@@ -1,4 +1,4 @@
-"""Why a search does not return a tool, or not first, and which additions to its description would help."""
+"""Why a search does not return a tool, or not first, and which sentences in its description would help."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.access.reach import EvalCase
 from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic, score, stands_for
@@ -24,8 +23,9 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
+from inspector.measure.check.finding import Effect, Proposal
+from inspector.measure.check.proposal import ProposalTrial, is_first
 from inspector.measure.evalset import added_cases
-from inspector.search.addition import Addition, AdditionTrial, Place
 from inspector.search.answer_text import told_apart
 from inspector.search.search import SearchRules
 from inspector.search.vocabulary import as_written
@@ -173,25 +173,14 @@ def _words(label: str, sought: Sequence[str], query: str, style: str) -> Content
     return Content.assemble((label, style), words)
 
 
-def proposal(one: Addition) -> Record:
-    """Return the row of an addition, with the rank that the tool reaches with it."""
-    text = visible(one.text, limit=2_000, newlines=False)
-    where = "" if one.place is Place.AT_END else f" {one.place}"
-    reached = Content.styled(f"→ {ordinal(one.standing.rank)}", "" if one.cut else "bold $text-success")
-    if one.overtaken:
-        reached = Content.assemble(("⚠ ", "$text-warning"), reached)
-    cells = (Content.assemble(("+ ", "$accent"), f"“{text}”", (where, MUTED)), reached, f"{one.tokens:+,}")
-    return Record(one.description, cells, copy=one.text)
-
-
-def overtaken(one: Addition | None) -> Content:
-    """Return which right tool an addition would beat, for which request, and for how many more."""
-    if one is None or not one.overtaken:
-        return Content()
-    first, *others = one.overtaken
-    more = f" and for {count(len(others), 'more request')}" if others else ""
-    text = f"⚠ but it would also beat {middle(first.tool_id, 40)} for “{middle(first.query, 60)}”{more}"
-    return plain(text, newlines=False).stylize("$text-warning")
+def proposal(one: Proposal) -> Record:
+    """Return the row of a proposed sentence, with the rank that the tool reaches with it."""
+    sentence = visible(one.sentence, limit=2_000, newlines=False)
+    where = " as the first sentence" if is_first(one) else ""
+    (effect,) = one.effects
+    reached = Content.styled(f"→ {ordinal(effect.reached)}", "bold $text-success")
+    cells = (Content.assemble(("+ ", "$accent"), sentence, (where, MUTED)), reached, f"{effect.tokens:+,}")
+    return Record(one.description, cells, copy=one.sentence)
 
 
 # Why a tool is not in the search index.
@@ -247,6 +236,8 @@ def _name(name: str) -> str:
 
 
 _JOB = "why-not"
+_FIRST = "It ranks first already."
+_NO_SENTENCE = "No true sentence that we could make brings it to the top without harm to others."
 _KINDS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
 _LISTS = ("#proposals", "#ledger")
 
@@ -258,23 +249,25 @@ class WhyNotPane(Pane):
 
     @dataclass
     class Proposed(Message):
-        """An addition was taken: the tool's description with it is to be edited."""
+        """A proposal was taken: the tool's description with it is to be edited."""
 
         tool_id: str
         description: str
+        effects: tuple[Effect, ...] = ()
 
     def __init__(self) -> None:
         super().__init__(id="why-not")
         self._tool_id = ""
         self._shown: object = None
         self._index: object = None
-        self._additions: tuple[Addition, ...] = ()
+        self._proposals: tuple[Proposal, ...] = ()
+        self._is_first = False
 
     def compose(self) -> ComposeResult:
         yield Static(id="verdict")
         yield Static(id="reasons")
         yield RecordList(PROPOSALS, empty="", filterable=False, id="proposals")
-        yield Static(id="overtaken")
+        yield Static(id="sentence", markup=False)
         yield RecordList(LEDGER, header=True, empty="", id="ledger")
 
     @property
@@ -283,14 +276,14 @@ class WhyNotPane(Pane):
 
     def show(self, topic: Topic) -> None:
         rankers = self.retrieval.rankers
-        asked = (topic.tool_id, topic.request, self.retrieval.settings, rankers.index.tools)
+        asked = (topic.tool_id, topic.request, topic.also, self.retrieval.settings, rankers.index.tools)
         is_same = asked == self._shown and (topic.tool_id in rankers.index.position or topic.request.is_empty)
         if is_same and rankers.index is self._index:
             return
         self._shown, self._index, self._tool_id = asked, rankers.index, topic.tool_id
         if is_same and not topic.request.is_empty:
             # Only vectors have arrived: what is shown stays until it is known better.
-            self._look(topic.tool_id, topic.request)
+            self._look(topic.tool_id, topic.request, topic.also)
             return
         self._clear()
         if not topic.tool_id or topic.request.is_empty:
@@ -302,7 +295,7 @@ class WhyNotPane(Pane):
             self.query_one("#ledger", RecordList).empty = "scoring …"
             self._show_lists(True)
             self._propose(())
-            self._look(topic.tool_id, topic.request)
+            self._look(topic.tool_id, topic.request, topic.also)
         else:
             self.drop_job(_JOB)
             toolset = self.session.configuration.toolset(self.session.state.toolset)
@@ -310,8 +303,8 @@ class WhyNotPane(Pane):
             self._say(missing(topic.tool_id, topic.request.query, *why))
 
     def _clear(self) -> None:
-        self._additions = ()
-        for name in ("#reasons", "#overtaken"):
+        self._proposals = ()
+        for name in ("#reasons", "#sentence"):
             self.query_one(name, Static).update("")
         for name in _LISTS:
             self.query_one(name, RecordList).records = ()
@@ -325,24 +318,23 @@ class WhyNotPane(Pane):
     def _say(self, told: Content) -> None:
         self.write(told, "#verdict")
 
-    def _look(self, tool_id: str, request: SearchRequest) -> None:
-        """Explain the tool under the ranker in use, then try additions to its description."""
+    def _look(self, tool_id: str, request: SearchRequest, also: Sequence[str] = ()) -> None:
+        """Explain the tool under the ranker in use, then try sentences for its description."""
         rankers, ranker = self.retrieval.rankers, self.retrieval.ranker_name
         rules = replace(self.retrieval.rules, pinned=frozenset(self.session.state.pinned))
         count, records = self.session.accounting.meter.tool, self.session.records(_KINDS)
 
-        def cases() -> Sequence[EvalCase]:
-            given = self.retrieval.given(rankers.index)
-            return (*given, *added_cases(records, given))
-
-        trial = AdditionTrial(rankers, ranker, request, tool_id, rules, count, cases)
-
         def explain(job: Job) -> None:
             found = why_not(rankers, ranker, request, tool_id, rules)
             job.tell(partial(self._found, found, rules, len(rankers.index.tools)))
-            proposed: tuple[Addition, ...] = ()
-            for proposed in trial.run(job.stopped):
-                job.tell(partial(self._propose, proposed))
+            proposed: tuple[Proposal, ...] = ()
+            if not request.tool_names and found.rival is not None:
+                given = self.retrieval.given(rankers.index)
+                cases = (*given, *added_cases(records, given))
+                missed = tuple(dict.fromkeys((request.query, *also)))
+                trial = ProposalTrial(rankers, ranker, tool_id, missed, cases, count)
+                for proposed in trial.run(job.stopped):
+                    job.tell(partial(self._propose, proposed))
             job.tell(partial(self._propose, proposed, is_done=True))
 
         self.run_job(_JOB, explain, lambda _: None, failed=lambda error: self._say(failure_line(error)))
@@ -350,34 +342,36 @@ class WhyNotPane(Pane):
     def _found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
         self._say(verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
         self.write(reasons(found), "#reasons")
+        self._is_first = found.rival is None and found.cut is None
         ledger = self.query_one("#ledger", RecordList)
         ledger.border_title = ledger_title(found)
         ledger.empty = no_ledger(found)
         ledger.records = ledger_rows(found)
 
-    def _propose(self, additions: tuple[Addition, ...], *, is_done: bool = False) -> None:
+    def _propose(self, proposals: tuple[Proposal, ...], *, is_done: bool = False) -> None:
         listed = self.query_one("#proposals", RecordList)
         if is_done:
-            chosen = "Additions tried, smallest first; enter drafts one"
-            listed.border_title = chosen if additions else "Additions tried"
-            listed.empty = "No wording we tried ranks it higher."
+            chosen = "Sentences tried, smallest first; enter shows the change"
+            listed.border_title = chosen if proposals else "Sentences tried"
+            listed.empty = _FIRST if self._is_first else _NO_SENTENCE
         else:
-            listed.border_title = "Trying additions …"
-            listed.empty = "trying additions to its description …"
-        if additions != self._additions:
-            self._additions = additions
-            listed.records = tuple(map(proposal, additions))
-            self._tell_overtaken()
+            listed.border_title = "Trying sentences …"
+            listed.empty = "trying sentences for its description …"
+        if proposals != self._proposals:
+            self._proposals = proposals
+            listed.records = tuple(map(proposal, proposals))
+            self._show_sentence()
 
     @on(RecordList.Highlighted, "#proposals")
-    def _tell_overtaken(self) -> None:
+    def _show_sentence(self) -> None:
+        """Show the whole sentence under the cursor: a row may cut it, and it is what one would paste."""
         current = self.query_one("#proposals", RecordList).current
-        chosen = (one for one in self._additions if current is not None and one.description == current.key)
-        self.write(overtaken(next(chosen, None)), "#overtaken")
+        self.write(plain(current.copy, newlines=False) if current is not None else "", "#sentence")
 
     @on(RecordList.Selected, "#proposals")
     def _take(self, event: RecordList.Selected) -> None:
-        self.post_message(self.Proposed(self._tool_id, event.key))
+        effects = next((one.effects for one in self._proposals if one.description == event.key), ())
+        self.post_message(self.Proposed(self._tool_id, event.key, effects))
 
     @on(RecordList.Selected, "#ledger")
     def _open(self) -> None:

@@ -1,7 +1,8 @@
 """The servers and their tools in one list on the left, everything about the chosen one on the right."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -22,15 +23,15 @@ from inspector.app.draw.table import ICONS
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools.server_panel import NO_SERVER, STATES, ServerPanel, exported
 from inspector.app.pages.tools.tool_panel import ToolPanel, exact_json
-from inspector.app.place import Destination, ServerPage, ToolPage
+from inspector.app.place import Destination, FindingsPage, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.core.number import count, tokens
 from inspector.core.server import ServerPhase
-from inspector.core.session import ServerState, SessionState, ToolState
+from inspector.core.session import Binding as Bound, ServerState, SessionState, ToolState
 from inspector.core.text import first_sentence
 from inspector.core.tool import Catalog, Tool
 from inspector.search.vocabulary import Tags
-from widgets import Choice, Column, FocusFrame, GuardedConfirm, Record, RecordList, plain, visible
+from widgets import Choice, Column, FocusFrame, GuardedConfirm, Record, RecordList, Tone, plain, visible
 
 COLUMNS = (
     Column("name", "server, tool", weight=5, shorten="name", min_width=14),
@@ -61,12 +62,19 @@ class CatalogRows:
         self._tags = Tags()
         self._made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
         self._groups: dict[str, list[Record]] = {}
+        self._last: tuple[str, dict[str, list[Record]]] = ("", {})
         self._servers: Mapping[str, ServerState] = {}
         self.keys: Collection[str] = frozenset()
         """The keys of all rows, shown or folded."""
 
-    def update(self, session: SessionState, catalog: Catalog, tags: Tags | None = None) -> bool:
-        """Make the rows that changed; return False if nothing did."""
+    def update(
+        self,
+        session: SessionState,
+        catalog: Catalog,
+        tags: Tags | None = None,
+        permits: Callable[[str], bool] = lambda _tool_id: True,
+    ) -> bool:
+        """Make the rows that changed; return False if nothing did. `permits` says which tools may be seen."""
         tags = tags or Tags()
         seen = (session.servers, session.tools, session.held, catalog)
         if tags != self._tags:
@@ -84,8 +92,27 @@ class CatalogRows:
             made[state.id] = known
             self._groups.setdefault(state.server, []).append(known[2])
         self._made = made
-        self.keys = {*made, *map(server_key, self._groups)}
+        self._keep_those_away(session, permits)
+        rows = (row.key for group in self._groups.values() for row in group)
+        self.keys = {*rows, *map(server_key, self._groups)}
         return True
+
+    def _keep_those_away(self, session: SessionState, permits: Callable[[str], bool]) -> None:
+        """Leave the tools of a server that restarts or failed where they were, greyed."""
+        kept = self._last[1] if self._last[0] == session.toolset else {}
+        self._last = session.toolset, kept
+        for name, server in session.servers.items():
+            rows = self._groups[name]
+            if (
+                server.phase is ServerPhase.READY
+                and rows
+                and not any(row.key in session.held for row in rows)
+            ):
+                kept[name] = rows
+            elif server.phase in (ServerPhase.CONNECTING, ServerPhase.FAILED):
+                there = {row.key for row in rows}
+                gone = (row for row in kept.get(name, ()) if row.key not in there and permits(row.key))
+                self._groups[name] += map(_away, gone)
 
     def shown(self, folded: Collection[str] = ()) -> tuple[Record, ...]:
         """The rows in order, without the tools of the folded servers."""
@@ -133,7 +160,14 @@ def _tool_row(state: ToolState, tool: Tool | None, tags: Tags) -> Record:
         Content.styled(first_sentence(description)[:_SENTENCE], MUTED),
     )
     tagged = " ".join(f"#{tag}" for tag in tags.of(tool)) if tool is not None else ""
-    return Record(state.id, cells, search=f"{state.id} {tagged} {description}", copy=state.id)
+    tone: Tone = "muted" if state.binding is Bound.HELD else ""
+    return Record(state.id, cells, tone, search=f"{state.id} {tagged} {description}", copy=state.id)
+
+
+def _away(row: Record) -> Record:
+    """The row of a tool whose server is away, and of which nothing is held."""
+    name, tools, _, *rest = row.cells
+    return replace(row, cells=(name, tools, Content.styled("‖ away", "$text-warning"), *rest), tone="muted")
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -154,6 +188,7 @@ class ToolsScreen(ListPage, ToolKeys):
         "Every server with its tools. enter opens a tool, ← → change the view, esc goes back to the list.",
         "space folds a server; / searches names and descriptions, including folded servers.",
         "w (why) and e (edit) open in Search; l loads a tool for the model, or unloads it.",
+        "v shows what is found about the server or tool under the cursor, V what is to be known to trust it.",
         "On a server: r reconnects, S stops, R reconnects all failed servers.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
@@ -163,6 +198,8 @@ class ToolsScreen(ListPage, ToolKeys):
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "findings('')", "findings", id="tools.findings"),
+        Binding("V", "findings('trust')", "trust", show=False, id="tools.trust_findings"),
         Binding("left", "view(-1)", "view", key_display="←→", id="tools.view"),
         Binding("right", "view(1)", "next view", show=False, id="tools.next_view"),
         Binding("space", "fold", "fold", id="tools.fold"),
@@ -227,7 +264,8 @@ class ToolsScreen(ListPage, ToolKeys):
         self._came_from_elsewhere = True
 
     def show_view(self, view: View) -> None:
-        if self._rows.update(view.state, self.session.catalog, self.session.retrieval.rules.tags):
+        tags, permits = self.session.retrieval.rules.tags, self.session.sight.permits
+        if self._rows.update(view.state, self.session.catalog, tags, permits):
             self._show_rows()
         self._draw_soon()
 
@@ -346,6 +384,10 @@ class ToolsScreen(ListPage, ToolKeys):
         self.refresh_bindings()
         if not self._is_in_list:
             self._panel.strip.focus()
+
+    def action_findings(self, stage: str) -> None:
+        """Show what is found about the server or the tool under the cursor, or about its trust."""
+        self.open(FindingsPage(self._server or self.tool_id, stage))
 
     def action_fold(self) -> None:
         """Fold or unfold the server under the cursor, or that of the tool under the cursor."""

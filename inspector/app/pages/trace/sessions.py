@@ -19,12 +19,13 @@ from inspector.app.dialogs.export import PathDialog
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.draw.table import table_lines
 from inspector.app.list_page import ListPage
-from inspector.app.place import TracePage
+from inspector.app.place import TracePage, WorklistPage
 from inspector.clients.finding import Findings, ServerUse
 from inspector.clients.library import AgentLibrary, Found, ImportReport, by_tokens, tool_table
 from inspector.clients.miss import backlog
 from inspector.core.number import byte_size, count, money, shown_moment, tokens
 from inspector.core.ports import SessionSummary
+from inspector.core.ranking import SearchRequest
 from inspector.core.report import Table
 from widgets import Column, Record, RecordList, plain, visible
 
@@ -43,6 +44,7 @@ COLUMNS = (
 READING = "Reading the recorded sessions …"
 EMPTY = "No sessions recorded yet."
 OWN = "toolsight"
+_NO_MISSES = "No missed search of this session led to a call of a tool that is here now."
 NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 _LONGEST, _MISSES = 200, 8
 _SERVERS = ("server", "known", "deferred", "loaded", "called", "calls", "tokens", "trouble")
@@ -208,6 +210,7 @@ class SessionsScreen(ListPage):
         Binding("enter", "replay", "replay", priority=True, id="sessions.replay"),
         Binding("i", "import", "import", id="sessions.import"),
         Binding("w", "requests", "write requests", id="sessions.requests"),
+        Binding("a", "worklist", "misses to the worklist", show=False, id="sessions.worklist"),
         Binding("r", "again", "reload", id="sessions.again"),
     ]
     titles: ClassVar[Mapping[str, str]] = {"sessions": "Sessions", "session": "Findings in this session"}
@@ -219,6 +222,7 @@ class SessionsScreen(ListPage):
         "Nothing leaves this machine. Likely secrets are redacted before anything is stored.",
         "enter replays the session under the cursor on every page, from its first model call.",
         "missed: a search followed by another search instead of a call.",
+        "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
         "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
     )
@@ -378,6 +382,17 @@ class SessionsScreen(ListPage):
 
         work = partial(library.write_requests, [session], path)
         self.run_job("requests", lambda _: work(), told, failed=self._fail)
+
+    def action_worklist(self) -> None:
+        """Keep the searches that missed in sight in Search, each with the tool that was called instead."""
+        found = self._findings.misses if self._findings is not None else ()
+        known = self.session.catalog.by_id
+        wanted = [(SearchRequest(one.query), one.called[0]) for one in found if one.called]
+        wanted = [pair for pair in wanted if pair[1] in known]
+        if wanted:
+            self.open(WorklistPage(tuple(wanted)))
+        else:
+            self._tell(Content(_NO_MISSES))
 
     def _fail(self, error: Exception) -> None:
         self._tell(failure_line(error))
