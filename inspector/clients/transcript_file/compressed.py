@@ -58,7 +58,7 @@ class Decompressed(io.RawIOBase):
                 raise ConfigError(f"{path} is compressed with zstd", hint=hint) from error
         self._most = max(ALWAYS, MOST_TIMES * os.fstat(file.fileno()).st_size)
         self._broken = (EOFError, zstd.ZstdError)
-        options = {zstd.DecompressionParameter.window_log_max: _WINDOW}
+        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW}
         self._decoder = zstd.ZstdFile(file, options=options)
         self.is_broken = False
 
