@@ -2,16 +2,17 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import click
 
 from inspector.cli.clients import as_clients, client_ranker, options_as, search_as, search_json
+from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
 from inspector.cli.marketplace import FOUND, further
-from inspector.cli.options import as_json, shared
+from inspector.cli.options import DEMO_MODEL, as_json, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import show
 from inspector.cli.why import REQUEST, SCORE, STANDING, Draft, compare_clients, show_draft, show_why
@@ -89,7 +90,7 @@ def search(
     """Search like `search_tools` and explain the scores.
 
     With --client, searches like that client; repeat it to compare clients side by side. With --why, the exit
-    code is 3 if the tool is not found.
+    code is 3 if the tool is not found. The model of --model writes sentences for its description too.
 
     \b
     toolsight search "late orders" --why shop:list_orders --demo
@@ -101,10 +102,12 @@ def search(
         client_ranker(client)
     request = SearchRequest(query, server_name, tool_names, tags, limit or 0, min_similarity, server_query)
     alone = clients[0] if len(clients) == 1 else None
-    views: tuple[tuple[bool, Callable[[Workbench], bool | None]], ...] = (
+    given = options_as(alone, clients, **values)
+    model = None if given.model == DEMO_MODEL else chosen_model(given.model, given)
+    views: tuple[tuple[bool, Callable[[Workbench], Coroutine[Any, Any, bool] | None]], ...] = (
         (len(clients) > 1, lambda bench: compare_clients(bench, query, clients, tool_id)),
         (draft != Draft(), lambda bench: show_draft(bench, tool_id, query, draft, alone)),
-        (bool(tool_id), lambda bench: show_why(bench, request, tool_id, alone)),
+        (bool(tool_id), lambda bench: show_why(bench, request, tool_id, alone, model)),
         (side_by_side, lambda bench: _compare(bench, query)),
         (steps, lambda bench: _steps(bench, query)),
         (True, lambda bench: _search(bench, request, alone)),
@@ -117,9 +120,10 @@ def search(
             await search_as(bench, alone, bench.catalog.require(tool_id) if tool_id else None)
         if ranker:
             bench.change_setting("discovery.ranker", ranker)
-        is_found.append(view(bench))
+        shown = view(bench)
+        is_found.append(None if shown is None else await shown)
 
-    run_headless(options_as(alone, clients, **values), work)
+    run_headless(given, work)
     if is_found == [False]:
         sys.exit(Exit.GATE)
 

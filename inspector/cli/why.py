@@ -9,6 +9,7 @@ from inspector.cli.table import show
 from inspector.clients.client import Client, Topic
 from inspector.clients.seen import as_sent
 from inspector.core.number import count, ordinal, signed
+from inspector.core.ports import ChatModel
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import NAME, NUMBER, THREE, Column, Table, selected
 from inspector.measure.check.finding import Proposal
@@ -43,10 +44,12 @@ _PROPOSALS = (
 )
 
 
-def show_why(bench: Workbench, request: SearchRequest, tool_id: str, client: Client | None) -> bool:
+async def show_why(
+    bench: Workbench, request: SearchRequest, tool_id: str, client: Client | None, model: ChatModel | None
+) -> bool:
     """Print why a tool is found or not, and return whether it is. Raises ToolsightError for an unknown tool.
 
-    The client is that by whose rule was searched.
+    The client is that by whose rule was searched. A `model` writes sentences for its description too.
     """
     retrieval = bench.retrieval
     pinned = bench.state.pinned if client is None else ()
@@ -63,7 +66,7 @@ def show_why(bench: Workbench, request: SearchRequest, tool_id: str, client: Cli
             retrieval.given(),
             bench.accounting.meter.tool,
         )
-        proposals = trial.all()
+        proposals = (trial if model is None else await trial.written_by(model)).all()
     data = selected(found, _WHY) | {"proposals": selected(proposals, _PROPOSAL)} | search_json(client)
     show(data, _why(found, proposals))
     return not found.cut

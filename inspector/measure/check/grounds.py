@@ -16,7 +16,7 @@ from inspector.search.query import typed
 from inspector.search.vocabulary import split_words, stem, terms
 
 # A phrase with at least this cosine to a passage of the tool, which few tools are nearer to, is close to it.
-_VERY_CLOSE, _CLOSE, _NEARER, _ALIKE = 0.45, 0.35, 5, 0.03
+_AS_GOOD, _VERY_CLOSE, _CLOSE, _NEARER, _ALIKE = 0.5, 0.45, 0.35, 5, 0.03
 # A noun that a larger share of tools has says little about one.
 _COMMON, _EVERYWHERE = 0.08, 0.04
 # Two nouns at least this near by both encoders mean the same: of 41 pairs of synonyms that were looked at it
@@ -40,6 +40,7 @@ class Grounds:
         texts = (tool.name, tool.description, *(f"{f.name} {f.description}" for f in parameters))
         self._words = tuple(dict.fromkeys(word.lower() for text in texts for word in split_words(text)))
         self._terms = frozenset(map(stem, self._words))
+        self._said = frozenset(terms(f"{tool.name} {tool.description}"))
         self._own: list[set[str]] = []
         self._all = Counter[str]()
         self._tools: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
@@ -79,7 +80,8 @@ class Grounds:
             return False
         if phrase.cosine < _CLOSE:
             return self._is_nearly_only_here(head)
-        return self._has(head) or self._shared(head) or phrase.nearer < self._most_nearer
+        is_near = phrase.cosine >= _AS_GOOD and phrase.nearer < self._most_nearer
+        return stem(head) in self._said or self._shared(head) or is_near
 
     def _is_nearly_only_here(self, head: str) -> bool:
         """Whether much of what the tool is asked has a noun, and what one other tool is asked at most."""

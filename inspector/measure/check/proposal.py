@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from inspector.access.reach import EvalCase
+from inspector.core.message import ModelReply, ModelRequest, UserMessage
+from inspector.core.ports import ChatModel
 from inspector.core.tool import Tool
 from inspector.measure.check.finding import Effect, Loser, Proposal
 from inspector.measure.check.grounds import Grounds
@@ -25,7 +27,7 @@ from inspector.search.confusable import CLOSE, Closeness
 from inspector.search.generate import generate
 from inspector.search.standing import Standings, position_of
 from inspector.search.tool_edit import edited_rankers
-from inspector.search.vocabulary import split_words, stem, terms
+from inspector.search.vocabulary import split_words, terms
 
 MOST_SHOWN = 5
 # A tool is found if it is among as many results as a search returns.
@@ -34,6 +36,8 @@ FOUND = 5
 _CHECKED = 60
 _MOST_OWN, _MOST_TRIED, _MOST_TOGETHER = 10, 12, 3
 _GIVEN = 0.01
+# In tokens.
+_LONGEST_ANSWER = 600
 
 
 def put_first(sentence: str, description: str) -> str:
@@ -152,18 +156,18 @@ class _Tried:
 
 
 def _fits(phrase: str, others: Sequence[tuple[str, str]]) -> bool:
-    """Whether a phrase can stand beside the others: none has its head, or an article that others lack."""
-    heads = {stem(other.rpartition(" ")[2]) for _, other in others}
+    """Whether a phrase can stand beside the others: none has a word of it, or an article that others lack."""
+    said = {term for _, other in others for term in terms(other)}
     has_article = any(one.startswith("the ") for one in (phrase, *(other for _, other in others)))
-    return stem(phrase.rpartition(" ")[2]) not in heads and not (others and has_article)
+    return said.isdisjoint(terms(phrase)) and not (others and has_article)
 
 
 @dataclass(frozen=True)
 class ProposalTrial:
     """Tries sentences for one tool and the requests that miss it. It changes nothing and is safe in a thread.
 
-    `cases` are the labelled requests of all tools, `count` counts the tokens of a definition, and `write`
-    answers a prompt with a model; without it the sentences come from templates.
+    `cases` are the labelled requests of all tools, `count` counts the tokens of a definition. `answer` is
+    what a model wrote, see `written_by`; its sentences are tried beside those of the templates.
     """
 
     rankers: CatalogRankers
@@ -172,7 +176,7 @@ class ProposalTrial:
     missed: Sequence[str]
     cases: Sequence[EvalCase]
     count: Callable[[Tool], int]
-    write: Callable[[str], str] | None = None
+    answer: str = ""
 
     def run(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[tuple[Proposal, ...]]:
         """Yield what is worth proposing, each time that more of it is known; smallest first.
@@ -208,6 +212,14 @@ class ProposalTrial:
         """What another description would change, whoever wrote it: with the tools that would lose by it."""
         tried = self._measured("", description)
         return replace(tried.effect, losers=self.others.losers(tried.edited, description))
+
+    async def written_by(self, model: ChatModel) -> "ProposalTrial":
+        """The same trial with what a model writes for it. Raises ModelError."""
+        question = prompt(self._tool, self._twin, self.missed)
+        async for chunk in model.stream(ModelRequest("", (UserMessage(question),), (), _LONGEST_ANSWER)):
+            if isinstance(chunk, ModelReply):
+                return replace(self, answer=chunk.text)
+        return self
 
     @cached_property
     def others(self) -> Others:
@@ -305,12 +317,9 @@ class ProposalTrial:
             pairs = ((self._grounds.synonym(noun), noun) for noun in nouns)
             same = (synonym_sentence(own, noun, self._nouns) for own, noun in pairs if own)
             yield from filter(None, same)
-        if self.write is not None:
-            texts = [
-                f"{one.name} {one.description} {one.input_schema}" for one in (self._tool, sibling) if one
-            ]
-            definition = {word.lower() for text in texts for word in split_words(text)}
-            yield from written(self.write(prompt(self._tool, sibling, self.missed)), definition, self.missed)
+        texts = [f"{one.name} {one.description} {one.input_schema}" for one in (self._tool, sibling) if one]
+        definition = {word.lower() for text in texts for word in split_words(text)}
+        yield from written(self.answer, definition, self.missed)
 
     @cached_property
     def _nouns(self) -> Nouns:

@@ -48,7 +48,7 @@ _NOUN_AHEAD = re.compile(rf"\b(?:{_DETERMINERS.replace(' ', '|')})\s+(?=[a-z])",
 # After a determiner and before one of these, or at the end of a clause, stands no adjective.
 _AFTER_NOUN = "of|in|on|for|to|from|with|by|at|about|is|are|was|were|that|which|can|will|has|into|between"
 _NOUN = re.compile(
-    rf"\b({_DETERMINERS.replace(' ', '|')})\s+(?:[a-z]+\s+){{0,2}}?([a-z]+)"
+    rf"\b({_DETERMINERS.replace(' ', '|')})\s+((?:[a-z]+\s+){{0,2}}?)([a-z]+)"
     rf"(?=\s+(?:{_AFTER_NOUN})\b|[.?!;:)]|\s*$)"
 )
 _NOUN_SHARE = 20
@@ -133,21 +133,24 @@ class Nouns:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._words, self._nouns = Counter[str](), Counter[str]()
+        self._bare: set[str] = set()
         self._counted: set[str] = set()
         for text in texts:
             lowered = text.lower()
             self._words.update(re.findall(r"[a-z]+", lowered))
-            for determiner, noun in _NOUN.findall(lowered):
+            for determiner, between, noun in _NOUN.findall(lowered):
                 self._nouns[noun] += 1
-                if determiner in ("a", "an"):
-                    self._counted.add(noun)
+                # “a movie online for two” has an article too, “an online for” nobody says.
+                self._bare.update([noun] if not between and determiner in _ARTICLES.split() else ())
+                self._counted.update([noun] if determiner in ("a", "an") else ())
 
     def has(self, asked: Asked) -> bool:
         """Whether its last word or the other number of it often stands where only a noun can."""
         head = asked.head
         forms = {head, *_singulars(head), *_plurals(head)}
         seen, as_noun = (sum(counts[form] for form in forms) for counts in (self._words, self._nouns))
-        return asked.has_value or as_noun * _NOUN_SHARE > seen or not forms.isdisjoint(NOUNS)
+        is_noun = as_noun * _NOUN_SHARE > seen and not forms.isdisjoint(self._bare)
+        return asked.has_value or is_noun or not forms.isdisjoint(NOUNS)
 
     def many(self, word: str) -> str:
         """The word in the plural, if it is that already or these texts have its plural; else ""."""
@@ -191,10 +194,8 @@ def _plurals(word: str) -> tuple[str, ...]:
 
 
 def is_other_word(word: str, own: str) -> bool:
-    """Whether the table of synonyms has one word for the other."""
-    if stem(word) == stem(own):
-        return False
-    return stem(word) in map(stem, synonyms(own)) or stem(own) in map(stem, synonyms(word))
+    """Whether the table of synonyms has a word for one of a tool's own, which is its usual name."""
+    return stem(word) != stem(own) and stem(word) in map(stem, synonyms(own))
 
 
 def listing(parts: Sequence[str], joint: str) -> str:
