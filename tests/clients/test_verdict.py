@@ -14,9 +14,12 @@ MARKED = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-h
 
 
 def _sure() -> Client:
-    """A client with every rule of Claude Code's, and one fact of each topic."""
+    """A client with the rules of Claude Code as it was, and one fact of each topic."""
     facts = tuple(Fact(topic, "It is so.", Confidence.DOCUMENTED, "https://a.example") for topic in Topic)
-    return replace(find_client("claude-code"), facts=facts, protocol="2025-11-25")
+    now = find_client("claude-code")
+    texts = replace(now.texts, description=2048, instructions=2048)
+    schemas = replace(now.schemas, at_top="refused")
+    return replace(now, facts=facts, protocol="2025-11-25", texts=texts, schemas=schemas)
 
 
 def _told(client: Client, *tools: Tool, instructions: str = "") -> tuple[Verdict, str]:
