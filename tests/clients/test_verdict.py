@@ -32,6 +32,13 @@ def test_a_server_works_where_nothing_is_lost_and_the_rules_are_known() -> None:
     assert (found.verdict, found.finding, found.confidence) == (Verdict.WORKS, "", Confidence.DOCUMENTED)
 
 
+def test_a_server_works_as_surely_as_the_weakest_rule_says() -> None:
+    client = _sure()
+    facts = (*client.facts, Fact(Topic.NAMES, "So.", Confidence.REPORTED, "https://a.example"))
+    found = verdict(replace(client, facts=facts), [PLAIN], "")
+    assert (found.verdict, found.confidence) == (Verdict.WORKS, Confidence.REPORTED)
+
+
 ODD = replace(PLAIN, input_schema={"type": "object", "oneOf": []})
 LONG = replace(PLAIN, name="x" * 130)
 
@@ -82,6 +89,19 @@ def test_more_tools_than_a_client_takes_degrade_a_server() -> None:
     client = _sure()
     few = replace(client, listing=replace(client.listing, most=1))
     assert _told(few, PLAIN, replace(PLAIN, name="other"))[1] == "of 2 tools at most 1 can be on"
+    assert _told(few, PLAIN)[0] is Verdict.WORKS
+
+
+def test_a_shortened_name_degrades_a_server() -> None:
+    client = _sure()
+    cuts = replace(client, names=replace(client.names, limit=20, over="cut"))
+    assert _told(cuts, PLAIN) == (Verdict.DEGRADED, "1 of 1 name shortened: mcp__shop__list_orde")
+
+
+def test_a_description_is_missed_only_where_a_search_looks_for_it() -> None:
+    client = _sure()
+    bound = replace(client, listing=replace(client.listing, before="definitions"))
+    assert _told(bound, replace(PLAIN, description=""))[0] is Verdict.WORKS
 
 
 def test_a_server_is_unknown_where_a_rule_is_assumed_or_a_search_cannot_be_followed() -> None:

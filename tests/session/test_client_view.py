@@ -79,6 +79,11 @@ def test_a_name_that_is_too_long_is_refused_cut_hashed_or_cut_in_the_middle() ->
     assert hashed[-12:] == sha1(identity.encode()).hexdigest()[:12]
     middle = sent_name(find_client("gemini-cli").names, "library", LONG_NAME)
     assert (len(middle), middle[30:33]) == (63, "...")
+    cline = sent_name(find_client("cline").names, "library", LONG_NAME)
+    assert (
+        cline == f"library__{LONG_NAME}"[:55] + f"_{sha1(f'library__{LONG_NAME}'.encode()).hexdigest()[:8]}"
+    )
+    assert sent_name(find_client("cline").names, "library", "find") == "library__find"
 
 
 def test_names_that_codex_would_make_equal_get_a_hash_and_a_server_too_long_for_one_ends_there() -> None:
@@ -91,6 +96,10 @@ def test_names_that_codex_would_make_equal_get_a_hash_and_a_server_too_long_for_
     assert all(re.fullmatch(form, name) for form, name in zip(forms, names, strict=True)), names
     assert len(set(names)) == 5
     assert max(map(len, names)) == 128
+    assert (
+        names[2]
+        == f"mcp__my_shop_{sha1(chr(0).join(('my.shop', 'my.shop', '')).encode()).hexdigest()[:12]}__find"
+    )
 
 
 def test_a_tool_that_is_loaded_at_once_is_bound_and_not_listed_by_name() -> None:
