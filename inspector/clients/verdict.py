@@ -103,7 +103,7 @@ def _texts(client: Client, shown: Sequence[SeenTool], instructions: str) -> Iter
     if instructions and not client.listing.instructions:
         yield Verdict.DEGRADED, Topic.LISTING, "its instructions are not shown"
     kept = kept_of(client.texts, instructions)
-    if client.listing.instructions and kept.lost:
+    if kept.lost:
         told = f"instructions cut after {kept.kept:,} of {len(instructions):,} characters"
         yield Verdict.DEGRADED, Topic.CUTS, told
     short = [one for one in shown if one.description.lost]

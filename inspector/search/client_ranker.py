@@ -22,7 +22,7 @@ from inspector.search.vocabulary import MAX_QUERY_LENGTH, words
 #     2  a word of `_meta["anthropic/searchHint"]`
 #     1  a whole word of the description
 #
-# Equal tools are in the order of the alphabet. That several words add up is assumed. A query that is a tool's
+# Equal tools are in the order of the alphabet. Several words add up. A query that is a tool's
 # name, and a name in `select:A,B`, scores 100. `+word` has to match in one of the steps. Of a description the
 # first 4,096 characters are read. No tool is searched for that is loaded at once
 # (`_meta["anthropic/alwaysLoad"]`).

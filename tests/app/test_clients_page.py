@@ -38,16 +38,16 @@ async def test_every_client_is_listed_with_what_its_first_call_costs() -> None:
         assert [row.key for row in rows] == list(NAMES)
         claude, static = rows[0], rows[-1]
         assert int(str(claude.cells[1]).replace(",", "")) < int(str(static.cells[1]).replace(",", ""))
-        assert str(claude.cells[3]) == "2"
-        assert "2 tools refused" in said(pilot, "#detail")
+        assert str(claude.cells[3]) == "1"
+        assert "1 tool refused" in said(pilot, "#detail")
 
 
 async def test_a_cut_is_shown_at_its_place_with_how_sure_it_is() -> None:
     async with app_rig(servers=library(), size=(140, 44)) as (pilot, _):
         await _opened(pilot)
         detail = said(pilot, "#detail")
-        assert detail.index("✂ instructions from town.library: cut after 2,048") < detail.index(RULE)
-        assert "◐ reported by third parties, unverified" in detail
+        assert detail.index("✂ instructions from town.library: cut after 4,096") < detail.index(RULE)
+        assert "measured" in detail
         await pilot.press("down", "down")
         await until(pilot, lambda: "Codex knows the servers" in said(pilot, "#detail"))
         assert "reported by third parties, unverified" in said(pilot, "#detail")
@@ -59,7 +59,7 @@ async def test_a_tool_is_shown_as_the_chosen_client_gets_it_with_the_keys_of_eve
         await pilot.press("tab", "down")
         await until(pilot, lambda: "✕ refused: its name has" in said(pilot, "#detail"))
         await pilot.press("up")
-        await until(pilot, lambda: "✂ description: cut after 2,048" in said(pilot, "#detail"))
+        await until(pilot, lambda: "✂ description: cut after 16,384" in said(pilot, "#detail"))
         went = destinations(pilot)
         await pilot.press("w")
         await until(pilot, lambda: went == [WhyNotPage("town.library:search_catalogue", SearchRequest())])
@@ -84,7 +84,7 @@ async def test_d_declares_what_the_client_does_and_tells_which_tools_that_change
         await until(pilot, lambda: rig.bench.settings.client == find_client("codex").declares)
         await until(pilot, lambda: "2 tools instead of 4" in toasts(pilot))
         assert "− town.library:lend, town.library:loan.renew" in toasts(pilot)
-        await until(pilot, lambda: "elicitation (form) (as codex-mcp-client)" in said(pilot, "#facts"))
+        await until(pilot, lambda: "elicitation (form, url) (as codex-mcp-client)" in said(pilot, "#facts"))
         await pilot.press("a")
         await until(pilot, lambda: "are already declared" in toasts(pilot))
 

@@ -315,7 +315,7 @@ PAGES: Mapping[str, Picture] = {
     "clients": Picture(
         ClientsScreen,
         lambda: Shown(servers=library()),
-        _acts(Opens(ClientsScreen), Lacks(" …  "), "tab", "enter", "pagedown"),
+        _acts(Opens(ClientsScreen), Lacks(" …  "), "tab", "enter", "end"),
     ),
     "access": Picture(
         AccessScreen,

@@ -29,19 +29,32 @@ def test_the_page_about_clients_is_what_the_command_prints(toolsight: Toolsight)
     )
 
 
-def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(run: Toolsight) -> None:
-    printed = run("tools", "--client", "claude-code").stdout
+@pytest.fixture
+def older(tmp_path: Path) -> str:
+    """The file of Claude Code as it was."""
+    text = (ROOT / "inspector/clients/known/claude-code.toml").read_text(encoding="utf-8")
+    for now, then in (("= 16384", "= 2048"), ("= 4096", "= 2048"), ('= "removed"', '= "refused"')):
+        text = text.replace(now, then)
+    path = tmp_path / "older.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(
+    run: Toolsight, older: str
+) -> None:
+    printed = run("tools", "--client", older).stdout
     assert "mcp__library__search_catalogue" in printed
     assert "refused: its schema has oneOf" in printed
     assert "✂ the library instructions, cut after 2,048 of 3,163 characters" in printed
-    data = json.loads(run("tools", "--client", "claude-code", "--json").stdout)
+    data = json.loads(run("tools", "--client", older, "--json").stdout)
     assert data["before_search"]["listed"] == "names"
     assert [tool["tool"] for tool in data["tools"] if tool["refused"]]
 
 
-def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight) -> None:
-    printed = run("tools", "library:search_catalogue", "--client", "claude-code").stdout
-    assert "✂ the description, cut after 2,048 of 2,539 characters (reported by third parties" in printed
+def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight, older: str) -> None:
+    printed = run("tools", "library:search_catalogue", "--client", older).stdout
+    assert "✂ the description, cut after 2,048 of 2,539 characters (measured" in printed
     assert "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH changes that" in printed
     assert printed.rindex("include_reference") > printed.index("✂")
 
@@ -60,12 +73,12 @@ def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
     )
     found = {one["client"]: one for one in json.loads(run(*query).stdout)}
     assert found.keys() == {"codex", "claude-code"}
-    assert found["claude-code"]["confidence"] == "assumed"
+    assert found["claude-code"]["confidence"] == "reported by third parties"
     assert found["codex"]["rank"]
 
 
-def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight) -> None:
-    lend = ("search", "lend a copy", "--why", "library:lend", "--client", "claude-code")
+def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight, older: str) -> None:
+    lend = ("search", "lend a copy", "--why", "library:lend", "--client", older)
     alone = run(*lend)
     assert alone.exit_code == 2
     assert "Claude Code refuses library:lend: its schema has oneOf at the top level" in alone.stderr
@@ -76,7 +89,7 @@ def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight) -> None:
 
 def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Toolsight) -> None:
     assert (
-        "searching as Claude Code: claude-code, 5 results (assumed, unverified)"
+        "searching as Claude Code: claude-code, 5 results (reported by third parties, unverified)"
         in run("search", "renew a loan", "--client", "claude-code").stdout
     )
     edit = ("--why", "library:lend", "--try-description", "Hand out a book.")

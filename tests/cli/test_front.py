@@ -17,7 +17,7 @@ PAGES = [README, *sorted(DOCS.glob("*.md")), *sorted((DOCS / "papers").glob("*.m
 # Pages whose blocks run from top to bottom; those of the others have placeholders.
 RUN = [README, *(DOCS / f"{name}.md" for name in ("search", "check", "cost", "clients", "sessions"))]
 # What needs a terminal, or a file of the reader's own.
-_ASKS = {"toolsight server.py": 2, "toolsight sessions import": 2}
+_ASKS = {"toolsight server.py": 2, "toolsight sessions import": 2, "toolsight clients measure": 2}
 
 
 def blocks(page: Path) -> Iterator[str]:

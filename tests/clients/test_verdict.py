@@ -14,9 +14,12 @@ MARKED = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-h
 
 
 def _sure() -> Client:
-    """A client with every rule of Claude Code's, and one fact of each topic."""
+    """A client with the rules of Claude Code as it was, and one fact of each topic."""
     facts = tuple(Fact(topic, "It is so.", Confidence.DOCUMENTED, "https://a.example") for topic in Topic)
-    return replace(find_client("claude-code"), facts=facts, protocol="2025-11-25")
+    now = find_client("claude-code")
+    texts = replace(now.texts, description=2048, instructions=2048)
+    schemas = replace(now.schemas, at_top="refused")
+    return replace(now, facts=facts, protocol="2025-11-25", texts=texts, schemas=schemas)
 
 
 def _told(client: Client, *tools: Tool, instructions: str = "") -> tuple[Verdict, str]:
@@ -27,6 +30,13 @@ def _told(client: Client, *tools: Tool, instructions: str = "") -> tuple[Verdict
 def test_a_server_works_where_nothing_is_lost_and_the_rules_are_known() -> None:
     found = verdict(_sure(), [PLAIN], "Orders of a shop.")
     assert (found.verdict, found.finding, found.confidence) == (Verdict.WORKS, "", Confidence.DOCUMENTED)
+
+
+def test_a_server_works_as_surely_as_the_weakest_rule_says() -> None:
+    client = _sure()
+    facts = (*client.facts, Fact(Topic.NAMES, "So.", Confidence.REPORTED, "https://a.example"))
+    found = verdict(replace(client, facts=facts), [PLAIN], "")
+    assert (found.verdict, found.confidence) == (Verdict.WORKS, Confidence.REPORTED)
 
 
 ODD = replace(PLAIN, input_schema={"type": "object", "oneOf": []})
@@ -79,6 +89,19 @@ def test_more_tools_than_a_client_takes_degrade_a_server() -> None:
     client = _sure()
     few = replace(client, listing=replace(client.listing, most=1))
     assert _told(few, PLAIN, replace(PLAIN, name="other"))[1] == "of 2 tools at most 1 can be on"
+    assert _told(few, PLAIN)[0] is Verdict.WORKS
+
+
+def test_a_shortened_name_degrades_a_server() -> None:
+    client = _sure()
+    cuts = replace(client, names=replace(client.names, limit=20, over="cut"))
+    assert _told(cuts, PLAIN) == (Verdict.DEGRADED, "1 of 1 name shortened: mcp__shop__list_orde")
+
+
+def test_a_description_is_missed_only_where_a_search_looks_for_it() -> None:
+    client = _sure()
+    bound = replace(client, listing=replace(client.listing, before="definitions"))
+    assert _told(bound, replace(PLAIN, description=""))[0] is Verdict.WORKS
 
 
 def test_a_server_is_unknown_where_a_rule_is_assumed_or_a_search_cannot_be_followed() -> None:

@@ -79,18 +79,27 @@ def test_a_name_that_is_too_long_is_refused_cut_hashed_or_cut_in_the_middle() ->
     assert hashed[-12:] == sha1(identity.encode()).hexdigest()[:12]
     middle = sent_name(find_client("gemini-cli").names, "library", LONG_NAME)
     assert (len(middle), middle[30:33]) == (63, "...")
+    cline = sent_name(find_client("cline").names, "library", LONG_NAME)
+    assert (
+        cline == f"library__{LONG_NAME}"[:55] + f"_{sha1(f'library__{LONG_NAME}'.encode()).hexdigest()[:8]}"
+    )
+    assert sent_name(find_client("cline").names, "library", "find") == "library__find"
 
 
 def test_names_that_codex_would_make_equal_get_a_hash_and_a_server_too_long_for_one_ends_there() -> None:
-    pairs = [("shop", "a.b"), ("shop", "a_b"), ("my.shop", "find"), ("my-shop", "find"), ("s" * 70, "find")]
+    pairs = [("shop", "a.b"), ("shop", "a_b"), ("my.shop", "find"), ("my-shop", "find"), ("s" * 140, "find")]
     names = [seen.name for seen in see_all(find_client("codex"), [Tool(*pair) for pair in pairs])]
     digest = "_[0-9a-f]{12}"
     forms = (
-        [f"mcp__shop__a_b{digest}"] * 2 + [f"mcp__my_shop{digest}__find"] * 2 + [f"mcp__s{{44}}__{digest}"]
+        [f"mcp__shop__a_b{digest}"] * 2 + [f"mcp__my_shop{digest}__find"] * 2 + [f"mcp__s{{108}}__{digest}"]
     )
     assert all(re.fullmatch(form, name) for form, name in zip(forms, names, strict=True)), names
     assert len(set(names)) == 5
-    assert max(map(len, names)) == 64
+    assert max(map(len, names)) == 128
+    assert (
+        names[2]
+        == f"mcp__my_shop_{sha1(chr(0).join(('my.shop', 'my.shop', '')).encode()).hexdigest()[:12]}__find"
+    )
 
 
 def test_a_tool_that_is_loaded_at_once_is_bound_and_not_listed_by_name() -> None:
@@ -101,13 +110,13 @@ def test_a_tool_that_is_loaded_at_once_is_bound_and_not_listed_by_name() -> None
 
 
 def test_a_text_that_claude_code_cuts_ends_with_its_mark() -> None:
-    seen = see(find_client("claude-code"), Tool("s", "one", "x" * 2_049)).description
-    assert (len(seen.shown), seen.shown[-13:], seen.lost) == (2_061, "… [truncated]", "x")
-    assert see(find_client("claude-code"), Tool("s", "one", "x" * 2_048)).description.shown == "x" * 2_048
+    seen = see(find_client("claude-code"), Tool("s", "one", "x" * 16_385)).description
+    assert (len(seen.shown), seen.shown[-13:], seen.lost) == (16_397, "… [truncated]", "x")
+    assert see(find_client("claude-code"), Tool("s", "one", "x" * 16_384)).description.shown == "x" * 16_384
 
 
 def test_combinations_at_the_top_of_a_schema_are_refused_or_removed() -> None:
-    assert "oneOf" in see(find_client("claude-code"), TOOLS[2]).refused
+    assert "oneOf" in see(find_client("openai-api"), TOOLS[2]).refused
     seen = see(find_client("vscode"), TOOLS[2])
     assert "oneOf" not in seen.definition["function"]["parameters"]
     assert seen.changes[-1] == "schema: oneOf removed from the top level"

@@ -241,8 +241,8 @@ def _subject(client: str, scope: str, source: str, readings: dict[str, Reading])
 
 RULE = "Never lend to a reader with fines."
 """The rule at the end of the instructions, which a client that cuts them does not show."""
-INSTRUCTIONS = f"The loans of a library.\n{'Open on every weekday. ' * 120}\n{RULE}"
-DESCRIPTION = f"Search the catalogue. {'Titles come from every branch. ' * 90}Add reference=true for all."
+INSTRUCTIONS = f"The loans of a library.\n{'Open on every weekday. ' * 250}\n{RULE}"
+DESCRIPTION = f"Search the catalogue. {'Titles come from every branch. ' * 560}Add reference=true for all."
 LONG_NAME = "reserve_" + "for_collection_" * 8 + "later"
 COMBINED = {
     "type": "object",
