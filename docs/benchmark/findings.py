@@ -10,7 +10,7 @@ import random
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from docs.benchmark import say
@@ -20,7 +20,7 @@ from inspector.core.number import wilson
 from inspector.core.tool import Tool
 from inspector.mcp.tool_file import read_definitions
 from inspector.measure.check.definition_rule import RULES, definition_findings
-from inspector.measure.check.finding import Finding, Rule
+from inspector.measure.check.finding import Finding
 from inspector.measure.check.trust_rule import trust_findings
 from inspector.search.index import ToolIndex
 
@@ -33,16 +33,31 @@ def findings(tools: Sequence[Tool], said: dict[str, str]) -> list[Finding]:
 
 def _share(accused: int, of: int) -> str:
     low, high = wilson(accused / of, of)
-    return f"{accused / of:.1%} [{low:.0%}, {high:.0%}]" if accused else "0"
+    return f"{accused / of:.0%} [{low * 100:.0f}, {high * 100:.0f}]" if accused else "0"
 
 
-def _row(rule: Rule, found: Sequence[Finding], tools: Sequence[Tool]) -> Iterator[str]:
-    """The shares of tools, of those where it is felt, and of servers."""
-    mine = [one for one in found if one.rule is rule]
-    felt = {one.subject for one in mine if one.is_felt}
-    yield _share(len({one.subject for one in mine}), len(tools))
-    yield _share(len(felt), len(tools))
-    yield _share(len({one.server for one in mine}), len({tool.server for tool in tools}))
+def _of_tools(found: Sequence[Finding], tools: Sequence[Tool]) -> str:
+    """The share of tools that are accused, and of those where it is felt if that is less."""
+    every, felt = ({one.subject for one in found if one.is_felt or not is_felt} for is_felt in (False, True))
+    more = f"; {len(felt) / len(tools):.1%} felt" if 0 < len(felt) < len(every) else ""
+    return f"{_share(len(every), len(tools))}{more}"
+
+
+def _of_servers(found: Sequence[Finding], tools: Sequence[Tool]) -> str:
+    servers = len({tool.server for tool in tools})
+    return _share(len({one.server for one in found}), servers) if servers > 1 else "–"
+
+
+def _tables(catalogs: Mapping[str, tuple[Sequence[Tool], Sequence[Finding]]]) -> None:
+    """A table of tools and one of servers, with a column for each catalog."""
+    heads = (f"{name} ({len(t):,} of {len({one.server for one in t})})" for name, (t, _) in catalogs.items())
+    head = f"| rule | {' | '.join(heads)} |\n|---|{'--:|' * len(catalogs)}"
+    for what, cell in (("tools", _of_tools), ("servers", _of_servers)):
+        say(f"\n{what} that a rule accuses\n\n{head}")
+        for rule in RULES:
+            mine = ([one for one in found if one.rule is rule] for _, found in catalogs.values())
+            cells = [cell(some, t) for some, (t, _) in zip(mine, catalogs.values(), strict=True)]
+            say(f"| {rule.name} ({rule.severity}) | {' | '.join(cells)} |")
 
 
 def _hits(found: Sequence[Finding], number: int) -> None:
@@ -83,13 +98,12 @@ def main() -> int:
     if is_speed:
         _speed(catalogs)
         return 0
-    for path, (tools, said) in zip(paths, catalogs, strict=True):
-        found = findings(tools, said)
-        name = path.parent.name if path.name == "tools.jsonl" else path.stem
-        say(f"\n{name}: {len(tools):,} tools of {len({tool.server for tool in tools})} servers")
-        say("| rule | severity | tools | felt | servers |\n|---|---|--:|--:|--:|")
-        for rule in RULES:
-            say(f"| {rule.name} | {rule.severity} | {' | '.join(_row(rule, found, tools))} |")
+    names = [path.parent.name if path.name == "tools.jsonl" else path.stem for path in paths]
+    named = zip(names, catalogs, strict=True)
+    results = {name: (tools, findings(tools, said)) for name, (tools, said) in named}
+    _tables(results)
+    for name, (_, found) in results.items() if hits else ():
+        say(f"\n{name}")
         _hits(found, hits)
     return 0
 

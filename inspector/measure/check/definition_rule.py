@@ -15,7 +15,7 @@ from inspector.core.number import count
 from inspector.core.settings import DiscoverySettings
 from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
-from inspector.measure.check.finding import Effect, Finding, Loser, Rule, Severity, Stage
+from inspector.measure.check.finding import Effect, Finding, Loser, Rule, Stage, rules
 from inspector.schema.schema import fields
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.confusable import Confusable, Reason, confusables
@@ -26,103 +26,48 @@ from inspector.search.tool_edit import apart, edited_rankers
 from inspector.search.vocabulary import terms
 from inspector.session.client_view import SeenServer, view_as
 
-EMPTY = Rule(
-    "no-description",
-    "It has no description",
-    Severity.WARNING,
+EMPTY, RESTATED, REFUSED, CUT = rules(
     Stage.FOUND,
-    "A search has only its name to go by, and so has a model. Say what the tool does and when to use it.",
+    """
+    no-description | warning | It has no description
+      A search has only its name to go by, and so has a model. Say what the tool does and when to use it.
+    description-restates-name | warning | Its description says no more than its name
+      A request in other words does not find it. Say what for and when, in words that people use.
+    refused-by-client | error | A client refuses it
+      The client's model never gets the tool. Shorten its name, or simplify its schema.
+    description-cut | warning | A client cuts its description
+      The model never reads the rest, nor does the client's search. Say first what matters.
+    """,
 )
-RESTATED = Rule(
-    "description-restates-name",
-    "Its description says no more than its name",
-    Severity.WARNING,
-    Stage.FOUND,
-    "A request in other words does not find it. Say what for and when, in words that people use.",
-)
-RESULT = Rule(
-    "result-undescribed",
-    "Nothing describes its result",
-    Severity.NOTE,
+RESULT, PARAMETER, UNANNOTATED, DOUBTED, SCHEMA_CUT = rules(
     Stage.CALLED,
-    "A model has to call it to learn what comes back. Declare an output schema, or say it in a sentence.",
+    """
+    result-undescribed | note | Nothing describes its result
+      A model has to call it to learn what comes back. Declare an output schema, or say it in a sentence.
+    parameter-undescribed | note | A parameter has no description
+      A model guesses its form and meaning from its name. Describe each parameter.
+    no-annotations | note | It has no annotations
+      Clients ask before each call, as if it may destroy. Declare readOnlyHint and destructiveHint.
+    doubtful-annotations | warning | Its name or parameters contradict its annotations
+      Clients decide by these hints which calls need approval. Correct them, or the name.
+    schema-cut | warning | A client removes descriptions of parameters
+      The model calls the tool without them. Make the schema smaller.
+    """,
 )
-PARAMETER = Rule(
-    "parameter-undescribed",
-    "A parameter has no description",
-    Severity.NOTE,
-    Stage.CALLED,
-    "A model guesses its form and meaning from its name. Describe each parameter.",
-)
-SIBLING = Rule(
-    "similar-tool",
-    "Another tool says nearly the same",
-    Severity.WARNING,
+SIBLING, NAME_CUT, ONE_NAME, RENAMED, INSTRUCTIONS_CUT = rules(
     Stage.CHOSEN,
-    "A search and a model take one for the other. Say in each what only that tool does.",
-)
-UNANNOTATED = Rule(
-    "no-annotations",
-    "It has no annotations",
-    Severity.NOTE,
-    Stage.CALLED,
-    "Clients ask before each call, as if it may destroy. Declare readOnlyHint and destructiveHint.",
-)
-DOUBTED = Rule(
-    "doubtful-annotations",
-    "Its name or parameters contradict its annotations",
-    Severity.WARNING,
-    Stage.CALLED,
-    "Clients decide by these hints which calls need approval. Correct them, or the name.",
-)
-REFUSED = Rule(
-    "refused-by-client",
-    "A client refuses it",
-    Severity.ERROR,
-    Stage.FOUND,
-    "The client's model never gets the tool. Shorten its name, or simplify its schema.",
-)
-NAME_CUT = Rule(
-    "name-cut",
-    "A client cuts its name",
-    Severity.WARNING,
-    Stage.CHOSEN,
-    "The model reads part of the name only. Shorten the tool's name, or the server's.",
-)
-ONE_NAME = Rule(
-    "same-name-in-client",
-    "A client gives two tools one name",
-    Severity.ERROR,
-    Stage.CHOSEN,
-    "The model cannot tell them apart. Let their names differ where the client does not cut.",
-)
-RENAMED = Rule(
-    "name-changed",
-    "A client replaces characters of its name",
-    Severity.NOTE,
-    Stage.CHOSEN,
-    "Texts that mention the tool by its name mean nothing there. Use letters, digits and _ alone.",
-)
-CUT = Rule(
-    "description-cut",
-    "A client cuts its description",
-    Severity.WARNING,
-    Stage.FOUND,
-    "The model never reads the rest, nor does the client's search. Say first what matters.",
-)
-INSTRUCTIONS_CUT = Rule(
-    "instructions-cut",
-    "A client cuts the server's instructions",
-    Severity.WARNING,
-    Stage.CHOSEN,
-    "The model never reads the rest. Say first what matters.",
-)
-SCHEMA_CUT = Rule(
-    "schema-cut",
-    "A client removes descriptions of parameters",
-    Severity.WARNING,
-    Stage.CALLED,
-    "The model calls the tool without them. Make the schema smaller.",
+    """
+    similar-tool | warning | Another tool says nearly the same
+      A search and a model take one for the other. Say in each what only that tool does.
+    name-cut | warning | A client cuts its name
+      The model reads part of the name only. Shorten the tool's name, or the server's.
+    same-name-in-client | error | A client gives two tools one name
+      The model cannot tell them apart. Let their names differ where the client does not cut.
+    name-changed | note | A client replaces characters of its name
+      Texts that mention the tool by its name mean nothing there. Use letters, digits and _ alone.
+    instructions-cut | warning | A client cuts the server's instructions
+      The model never reads the rest. Say first what matters.
+    """,
 )
 RULES = (
     *(EMPTY, RESTATED, RESULT, PARAMETER, SIBLING, UNANNOTATED, DOUBTED),
@@ -275,10 +220,11 @@ def _as_client(
     cases: Sequence[EvalCase],
     tokens: Callable[[Tool], int],
 ) -> Iterator[Finding]:
-    """What becomes of tools and instructions on their way to a client's model."""
+    """What becomes of tools and instructions on their way to a client's model, by rules that are known."""
     view = view_as(client, index.tools, instructions, lambda _text: 0)
     yield from _names(client, view.tools)
-    cut = [seen for seen in view.offered if seen.description.lost]
+    cuts = _knows(client, Topic.CUTS)
+    cut = [seen for seen in view.offered if cuts and seen.description.lost]
     effects = (
         _CutEffects(client, index, _requests([seen.tool for seen in cut], cases), tokens) if cut else None
     )
@@ -288,7 +234,7 @@ def _as_client(
         if client.schemas.largest and (lost := _silenced(seen)):
             message = f"It is sent without {count(len(lost), 'description')} of parameters."
             yield _finding(SCHEMA_CUT, client, seen, message, _listed(lost), Topic.SCHEMAS)
-    for server in view.servers if client.listing.instructions else ():
+    for server in view.servers if cuts and client.listing.instructions else ():
         if server.instructions.lost.strip():
             yield _instructions_cut(client, server)
 
@@ -305,6 +251,7 @@ def _names(client: Client, tools: Sequence[SeenTool]) -> Iterator[Finding]:
         if seen.refused:
             message = f"It is refused: {seen.refused}."
             yield _finding(REFUSED, client, seen, message, seen.name, Topic.SCHEMAS)
+        if seen.refused or not _knows(client, Topic.NAMES):
             continue
         others = [one for one, name in twins[seen.name].items() if name != plain]
         if others:
@@ -336,6 +283,10 @@ def _unsure(client: Client, topic: Topic) -> str:
     """Says of a client's rule that nobody who knows confirms it."""
     confidence = client.confidence(topic)
     return "" if confidence in _SURE else f" (its rule is {confidence})"
+
+
+def _knows(client: Client, topic: Topic) -> bool:
+    return client.confidence(topic) is not Confidence.ASSUMED
 
 
 def _silenced(seen: SeenTool) -> list[str]:

@@ -1,5 +1,6 @@
 """What there are grounds to say of a tool: by its own texts, and by requests that are known to be for it."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,16 +14,18 @@ from inspector.measure.check.wording import GRAMMAR, Asked, is_other_word
 from inspector.schema.schema import fields
 from inspector.search.index import ToolIndex
 from inspector.search.query import typed
-from inspector.search.vocabulary import split_words, stem, terms
+from inspector.search.vocabulary import spaced, split_words, stem, terms
 
 # A phrase with at least this cosine to a passage of the tool, which few tools are nearer to, is close to it.
-_AS_GOOD, _VERY_CLOSE, _CLOSE, _NEARER, _ALIKE = 0.5, 0.45, 0.35, 5, 0.03
+_AS_GOOD, _VERY_CLOSE, _CLOSE, _NEARER, _ALIKE = 0.5, 0.45, 0.35, 5, 0.08
 # A noun that a larger share of tools has says little about one.
 _COMMON, _EVERYWHERE = 0.08, 0.04
 # Two nouns at least this near by both encoders mean the same: of 41 pairs of synonyms that were looked at it
 # takes 18, of 49 pairs of other related nouns 2 (docs/papers/descriptions.md).
 _SAME, _SAME_STATIC = 0.69, 0.6
 _BEGINNING = 100
+# “find card in deck” finds cards.
+_PREPOSITION = re.compile(r"\b(?:in|by|from|for|with|to|of|on|at)\b")
 # A noun of several labelled requests of a tool is its own if the tool's are this share of all that have it.
 _SHARED, _OWN_SHARE, _MANY, _MUCH = 2, 0.2, 3, 0.4
 
@@ -40,6 +43,7 @@ class Grounds:
         texts = (tool.name, tool.description, *(f"{f.name} {f.description}" for f in parameters))
         self._words = tuple(dict.fromkeys(word.lower() for text in texts for word in split_words(text)))
         self._terms = frozenset(map(stem, self._words))
+        self._taken = frozenset(terms(" ".join(text for text in texts[2:])))
         self._said = frozenset(terms(f"{tool.name} {tool.description}"))
         self._own: list[set[str]] = []
         self._all = Counter[str]()
@@ -81,7 +85,13 @@ class Grounds:
         if phrase.cosine < _CLOSE:
             return self._is_nearly_only_here(head)
         is_near = phrase.cosine >= _AS_GOOD and phrase.nearer < self._most_nearer
-        return stem(head) in self._said or self._shared(head) or is_near
+        is_said = stem(head) in self._said and not self._is_input(head)
+        return is_said or self._shared(head) or is_near
+
+    def _is_input(self, noun: str) -> bool:
+        """Whether a noun is what the tool takes, and not what its name says that it is for."""
+        of_name = terms(_PREPOSITION.split(spaced(self._tool.name))[0])
+        return stem(noun) in self._taken and stem(noun) not in of_name
 
     def _is_nearly_only_here(self, head: str) -> bool:
         """Whether much of what the tool is asked has a noun, and what one other tool is asked at most."""

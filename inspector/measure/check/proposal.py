@@ -156,9 +156,9 @@ class _Tried:
 
 
 def _fits(phrase: str, others: Sequence[tuple[str, str]]) -> bool:
-    """Whether a phrase can stand beside the others: none has a word of it, or an article that others lack."""
+    """Whether a phrase can stand beside the others: they have no word of it, and all are plurals."""
     said = {term for _, other in others for term in terms(other)}
-    has_article = any(one.startswith("the ") for one in (phrase, *(other for _, other in others)))
+    has_article = any(one.startswith(("a ", "an ", "the ")) for one in (phrase, *(o for _, o in others)))
     return said.isdisjoint(terms(phrase)) and not (others and has_article)
 
 
@@ -274,10 +274,14 @@ class ProposalTrial:
             if more.reach > reach or (together and takes_nothing):
                 together, reach = [*together, phrase], more.reach
                 best.append(more)
+        said = {one.sentence for one in best}
         best += [self._at_end(text) for text in self._sentences()]
         for one in {one.sentence: one for one in best}.values():
-            first = self._measured(one.sentence, put_first(one.sentence, self._tool.description))
-            yield from (each for each in (one, first) if each.reach[0] >= before[0] and self._wins(each))
+            several = [one]
+            if one.sentence in said:
+                # When to use a tool may come before what it does; what it takes may not.
+                several.append(self._measured(one.sentence, put_first(one.sentence, self._tool.description)))
+            yield from (each for each in several if each.reach[0] >= before[0] and self._wins(each))
 
     def _wins(self, one: _Tried) -> bool:
         """Whether a request that misses the tool finds it, or finds it first."""

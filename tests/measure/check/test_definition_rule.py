@@ -146,6 +146,12 @@ def test_two_names_that_a_client_makes_one_are_told_for_both() -> None:
     assert long[1].id in both[0].message
 
 
+def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
+    dotted = [replace(GOOD, name=name, description=f"Item {name}") for name in ("get.bill", "get_bill")]
+    assert definition_rule.ONE_NAME in rules(dotted, ["codex"])
+    assert definition_rule.ONE_NAME not in rules(dotted, ["claude-desktop"])
+
+
 def test_only_a_tools_own_name_counts_as_changed() -> None:
     assert definition_rule.RENAMED in rules(replace(GOOD, name="get-invoice"), ["codex"])
     assert definition_rule.RENAMED not in rules(replace(GOOD, server="my-shop"), ["codex"])
