@@ -298,7 +298,8 @@ def _client_json(client: Client, day: date) -> dict[str, Any]:
 
 _CLIENT = (
     "name title about names{form replaced server_replaced server_lower server_limit limit over} "
-    "texts{description instructions mark changed_by first_line block} schemas{top at_top keeps largest} "
+    "texts{description bound instructions mark changed_by first_line block} "
+    "schemas{top at_top keeps largest} "
     f"listing{{before instructions most always hides_app_tools}} {_SEARCH} {_DECLARES} "
     "follows_changes protocol"
 )

@@ -121,12 +121,14 @@ class NameRule:
 class TextRule:
     """After how many characters texts are cut (0: never), and the `mark` that follows a cut.
 
+    Descriptions that are `bound` at once may end earlier than those that a search loads (0: as those).
     `changed_by` is the variable by which a person changes that. With `first_line`, only the first line of a
     server's instructions is shown. `block` is the size in bytes (UTF-8) of everything that is listed of
     servers (0: any).
     """
 
     description: int = 0
+    bound: int = 0
     instructions: int = 0
     mark: str = ""
     changed_by: str = ""

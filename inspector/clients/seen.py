@@ -90,12 +90,13 @@ def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:
 def see(client: Client, tool: Tool, name: str = "") -> SeenTool:
     """What the client makes of a tool alone, or under a name. Does not raise, whatever the tool declares."""
     name = name or sent_name(client.names, tool.server, tool.name)
-    description = cut(tool.description, client.texts.description, client.texts.mark)
+    texts, listing = client.texts, client.listing
+    bound = bool(listing.always) and tool.meta.get(listing.always) is True
+    description = cut(tool.description, (bound and texts.bound) or texts.description, texts.mark)
     schema, changes, refused = sent_schema(client.schemas, tool.input_schema)
     told = [*_name_changes(client.names, name, tool), *changes]
     if description.lost:
         told.append(f"description cut by {count(len(description.lost), 'character')}")
-    listing = client.listing
     hidden = "only its server's own view may call it" if is_for_apps_alone(tool) else ""
     return SeenTool(
         tool,
@@ -104,7 +105,7 @@ def see(client: Client, tool: Tool, name: str = "") -> SeenTool:
         function_definition(name, description.shown, schema),
         tuple(told),
         _too_long(client.names, name) or refused or (hidden if listing.hides_app_tools else ""),
-        bool(listing.always) and tool.meta.get(listing.always) is True,
+        bound,
     )
 
 

@@ -19,7 +19,8 @@ def _sure() -> Client:
     now = find_client("claude-code")
     texts = replace(now.texts, description=2048, instructions=2048)
     schemas = replace(now.schemas, at_top="refused")
-    return replace(now, facts=facts, protocol="2025-11-25", texts=texts, schemas=schemas)
+    listing = replace(now.listing, hides_app_tools=False)
+    return replace(now, facts=facts, protocol="2025-11-25", texts=texts, schemas=schemas, listing=listing)
 
 
 def _told(client: Client, *tools: Tool, instructions: str = "") -> tuple[Verdict, str]:

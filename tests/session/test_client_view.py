@@ -109,6 +109,17 @@ def test_a_tool_that_is_loaded_at_once_is_bound_and_not_listed_by_name() -> None
     assert view.before_search == view.prompt_tokens + view.tokens["s:one"]
 
 
+def test_claude_code_cuts_a_tool_that_is_loaded_at_once_earlier_and_hides_one_for_its_server_alone() -> None:
+    claude, text = find_client("claude-code"), "x" * 20_000
+    kept = [
+        len(see(claude, Tool("s", "a", text, meta={ALWAYS_LOAD: on})).definition["function"]["description"])
+        for on in (True, False)
+    ]
+    assert kept == [4_096 + 13, 16_384 + 13]
+    assert see(claude, Tool("s", "a", meta={"ui": {"visibility": ["app"]}})).refused
+    assert not see(claude, Tool("s", "a", meta={"ui": {"visibility": ["app", "model"]}})).refused
+
+
 def test_a_text_that_claude_code_cuts_ends_with_its_mark() -> None:
     seen = see(find_client("claude-code"), Tool("s", "one", "x" * 16_385)).description
     assert (len(seen.shown), seen.shown[-13:], seen.lost) == (16_397, "… [truncated]", "x")

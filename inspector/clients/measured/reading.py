@@ -17,7 +17,7 @@ from inspector.clients.measured.marks import SERVER, START, cut, is_name_of, key
 from inspector.clients.measured.wire import Outcome, SentTool
 from inspector.core.error import ProtocolError
 from inspector.core.number import count
-from inspector.core.tool import Tool
+from inspector.core.tool import ALWAYS_LOAD, Tool
 from inspector.schema.json_value import JsonObject, compact
 
 if TYPE_CHECKING:
@@ -249,9 +249,11 @@ def _listing(reading: Reading) -> Iterator[Said]:
         searches = ", ".join(_search_names(reading)) or "nothing" if not ways else ", ".join(ways)
         yield Topic.DEFERRAL, f"Tools are deferred; the model reaches them by {searches}.", where
         acts = "always_loaded" in bound
+        reading.rules["listing"] |= {"always": ALWAYS_LOAD} if acts else {}
         deferred = "is not deferred" if acts else "is deferred too"
         yield Topic.DEFERRAL, f'A tool with _meta "anthropic/alwaysLoad" {deferred}.', where
     reaches = _does("of_the_app" in reading.sent, "reach")
+    reading.rules["listing"]["hides_app_tools"] = "of_the_app" not in reading.sent
     says = f'A tool with _meta "ui": {{"visibility": ["app"]}} {reaches} the model.'
     yield Topic.LISTING, says, "all requests"
 
