@@ -5,8 +5,9 @@ import json
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Coroutine, Iterator
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from inspector.core.report import NAME, Column, Table
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.mcp.tool_file import read_definitions
 
-_LOOK_SECONDS, _LAST_WORDS = 0.2, 2_000
+_LAST_WORDS = 2_000
 
 
 @click.command()
@@ -93,61 +94,77 @@ def measure(
     if not by_hand and name not in STARTS:
         hint = f"Only {' and '.join(STARTS)} can be started here; add --by-hand to start yours yourself."
         raise ConfigError(f"there is no command known for '{name}'", hint=hint)
-    with tempfile.TemporaryDirectory(prefix="toolsight-") as temporary:
+    if requests is not None and requests.exists():
+        raise ConfigError(f"{requests} exists already", hint="Choose a new folder.")
+    with tempfile.TemporaryDirectory(prefix="toolsight-") as temporary, Progress() as progress:
         folder = Path(temporary) if requests is None else requests.resolve()
-        if requests is not None and folder.exists():
-            raise ConfigError(f"{requests} exists already", hint="Choose a new folder.")
         private_folder(folder)
-        log = ServerLog(folder / "server.jsonl")
-        talk = Conversation(log)
-        run(_measure(name, model, talk, folder, timeout, asks=not yes, by_hand=by_hand))
+        talk = Conversation(ServerLog(folder / "server.jsonl"))
+        stand_in = StandIn(talk, folder / "requests", partial(progress, "measuring"))
+        run(_measure(stand_in, name, model, folder, timeout, asks=not yes, by_hand=by_hand))
         text = _file(name, talk, folder)
     measured = read_client(str(output), text)
     write_file(output, text)
-    show(
-        {"file": str(output), "title": measured.title, "facts": len(measured.facts)},
-        [f"{measured.title}: {count(len(measured.facts), 'fact')} in {output}", *_compared(name, output)],
-    )
-
-
-def _compared(name: str, output: Path) -> Iterator[str]:
+    told = f"{measured.title}: {count(len(measured.facts), 'fact')} in {output}"
     if name in NAMES:
-        yield f"`toolsight clients diff {name} {output}` compares it with what was known."
+        told += f"; `toolsight clients diff {name} {output}` compares it with what was known"
+    show({"file": str(output), "title": measured.title, "facts": len(measured.facts)}, [told])
 
 
 async def _measure(
-    name: str, model: str, talk: Conversation, folder: Path, timeout: int, *, asks: bool, by_hand: bool
+    stand_in: StandIn, name: str, model: str, folder: Path, timeout: int, *, asks: bool, by_hand: bool
 ) -> None:
     """Have the conversation. Raises ToolsightError if it does not come to its end."""
-    stand_in = StandIn(talk, folder / "requests")
     async with listening(stand_in):
         command = server_command(fixtures_path())
         setting = Setting(folder, stand_in.address, command, folder / "server.jsonl", model)
         if by_hand:
             say(by_hand_text(setting), err=True, exact=True)
-            await _wait(stand_in, timeout, None)
-            return
-        start = STARTS[name](setting)
-        program = installed(name, start.argv[0])
-        if asks and not _agreed(program, start):
-            raise ConfigError(
-                f"{name} was not started", hint="Run the command in a terminal to confirm, or add --yes."
-            )
-        write(start)
-        registry = ProcessRegistry(folder / "processes")
-        try:
-            async with running(start, setting, registry) as process:
-                await _wait(stand_in, timeout, process)
-        finally:
-            registry.close()
-        if not talk.is_done:
-            _give_up(stand_in, folder / "output.txt")
+            await _wait(timeout, stand_in.done.wait())
+        else:
+            await _start(stand_in, name, setting, timeout, asks=asks)
+    if stand_in.failure is not None:
+        raise stand_in.failure
 
 
-def _agreed(program: str, start: Start) -> bool:
+async def _start(stand_in: StandIn, name: str, setting: Setting, timeout: int, *, asks: bool) -> None:
+    """Start the client, after a yes, and wait until the conversation or the client has ended."""
+    start = STARTS[name](setting)
+    start = replace(start, argv=(installed(name, start.argv[0]), *start.argv[1:]))
+    if asks and not _agreed(start):
+        hint = "Run the command in a terminal to confirm, or add --yes."
+        raise ConfigError(f"{name} was not started", hint=hint)
+    write(start)
+    registry = ProcessRegistry(setting.folder / "processes")
+    try:
+        async with running(start, setting, registry) as process:
+            await _wait(timeout, stand_in.done.wait(), process.wait())
+    finally:
+        registry.close()
+    if not stand_in.done.is_set():
+        said = (setting.folder / "output.txt").read_text(encoding="utf-8", errors="replace")
+        heard = count(len(stand_in.conversation.exchanges), "request")
+        told = f"the client ended after {heard} to its model, before all was asked"
+        raise ProtocolError(told, hint=said[-_LAST_WORDS:].strip())
+
+
+async def _wait(timeout: int, *ends: Coroutine[Any, Any, object]) -> None:
+    """Until one of these has ended. Raises ProtocolError after so many seconds."""
+    tasks = [asyncio.ensure_future(end) for end in ends]
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    if not done:
+        hint = "--timeout gives it longer; --requests keeps what it sent."
+        raise ProtocolError(f"the client was not done after {count(timeout, 'second')}", hint=hint)
+
+
+def _agreed(start: Start) -> bool:
     if not sys.stdin.isatty():
         return False
-    say(f"This starts {program}, with nothing of your own configuration, as:", err=True)
+    say("This starts a program, with nothing of your own configuration:", err=True)
     say(f"  {shlex.join(start.argv)}", err=True, exact=True)
     for name, value in start.variables.items():
         say(f"  {name}={value}", err=True, exact=True)
@@ -155,45 +172,13 @@ def _agreed(program: str, start: Start) -> bool:
         return click.confirm("Start it?", default=False, err=True)
 
 
-async def _wait(stand_in: StandIn, timeout: int, process: asyncio.subprocess.Process | None) -> None:
-    """Until the conversation or the process has ended. Raises ProtocolError after so many seconds."""
-    ends: set[asyncio.Future[Any]] = {asyncio.ensure_future(stand_in.done.wait())}
-    if process is not None:
-        ends.add(asyncio.ensure_future(process.wait()))
-    clock = asyncio.get_running_loop().time
-    until = clock() + timeout
-    try:
-        with Progress() as progress:
-            while not (await asyncio.wait(ends, timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED))[
-                0
-            ]:
-                progress("waiting for the client", *stand_in.conversation.progress)
-                if clock() > until:
-                    raise ProtocolError(
-                        f"the client was not done after {count(timeout, 'second')}",
-                        hint="--timeout gives it longer; --requests keeps what it sent.",
-                    )
-    finally:
-        for end in ends:
-            end.cancel()
-    if stand_in.failure is not None:
-        raise stand_in.failure
-
-
-def _give_up(stand_in: StandIn, output: Path) -> None:
-    said = output.read_text(encoding="utf-8", errors="replace")[-_LAST_WORDS:].strip()
-    heard = count(len(stand_in.conversation.exchanges), "request")
-    raise ProtocolError(f"the client ended after {heard} to its model, before all was asked", hint=said)
-
-
 def _file(name: str, talk: Conversation, folder: Path) -> str:
     """The client's file; searches as a known client does, if it does."""
     reading = Reading(talk)
     if name in NAMES:
         declared = folder / "tools.json"
-        write_file(
-            declared, json.dumps({"server_name": SERVER, "tools": list(talk.log.marks.tools.values())})
-        )
+        tools = list(talk.log.marks.tools.values())
+        write_file(declared, json.dumps({"server_name": SERVER, "tools": tools}))
         reading.compare(find_client(name), read_definitions([declared]))
     return reading.toml(find_client(name).title if name in NAMES else name, today())
 

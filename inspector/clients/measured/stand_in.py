@@ -8,7 +8,7 @@ import asyncio
 import json
 import secrets
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -31,11 +31,19 @@ _KEPT_HEADERS = ("user-agent", "anthropic-beta", "anthropic-version", "openai-be
 _CHARACTERS_A_TOKEN = 4
 
 
+def _unheard(_done: int, _total: int) -> None:
+    """Nobody wants to know."""
+
+
 class StandIn:
     """Answers as the conversation says. `failure` is what keeps it from going on."""
 
-    def __init__(self, conversation: Conversation, folder: Path) -> None:
+    def __init__(
+        self, conversation: Conversation, folder: Path, progress: Callable[[int, int], None] = _unheard
+    ) -> None:
+        """`progress` is told how many things of how many the client was asked to do."""
         self.conversation = conversation
+        self._progress = progress
         self.done = asyncio.Event()
         self.failure: ToolsightError | None = None
         self.key = secrets.token_hex(8)
@@ -87,6 +95,7 @@ class StandIn:
             return JSONResponse({"error": {"message": error.message}}, 400)
         number = len(self.conversation.exchanges)
         self._keep(number, path, body, request)
+        self._progress(*self.conversation.progress)
         if self.conversation.is_done:
             self.done.set()
         whole = answer(heard, number, calls, text)
