@@ -95,16 +95,19 @@ def left_of(text: str, size: int) -> str:
     return f"the first {head * _STEP:,}{end} reach the model, in a text of {len(text):,}"
 
 
-def cut(whole: str, text: str) -> tuple[int, str]:
-    """After how many characters one of the server's texts ends in another (0: it is whole); and in words."""
+def cut(whole: str, text: str) -> tuple[int, str, str]:
+    """After how many characters one of the server's texts ends in another, what follows, and both in words.
+
+    0 if it is whole.
+    """
     sent = text[max(text.find(whole[:START]), 0) :]
     same = (at for at, pair in enumerate(zip(whole, sent, strict=False)) if pair[0] != pair[1])
     kept = next(same, min(len(whole), len(sent)))
     if kept == len(whole):
-        return 0, f"all {kept:,} characters are sent."
+        return 0, "", f"all {kept:,} characters are sent."
     rest = sent[kept:].partition("\n")[0][:_TAIL].strip()
     then = f", then “{rest}”" if rest else ""
-    return kept, f"the first {kept:,} of {len(whole):,} characters are sent{then}."
+    return kept, rest, f"the first {kept:,} of {len(whole):,} characters are sent{then}."
 
 
 def keywords(schema: Any) -> Iterator[str]:

@@ -50,13 +50,14 @@ class Reading:
             raise ProtocolError("the client gave its model no tool", hint="Try a model that can call tools.")
         self.first: Exchange = first
         self.version = ""
+        # What stands in no table.
+        self.top: dict[str, Any] = {}
         self.facts: list[Said] = []
         for part in (_protocol, _names, _listing, _cuts, _schemas, _searches, _results):
             self.facts += part(self)
 
     def toml(self, title: str, day: date) -> str:
         """The file of the client. A ranker is left to who knows one that finds the same."""
-        follows = self.rules.pop("follows_changes", False)
         every = {
             "version": self.version,
             "platform": f"{platform.system()} {platform.machine()}",
@@ -67,7 +68,7 @@ class Reading:
         }
         name = f"{title} {self.version}".strip()
         about = f"measured on this machine, {count(len(self.talk.exchanges), 'request')} to its model"
-        lines = list(_table("", {"title": name, "about": about, "follows_changes": follows}))
+        lines = list(_table("", {"title": name, "about": about, **self.top}))
         for table, values in self.rules.items():
             lines += _table(f"[{table}]", values)
         lines += _table("[every_fact]", every)
@@ -149,7 +150,7 @@ def _protocol(reading: Reading) -> Iterator[Said]:
     if calls := reading.talk.log.calls("change_tools"):
         again = any(one["method"] == "tools/list" for one in messages[calls[0] :])
         listens = any(one["method"] == "subscriptions/listen" for one in messages)
-        reading.rules["follows_changes"] = again
+        reading.top["follows_changes"] = again
         says = f"After list_changed it {'lists' if again else 'does not list'} the server's tools again"
         says += "; it subscribes to changes." if listens else "."
         yield Topic.PROTOCOL, says, "to the server: what follows the call of change_tools"
@@ -165,6 +166,7 @@ def _declares(reading: Reading, method: str, about: JsonObject, info: JsonObject
     elicitation = capabilities.get("elicitation")
     links = isinstance(elicitation, dict) and "url" in elicitation
     reading.version = str(info.get("version", ""))
+    reading.top["protocol"] = str(about["protocolVersion"])
     reading.rules["declares"] = {
         "name": str(info.get("name", "")),
         "version": reading.version,
@@ -251,7 +253,7 @@ def _listing(reading: Reading) -> Iterator[Said]:
         acts = "always_loaded" in bound
         reading.rules["listing"] |= {"always": ALWAYS_LOAD} if acts else {}
         deferred = "is not deferred" if acts else "is deferred too"
-        yield Topic.DEFERRAL, f'A tool with _meta "anthropic/alwaysLoad" {deferred}.', where
+        yield Topic.DEFERRAL, f'A tool with _meta "{ALWAYS_LOAD}" {deferred}.', where
     reaches = _does("of_the_app" in reading.sent, "reach")
     reading.rules["listing"]["hides_app_tools"] = "of_the_app" not in reading.sent
     says = f'A tool with _meta "ui": {{"visibility": ["app"]}} {reaches} the model.'
@@ -265,11 +267,11 @@ def _search_names(reading: Reading) -> list[str]:
 def _cuts(reading: Reading) -> Iterator[Said]:
     if (known := reading.sent.get("field_end")) is not None and known[1].description:
         exchange, tool = known
-        kept, says = cut(reading.marks.tools["field_end"]["description"], tool.description)
-        reading.rules["texts"] |= {"description": kept}
+        kept, mark, says = cut(reading.marks.tools["field_end"]["description"], tool.description)
+        reading.rules["texts"] |= {"description": kept, "mark": mark}
         yield Topic.CUTS, f"Of a tool's description, {says}", _shown(exchange, f"{tool.at}.description")
     for number, (role, text, where) in enumerate(_instructions(reading)):
-        kept, says = cut(reading.marks.instructions, text)
+        kept, _, says = cut(reading.marks.instructions, text)
         is_line = kept in (line := len(reading.marks.instructions.partition("\n")[0]), line + 1)
         if number == 0:
             reading.rules["texts"] |= {"first_line": True} if is_line else {"instructions": kept}
