@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.clients.client import Client, NameRule, SchemaRule, TextRule
+from inspector.clients.client import Client, NameRule, SchemaRule, TextRule, Topic
 from inspector.core.number import count
 from inspector.core.tool import Tool, function_definition, is_for_apps_alone
 from inspector.schema.json_value import JsonObject, compact
@@ -190,6 +190,13 @@ def _sha1(text: str) -> str:
 
 def _replaced(pattern: str, text: str) -> str:
     return re.sub(pattern, "_", text) if pattern else text
+
+
+def refused_for(client: Client, seen: SeenTool) -> Topic:
+    """The topic of the rule by which a tool is refused, or hidden from the model."""
+    if _too_long(client.names, seen.name):
+        return Topic.NAMES
+    return Topic.LISTING if is_for_apps_alone(seen.tool) else Topic.SCHEMAS
 
 
 def _too_long(rule: NameRule, name: str) -> str:

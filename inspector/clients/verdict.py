@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.clients.client import Client, Confidence, Topic
-from inspector.clients.seen import SeenTool, kept_of, see_all
+from inspector.clients.seen import SeenTool, kept_of, refused_for, see_all
 from inspector.core.number import count
 from inspector.core.text import shortened
 from inspector.core.tool import Tool, is_for_apps_alone
@@ -65,11 +65,10 @@ def _findings(client: Client, seen: Sequence[SeenTool], instructions: str) -> It
     refused = [one for one in shown if one.refused]
     if refused:
         kind = Verdict.BLOCKED if len(refused) == len(shown) else Verdict.DEGRADED
-        first, limit = refused[0], client.names.limit
-        topic = Topic.NAMES if 0 < limit < len(first.name) else Topic.SCHEMAS
+        first = refused[0]
         yield (
             kind,
-            topic,
+            refused_for(client, first),
             f"{_part(refused, shown, 'tool')} refused, {_name(first.tool.name)}: {first.refused}",
         )
     if 0 < client.listing.most < len(shown):

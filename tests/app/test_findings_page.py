@@ -12,7 +12,7 @@ from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.findings import FindingsScreen
 from inspector.app.place import EditPage, FindingsPage, WhyNotPage
-from inspector.clients.client import all_clients
+from inspector.clients.client import find_client
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Catalog, Tool
 from inspector.measure.check.definition_rule import CUT, definition_findings
@@ -126,14 +126,17 @@ async def test_similar_tools_stand_beside_each_other_with_their_common_words_mar
 
 
 async def test_what_a_client_cuts_is_struck_at_its_place() -> None:
-    (tool,) = offices()["bank"].tools
+    long = LONG.replace("It checks the amount first. ", "It checks the amount first. " * 8)
+    tool = replace(offices()["bank"].tools[0], description=long)
     index = ToolIndex(semantics=None).updated([tool], {}, {})
-    (found, *_) = [one for one in definition_findings(index, all_clients(), {}) if one.rule == CUT]
+    (found, *_) = [
+        one for one in definition_findings(index, [find_client("claude-code")], {}) if one.rule == CUT
+    ]
     text = detail(found, Catalog((tool,)), {})
     struck = "".join(text.plain[span.start : span.end] for span in text.spans if "strike" in str(span.style))
     assert struck.endswith("Never use it twice.")
-    assert struck in LONG
-    assert f"after {len(LONG) - len(struck):,} of {len(LONG):,} characters" in text.plain
+    assert struck in long
+    assert f"after {len(long) - len(struck):,} of {len(long):,} characters" in text.plain
 
 
 def test_a_hidden_character_is_shown_by_its_code_point_where_it_stands() -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client, Confidence, NameRule, Topic
-from inspector.clients.seen import SeenTool, as_sent, sent_name
+from inspector.clients.seen import SeenTool, as_sent, refused_for, sent_name
 from inspector.core.number import count
 from inspector.core.settings import DiscoverySettings
 from inspector.core.text import one_line, shortened
@@ -78,7 +78,7 @@ _QUOTED = 160
 # As many pairs of similar tools as this, for each tool.
 _PAIRS = 5
 _NO_CLAIMS = Annotations()
-_SURE = (Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
+_SURE = (Confidence.MEASURED, Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
 
 
 class Ranked:
@@ -248,9 +248,9 @@ def _names(client: Client, tools: Sequence[SeenTool]) -> Iterator[Finding]:
             twins[seen.name][seen.tool.id] = _plain(client, seen)
     for seen in tools:
         plain = _plain(client, seen)
-        if seen.refused:
+        if seen.refused and _knows(client, why := refused_for(client, seen)) and why is not Topic.LISTING:
             message = f"It is refused: {seen.refused}."
-            yield _finding(REFUSED, client, seen, message, seen.name, Topic.SCHEMAS)
+            yield _finding(REFUSED, client, seen, message, seen.name, why)
         if seen.refused or not _knows(client, Topic.NAMES):
             continue
         others = [one for one, name in twins[seen.name].items() if name != plain]

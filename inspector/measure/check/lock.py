@@ -156,8 +156,9 @@ def _declared(tool: Tool) -> dict[str, Any]:
     """What a tool declares; what it leaves out is left out."""
     claims = {name: value for name, value in asdict(tool.annotations).items() if value is not None}
     given = {**asdict(tool), "annotations": claims or None, "description": _split(tool.description)}
+    given["meta"] = tool.meta or None
     del given["server"], given["name"]
-    return {name: value for name, value in given.items() if value not in (None, "", (), {})}
+    return {name: value for name, value in given.items() if value not in (None, "", ())}
 
 
 def _tool(server: str, name: str, given: Mapping[str, Any]) -> Tool:
@@ -170,6 +171,7 @@ def _tool(server: str, name: str, given: Mapping[str, Any]) -> Tool:
         given.get("output_schema"),
         given.get("title", ""),
         tuple(given.get("tags", ())),
+        dict(given.get("meta", {})),
     )
 
 

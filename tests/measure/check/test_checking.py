@@ -121,7 +121,7 @@ async def test_what_changed_since_the_snapshot_is_found_except_on_a_server_that_
 
 
 async def test_only_the_clients_that_were_asked_for_count() -> None:
-    tools = [Tool("shop", "get_" + "x" * 58, "Gives something.", annotations=READS)]
+    tools = [Tool("shop", "get_" + "x" * 124, "Gives something.", annotations=READS)]
     async with connected(servers={"shop": MemoryServer(tools)}) as rig:
         refused = check(rig.bench, Demands(clients=(find_client("claude-code"),)))
         assert definition_rule.REFUSED.name in rules(refused)

@@ -32,12 +32,12 @@ GOOD = Tool(
 
 def found(
     tools: Tool | Sequence[Tool],
-    clients: Iterable[str] = (),
+    clients: Iterable[str | Client] = (),
     instructions: str = "",
     cases: Sequence[EvalCase] = (),
 ) -> list[Finding]:
     tools = [tools] if isinstance(tools, Tool) else tools
-    chosen = tuple(map(find_client, clients))
+    chosen = tuple(find_client(one) if isinstance(one, str) else one for one in clients)
     return list(definition_findings(ToolIndex(tools), chosen, {"shop": instructions}, cases=cases))
 
 
@@ -120,9 +120,9 @@ def test_a_tool_of_the_same_name_on_another_server_is_no_similar_tool() -> None:
 
 
 def test_a_client_that_refuses_a_long_name_is_told_with_the_name() -> None:
-    [finding] = found(replace(GOOD, name="get_" + "x" * 60), ["claude-code", "none"])
+    [finding] = found(replace(GOOD, name="get_" + "x" * 124), ["claude-code", "none"])
     assert (finding.rule, finding.client) == (definition_rule.REFUSED, "claude-code")
-    assert "at most 64" in finding.message
+    assert "at most 128" in finding.message
     assert "mcp__shop__get_xxx" in finding.proof
 
 
@@ -134,7 +134,7 @@ def test_a_client_that_refuses_a_schema_is_told() -> None:
 
 
 def test_a_name_that_a_client_cuts_is_told_as_the_model_reads_it() -> None:
-    [finding] = found(replace(GOOD, name="get_" + "x" * 60), ["codex"])
+    [finding] = found(replace(GOOD, name="get_" + "x" * 124), ["codex"])
     assert finding.rule is definition_rule.NAME_CUT
     assert finding.proof.startswith("mcp__shop__get_x")
 
@@ -148,8 +148,13 @@ def test_two_names_that_a_client_makes_one_are_told_for_both() -> None:
 
 def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
     dotted = [replace(GOOD, name=name, description=f"Item {name}") for name in ("get.bill", "get_bill")]
-    assert definition_rule.ONE_NAME in rules(dotted, ["codex"])
+    assert definition_rule.ONE_NAME in rules(dotted, ["vscode"])
     assert definition_rule.ONE_NAME not in rules(dotted, ["claude-desktop"])
+    assert found(replace(GOOD, name="get_" + "x" * 124), ["claude-desktop", "jetbrains-copilot"]) == []
+
+
+def test_a_tool_that_is_meant_for_its_servers_own_view_is_not_refused() -> None:
+    assert found(replace(GOOD, meta={"ui": {"visibility": ["app"]}}), ["claude-code", "chatgpt"]) == []
 
 
 def test_only_a_tools_own_name_counts_as_changed() -> None:
@@ -157,13 +162,15 @@ def test_only_a_tools_own_name_counts_as_changed() -> None:
     assert definition_rule.RENAMED not in rules(replace(GOOD, server="my-shop"), ["codex"])
 
 
+NOW = find_client("claude-code")
+OLDER = replace(NOW, texts=replace(NOW.texts, description=2048, instructions=2048))
 LONG = f"Shows an invoice. {'It has items. ' * 150}Also for a bill that is overdue."
 
 
 def test_what_a_cut_loses_is_quoted_and_its_effect_measured_as_the_client_searches() -> None:
     cases = [EvalCase("1", "overdue bill", (frozenset({"shop:get_invoice"}),))]
     others = [Tool("shop", "print_bill", "Prints a bill.", annotations=CLAIMS)]
-    findings = found([replace(GOOD, description=LONG), *others], ["claude-code"], cases=cases)
+    findings = found([replace(GOOD, description=LONG), *others], [OLDER], cases=cases)
     [finding] = [one for one in findings if one.rule is definition_rule.CUT]
     assert "2,048 of 2,1" in finding.message
     assert "overdue" in finding.proof
@@ -174,15 +181,15 @@ def test_what_a_cut_loses_is_quoted_and_its_effect_measured_as_the_client_search
 
 def test_a_cut_that_no_request_feels_is_told_apart() -> None:
     cases = [EvalCase("1", "get invoice", (frozenset({"shop:get_invoice"}),))]
-    [finding] = found(replace(GOOD, description=LONG), ["claude-code"], cases=cases)
+    [finding] = found(replace(GOOD, description=LONG), [OLDER], cases=cases)
     assert finding.effects
     assert not finding.is_felt
 
 
 def test_instructions_that_a_client_cuts_are_told_once_for_the_server() -> None:
-    [finding] = found(GOOD, ["claude-code", "codex", "cursor"][:1], "Ask first. " * 300)
+    [finding] = found(GOOD, ["claude-code"], "Ask first. " * 400)
     assert (finding.rule, finding.subject) == (definition_rule.INSTRUCTIONS_CUT, "shop")
-    assert found(GOOD, ["cursor"], "Ask first. " * 300) == []
+    assert found(GOOD, ["cursor"], "Ask first. " * 400) == []
 
 
 def test_a_schema_that_loses_its_descriptions_names_the_parameters() -> None:
@@ -193,10 +200,10 @@ def test_a_schema_that_loses_its_descriptions_names_the_parameters() -> None:
 
 
 def test_what_holds_for_several_clients_is_said_once() -> None:
-    long = replace(GOOD, name="get_" + "x" * 62)
-    clients = ["openai-api", "anthropic-bm25"]
+    long = replace(GOOD, name="get_" + "x" * 130)
+    clients = ["anthropic-bm25", "anthropic-regex"]
     [refused] = [one for one in found(long, clients) if one.rule is definition_rule.REFUSED]
-    assert refused.client == "openai-api, anthropic-bm25"
+    assert refused.client == "anthropic-bm25, anthropic-regex"
 
 
 TEXTS = st.text(max_size=40)
