@@ -80,7 +80,7 @@ def rules(draw: st.DrawFn) -> Client:
     return replace(
         find_client("none"),
         names=draw(st.sampled_from([refused, replace(refused, over="cut")])),
-        texts=TextRule(draw(st.integers(30, 16_000) | st.just(0)), instructions),
+        texts=TextRule(draw(st.integers(30, 16_000) | st.just(0)), instructions=instructions),
         listing=ListingRule(draw(st.sampled_from(["definitions", "names", "servers"]))),
         search=SearchRule(results=draw(st.integers(1, 20))),
         follows_changes=draw(st.booleans()),
@@ -128,8 +128,8 @@ def test_a_ranker_that_finds_the_same_is_taken_over_and_equal_tools_may_change_p
 
     def search(query: str) -> list[SeenTool]:
         ranking = ranker.rank(query)
-        best = sorted(np.flatnonzero(ranking.kept), key=lambda at: -ranking.values[at])[:5]
-        return [client.seen[at] for at in best if not client.seen[at].refused]
+        best = sorted(np.flatnonzero(ranking.kept), key=lambda at: -ranking.values[at])
+        return [client.seen[at] for at in best if not client.seen[at].refused][:5]
 
     client.search = search  # type: ignore[method-assign]
     reading = Reading(client.converse())

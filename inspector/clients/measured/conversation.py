@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import count
+from typing import Literal
 
 from inspector.clients.measured.marks import SERVER, ServerLog, is_name_of, plain
 from inspector.clients.measured.wire import Call, Heard, Outcome, SentTool
@@ -16,7 +17,7 @@ _WORDS = re.compile(r"[\w.:/-]+")
 _LIST = "text(JSON.stringify(ALL_TOOLS.map(({name}) => ({name}))))"
 _LOAD = "text(JSON.stringify(ALL_TOOLS.filter(({name}) => name.includes(%s))))"
 _DONE = "Measured."
-
+_NONE: JsonObject = {}
 
 Kind = Literal["search", "load", "list", "call", "later"]
 
@@ -49,6 +50,8 @@ class Conversation:
         self.is_done = False
         self._script: Generator[tuple[Asked, ...], None, None] | None = None
         self._asked: list[Asked] = []
+        self._open: tuple[Asked, ...] = ()
+        self._ids = count()
         # Each word of a text that may be a name, with the request that had it first.
         self._words: dict[str, tuple[Exchange, str]] = {}
 
@@ -100,27 +103,22 @@ class Conversation:
 
     def _next(self, heard: Heard) -> tuple[Asked, ...]:
         """The next step, or the same one again if the client repeats its request."""
-        before = self.exchanges[-2].asked if len(self.exchanges) > 1 else ()
-        if not {one.call.id for one in before} <= {outcome.call for outcome in heard.outcomes}:
-            return before
-        if self._script is None:
-            self._script = self._steps(heard)
-        step = next(self._script, ())
-        self.is_done = not step
-        self._asked += step
-        return step
+        if {one.call.id for one in self._open} <= {outcome.call for outcome in heard.outcomes}:
+            if self._script is None:
+                self._script = self._steps(heard)
+            self._open = next(self._script, ())
+            self.is_done = not self._open
+            self._asked += self._open
+        return self._open
 
     def _steps(self, heard: Heard) -> Generator[tuple[Asked, ...], None, None]:
         marks = self.log.marks
-        search = next(
-            (one for one in heard.tools if one.way == "search" or _SEARCHES.fullmatch(one.name)), None
-        )
+        search = next(filter(_is_search, heard.tools), None)
         code = next((one for one in heard.tools if one.way == "code"), None)
         if search is not None:
-            for kind, queries in (("search", marks.queries), ("load", marks.loads)):
-                yield tuple(
-                    self._made(kind, query, search, {"query": query}, at) for at, query in enumerate(queries)
-                )
+            steps: tuple[tuple[Kind, Iterable[str]], ...] = (("search", marks.queries), ("load", marks.loads))
+            for kind, queries in steps:
+                yield tuple(self._made(kind, query, search, {"query": query}) for query in queries)
         elif code is not None:
             yield (self._made("list", "", code, {"code": _LIST}),)
             for tool in marks.loads:
@@ -130,25 +128,20 @@ class Conversation:
                 continue
             if sent.way == "listed" and code is not None:
                 line = f"text(await tools.{sent.name}({json.dumps(arguments)}))"
-                yield (self._made("call", tool, code, {"code": line}, given=arguments),)
+                yield (self._made("call", tool, code, {"code": line}, arguments),)
             else:
-                yield (self._made("call", tool, sent, arguments),)
+                yield (self._made("call", tool, sent, arguments, arguments),)
         if search is not None:
             yield (self._made("later", marks.later, search, {"query": marks.later}),)
         elif code is not None:
             yield (self._made("later", marks.later, code, {"code": _LIST}),)
 
     def _made(
-        self,
-        kind: Any,
-        what: str,
-        sent: SentTool,
-        arguments: JsonObject,
-        at: int = 0,
-        given: JsonObject | None = None,
+        self, kind: Kind, what: str, by: SentTool, given: JsonObject, arguments: JsonObject = _NONE
     ) -> Asked:
-        call = Call(f"call_{len(self._asked) + at}", sent.name, arguments, sent.namespace, sent.way)
-        return Asked(kind, what, call, arguments if given is None else given)
+        """Something to do by calling `by` with `given`; `arguments` are those of the server's tool."""
+        call = Call(f"call_{next(self._ids)}", by.name, given, by.namespace, by.way)
+        return Asked(kind, what, call, arguments)
 
     def _callable(self, tool: str) -> SentTool | None:
         """By which name the server's tool is called: as it was sent, or as others of its namespace are."""
@@ -161,7 +154,12 @@ class Conversation:
 def listed(outcome: Outcome) -> Iterator[SentTool]:
     """The tools that code printed as JSON."""
     for number, text in enumerate(part.get("text", "") for part in outcome.parts if isinstance(part, dict)):
-        if text.startswith('[{"'):
+        # What was cut is no JSON.
+        if text.startswith('[{"') and text.endswith("}]"):
             for one in json.loads(text):
                 at = f"{outcome.at}.output[{number}]"
                 yield SentTool(str(one["name"]), at, "", str(one.get("description", "")), way="listed")
+
+
+def _is_search(tool: SentTool) -> bool:
+    return tool.way == "search" or _SEARCHES.fullmatch(tool.name) is not None

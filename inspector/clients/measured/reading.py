@@ -265,11 +265,14 @@ def _search_names(reading: Reading) -> list[str]:
 
 
 def _cuts(reading: Reading) -> Iterator[Said]:
-    if (known := reading.sent.get("field_end")) is not None and known[1].description:
-        exchange, tool = known
-        kept, mark, says = cut(reading.marks.tools["field_end"]["description"], tool.description)
-        reading.rules["texts"] |= {"description": kept, "mark": mark}
-        yield Topic.CUTS, f"Of a tool's description, {says}", _shown(exchange, f"{tool.at}.description")
+    for name, rule, about in (("field_end", "description", ""), ("always_loaded", "bound", " that is bound")):
+        exchange, tool = reading.sent.get(name, (reading.first, None))
+        if tool is not None and tool.description:
+            kept, mark, says = cut(reading.marks.tools[name]["description"], tool.description)
+            is_other = kept != reading.rules["texts"].get("description")
+            reading.rules["texts"] |= {rule: kept, "mark": mark} if is_other else {}
+            at = _shown(exchange, f"{tool.at}.description")
+            yield Topic.CUTS, f"Of a tool's description{about}, {says}", at
     for number, (role, text, where) in enumerate(_instructions(reading)):
         kept, _, says = cut(reading.marks.instructions, text)
         is_line = kept in (line := len(reading.marks.instructions.partition("\n")[0]), line + 1)
