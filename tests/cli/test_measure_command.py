@@ -125,7 +125,8 @@ def test_any_client_can_be_started_by_hand(tmp_path: Path) -> None:
     assert address is not None
     configuration = tmp_path / "servers.json"
     configuration.write_text(printed[printed.index("{") : printed.rindex("}") + 1])
-    agent = [sys.executable, tiny_agent.__file__, "--mcp-config", str(configuration)]
+    program = shutil.copy(tiny_agent.__file__, tmp_path)
+    agent = [sys.executable, program, "--mcp-config", str(configuration)]
     subprocess.run(agent, env={**os.environ, "ANTHROPIC_BASE_URL": address[1]}, check=True, timeout=60)
     assert waiting.wait(60) == 0
     assert find_client(str(file)).title == "mine 0.1"

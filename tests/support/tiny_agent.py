@@ -1,6 +1,6 @@
 """An agent as small as can be, started as `claude`: MCP over stdio, Anthropic's Messages, no rule of its own.
 
-A file `mode` beside it makes it `hang`, or `end` at once. `environment.json` is what it was started with.
+To be copied into a folder of the test's own: a file `mode` beside it makes it `hang`, or `end` at once. `environment.json` is what it was started with.
 """
 
 import json
