@@ -1,6 +1,7 @@
 """An agent as small as can be, started as `claude`: MCP over stdio, Anthropic's Messages, no rule of its own.
 
-To be copied into a folder of the test's own: a file `mode` beside it makes it `hang`, or `end` at once. `environment.json` is what it was started with.
+It is copied into a folder of the test's own. A file `mode` beside it makes it `hang`, or `end` at once; in
+`environment.json` is what it was started with.
 """
 
 import json
