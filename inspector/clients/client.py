@@ -89,7 +89,8 @@ class Fact:
         """Its confidence, what it was seen with and when, and whether it is stale, for people."""
         told = [f"{self.confidence}{', a remark' if self.remark else ''}", self.seen_with]
         if self.date:
-            told.append(f"{self.dated} {self.date}{', stale' if self.is_stale(today) else ''}")
+            dated = f"{self.dated} " if self.dated != self.confidence else ""
+            told.append(f"{dated}{self.date}{', stale' if self.is_stale(today) else ''}")
         return "; ".join(filter(None, (*told, self.request)))
 
     @property

@@ -86,7 +86,7 @@ request = "request 2: tools[4].description"
 def test_the_file_of_a_measured_client_is_read_with_what_every_fact_has() -> None:
     fact = read_client("mine", MEASURED).facts[0]
     assert (fact.seen_with, fact.date) == ("2.1, linux", "2026-11-26")
-    told = "measured; 2.1, linux; measured 2026-11-26; request 2: tools[4].description"
+    told = "measured; 2.1, linux; 2026-11-26; request 2: tools[4].description"
     assert fact.evidence(date(2026, 11, 26)) == told
 
 
