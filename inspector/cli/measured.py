@@ -215,7 +215,7 @@ def _rules(first: Client, second: Client) -> Iterator[tuple[str, tuple[Any, Any]
     for table, values in a.items():
         if isinstance(values, dict):
             yield from ((f"{table}.{key}", (value, b[table][key])) for key, value in values.items())
-        elif table == "follows_changes":
+        elif table in ("follows_changes", "protocol"):
             yield table, (values, b[table])
 
 
