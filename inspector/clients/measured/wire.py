@@ -239,13 +239,10 @@ def _messages_events(whole: JsonObject) -> Iterator[JsonObject]:
 
 
 def _chat_answer(heard: Heard, number: int, calls: tuple[Call, ...], text: str) -> JsonObject:
+    functions = [{"name": one.name, "arguments": json.dumps(one.arguments)} for one in calls]
     wanted = [
-        {
-            "id": one.id,
-            "type": "function",
-            "function": {"name": one.name, "arguments": json.dumps(one.arguments)},
-        }
-        for one in calls
+        {"id": one.id, "type": "function", "function": function}
+        for one, function in zip(calls, functions, strict=True)
     ]
     message = {"role": "assistant", "content": None if calls else text}
     return {
