@@ -102,7 +102,7 @@ def test_a_text_of_a_result_is_measured_by_what_is_left_of_it(tmp_path: Path) ->
     found = measured(following(tmp_path, find_client("none"), "chat", results=10_000))
     said = [fact.says for fact in found.facts if fact.topic is Topic.RESULTS]
     assert "Of a text of 9,000 characters, all reach the model." in said
-    assert "Of a text of 39,000 characters, the first 10,000 reach the model, in a text of 10,000." in said
+    assert "Of a text of 39,000 characters, the first 10,000 reach the model." in said
 
 
 def test_what_a_client_was_not_seen_to_do_is_no_fact(tmp_path: Path) -> None:

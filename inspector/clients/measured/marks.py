@@ -92,7 +92,7 @@ def left_of(text: str, size: int) -> str:
         return "all reach the model"
     tail = found[head:]
     end = f" and the last {size - tail[0]:,}" if tail and size - tail[-1] <= _STEP else ""
-    return f"the first {head * _STEP:,}{end} reach the model, in a text of {len(text):,}"
+    return f"the first {head * _STEP:,}{end} reach the model"
 
 
 def cut(whole: str, text: str) -> tuple[int, str, str]:
