@@ -95,11 +95,6 @@ class Reading:
                 found[name] = max(named, key=lambda one: (bool(one[1].description), -len(one[1].name)))
         return found
 
-    def found(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Each query and the tools of the server that it found, in order."""
-        for _, asked, outcome in self.of("search"):
-            yield asked.what, tuple(self.id(tool) for tool in outcome.found if tool.name)
-
     def compare(self, client: Client, tools: Sequence[Tool]) -> None:
         """Take over a known client's ranker, if it finds much the same; `tools` are the marked server's.
 
@@ -110,7 +105,10 @@ class Reading:
         from inspector.search.catalog_rankers import CatalogRankers
         from inspector.search.index import ToolIndex
 
-        searches = dict(self.found())
+        searches = {
+            asked.what: [self.id(tool) for tool in outcome.found if tool.name]
+            for _, asked, outcome in self.of("search")
+        }
         if not client.search.ranker or not searches:
             return
         sent = [tool for tool in tools if tool.name in self.sent]
@@ -247,9 +245,10 @@ def _listing(reading: Reading) -> Iterator[Said]:
     says += f"; of the others, {before} are known." if is_deferred and before != "nothing" else "."
     yield Topic.LISTING, says, where
     if is_deferred:
-        ways = sorted({tool.way for tool in first.heard.tools} - {"tool"})
-        searches = ", ".join(_search_names(reading)) or "nothing" if not ways else ", ".join(ways)
-        yield Topic.DEFERRAL, f"Tools are deferred; the model reaches them by {searches}.", where
+        ways = {tool.name for tool in first.heard.tools if tool.way == "code"}
+        ways |= {asked.call.name for _, asked, _ in reading.of("search")}
+        by = ", ".join(sorted(ways)) or "nothing"
+        yield Topic.DEFERRAL, f"Tools are deferred; the model reaches them by {by}.", where
         acts = "always_loaded" in bound
         reading.rules["listing"] |= {"always": ALWAYS_LOAD} if acts else {}
         deferred = "is not deferred" if acts else "is deferred too"
@@ -258,10 +257,6 @@ def _listing(reading: Reading) -> Iterator[Said]:
     reading.rules["listing"]["hides_app_tools"] = "of_the_app" not in reading.sent
     says = f'A tool with _meta "ui": {{"visibility": ["app"]}} {reaches} the model.'
     yield Topic.LISTING, says, "all requests"
-
-
-def _search_names(reading: Reading) -> list[str]:
-    return sorted({asked.call.name for _, asked, _ in reading.of("search")})
 
 
 def _cuts(reading: Reading) -> Iterator[Said]:
