@@ -162,7 +162,7 @@ def file(tmp_path: Path) -> str:
 
 
 def test_a_clients_file_is_taken_wherever_a_clients_name_is(file: str, toolsight: Toolsight) -> None:
-    assert "measured; 2; measured 2027-01-02; request 1: tools[3]" in toolsight("clients", file).stdout
+    assert "measured; 2; 2027-01-02; request 1: tools[3]" in toolsight("clients", file).stdout
     tools = toolsight("tools", "--client", file, "--", sys.executable, WEATHER)
     assert tools.exit_code == 0
     searched = toolsight("search", "rain", "--client", file, "--", sys.executable, WEATHER)
