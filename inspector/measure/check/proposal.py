@@ -284,12 +284,9 @@ class ProposalTrial:
             yield from (each for each in several if each.reach[0] >= before[0] and self._wins(each))
 
     def _wins(self, one: _Tried) -> bool:
-        """Whether a request that misses the tool finds it, or finds it first."""
+        """Whether a request that misses the tool finds it, or sooner."""
         ranks = (one.effect.ranks[query] for query in self.missed[:_MOST_OWN])
-        return any(
-            after and (before is None or after < before) and (after == 1 or after <= FOUND < (before or 9))
-            for before, after in ranks
-        )
+        return any(after and after <= FOUND and (not before or after < before) for before, after in ranks)
 
     def _phrases(self) -> list[tuple[str, str]]:
         """(verb, noun phrase) of what requests ask for and what there are grounds for, in English."""
