@@ -9,6 +9,7 @@ from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
 from inspector.config.file import server_files
 from inspector.core.number import count
+from inspector.core.ports import ChatModel
 from inspector.core.server import ServerPhase
 from inspector.measure.check import definition_rule, lock, trust_rule
 from inspector.measure.check.definition_rule import definition_findings
@@ -131,12 +132,11 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     retrieval = session.retrieval
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
-    misses = missed(tried)
-    cases = [*retrieval.given(), *(as_case(one, number) for number, one in enumerate(wanted, 1))]
+    cases = _cases(session, wanted)
     findings = [
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
-        *missing_words(misses, retrieval.rankers),
+        *missing_words(missed(tried), retrieval.rankers),
         *_of_catalog(session, cases, demands.clients),
     ]
     left_out = Counter(one.rule.name for one in findings)
@@ -148,7 +148,6 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         servers,
         tried,
         by_severity(kept),
-        tuple(_proposals(session, misses, cases)),
         disabled=tuple(Disabled(rule, reason, left_out[rule]) for rule, reason in demands.disabled.items()),
         suppressed=tuple(one for one in findings if one.rule.name in demands.disabled),
         places=places,
@@ -188,14 +187,25 @@ def _of_catalog(
     yield from trust_findings(retrieval.index.tools, instructions)
 
 
-def _proposals(
-    session: SessionView, misses: Mapping[str, Sequence[str]], cases: Sequence[EvalCase]
-) -> Iterator[Proposal]:
-    """Sentences for the tools that requests miss."""
-    retrieval, count_of = session.retrieval, session.accounting.meter.tool
-    for tool_id, queries in misses.items():
-        ranker = retrieval.ranker_name
-        yield from ProposalTrial(retrieval.rankers, ranker, tool_id, queries, cases, count_of).all()
+async def with_proposals(
+    session: SessionView, report: CheckReport, model: ChatModel | None = None
+) -> CheckReport:
+    """The report with sentences for the tools that its expectations miss. Raises ModelError.
+
+    What a `model` writes is tried beside what is made of the requests.
+    """
+    retrieval, tokens = session.retrieval, session.accounting.meter.tool
+    cases, found = _cases(session, [one.expectation for one in report.expectations]), list[Proposal]()
+    for tool_id, queries in missed(report.expectations).items():
+        trial = ProposalTrial(retrieval.rankers, retrieval.ranker_name, tool_id, queries, cases, tokens)
+        found += (trial if model is None else await trial.written_by(model)).all()
+    return replace(report, proposals=tuple(found))
+
+
+def _cases(session: SessionView, expectations: Sequence[Expectation]) -> list[EvalCase]:
+    """The session's labelled requests, and what is expected."""
+    wanted = (as_case(one, number) for number, one in enumerate(expectations, 1))
+    return [*session.retrieval.given(), *wanted]
 
 
 def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
