@@ -128,6 +128,26 @@ def test_a_description_that_puts_the_wrong_tool_first_names_who_loses() -> None:
     assert all("(show" not in one.description for one in trial.all())
 
 
+def test_a_sentence_with_which_another_tool_loses_its_first_place_is_not_proposed() -> None:
+    known = "open a bill"
+    index, ranker = CATALOGS[True].index, CATALOGS[True].get("hybrid")
+    first = index.ids[ranker.rank(known).order(1)[0]]
+    case = EvalCase("1", known, (frozenset({first}),))
+    (found,) = _trial(BILL).all()
+    assert _trial(BILL).effect(found.description).losers == ()
+    trial = _trial(BILL, cases=(case,))
+    assert trial.effect(found.description).losers == (Loser(first, known),)
+    assert trial.all() == ()
+
+
+def test_a_word_that_many_tools_have_says_nothing_about_one() -> None:
+    tool = Tool("crm", "invoice_box", "The box.")
+    many = [Tool("crm", f"t{number}", "An invoice." if number < 3 else "Other.") for number in range(20)]
+    for others, admitted in ((many, []), (many[3:], ["invoice"])):
+        grounds = Grounds(rankers_of((*others, tool)).index, tool, ())
+        assert [one.head for one in grounds.admitted(asked_in("open an invoice for me"))] == admitted
+
+
 WORDS = (
     "show|me|an|invoice|bill|the|customers|77|Alvarez|“late fee”|send|a|reminder|order|İx|\ud800|\0"
     "|search|wiki|pages|of|x@y.z"
