@@ -45,6 +45,7 @@ class Grounds:
         texts = (tool.name, tool.description, *(f"{f.name} {f.description}" for f in parameters))
         self._words = tuple(dict.fromkeys(word.lower() for text in texts for word in split_words(text)))
         self._terms = frozenset(map(stem, self._words))
+        self._name = spaced(tool.name).split()
         self._taken = frozenset(terms(" ".join(text for text in texts[2:])))
         self._said = frozenset(terms(f"{tool.name} {tool.description}"))
         self._own: list[set[str]] = []
@@ -77,7 +78,7 @@ class Grounds:
     def _acts(self) -> bool:
         """Whether the tool changes something, by its claims, its name or how its description begins."""
         first = split_words(self._tool.description.lower()[:_BEGINNING])[:1]
-        words = {stem(word) for word in (*split_words(self._tool.name.lower()), *first)}
+        words = {stem(word) for word in (*self._name, *first)}
         reads = not words.isdisjoint(map(stem, READS))
         return destroys(self._tool) or (not reads and not words.isdisjoint(map(stem, ACTS)))
 
@@ -87,8 +88,8 @@ class Grounds:
         if phrase.cosine < _CLOSE:
             return self._is_nearly_only_here(head)
         is_near = phrase.cosine >= _AS_GOOD and phrase.nearer < self._most_nearer
-        is_its_own = (stem(head) in self._said or is_near) and not self._is_input(head)
-        return is_its_own or self._shared(head)
+        is_its_own = stem(head) in self._said or is_near or self._shared(head)
+        return is_its_own and not self._is_input(head)
 
     def _is_input(self, noun: str) -> bool:
         """Whether a noun is what the tool takes, and not what it is for by its name and first sentence."""
@@ -140,7 +141,7 @@ class Grounds:
     def _verb(self, one: Asked) -> str:
         """The verb if the tool's texts have it or a synonym, or if both only read; else that of its name."""
         is_said = self._has(one.verb) or any(is_other_word(one.verb, word) for word in self._words)
-        reads = next((word for word in split_words(self._tool.name.lower()) if word in READS), "")
+        reads = next((word for word in self._name if word in READS), "")
         if one.verb and (is_said or (reads and one.verb in READS)):
             return one.verb
         # “Use this to search a bill” is no English.

@@ -56,7 +56,7 @@ _NOUN_SHARE = 20
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z’'-]*|[^\sA-Za-z]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _LONGEST_PHRASE, _LONGEST_REQUEST = 5, 2_000
-_VERBS = STEP_VERBS | READS
+_VERBS = (STEP_VERBS | READS) - STOP_WORDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,12 @@ def test_what_a_tool_does_is_said_with_its_own_verb() -> None:
     assert _grounds(replace(REMINDER, name="reminder", description="Sends it."), request) == ["send reminder"]
     assert _grounds(replace(REMINDER, name="reminder"), request) == []
     assert _grounds(Tool("crm", "get_invoice", "Get one."), "show me bill 77") == ["show bill"]
+    assert _grounds(Tool("crm", "searchInvoice", "Get one."), "is there an invoice for me?") == [
+        "find invoice"
+    ]
+    assert _grounds(Tool("crm", "deleteInvoice", "Gone for good."), "is there an invoice for me?") == []
+    taken = Tool("crm", "find_card_in_deck", "Find a card in a deck.", _parameters(deck={}, card={}))
+    assert _grounds(taken, "find a card of the deck of the game") == ["find card"]
 
 
 def test_a_tool_that_changes_something_is_never_for_a_request_that_only_asks() -> None:
