@@ -71,9 +71,9 @@ TASKS = (
         "find",
         (
             Step("search", ("F3",), "ours", QUERY, ("Enter",)),
-            Step("why-not", ("G", "w"), "missing words"),
+            Step("why-not", ("p",), "missing words", "dunning_run", ("Enter",)),
             Step("sentences", (), "Use this to send reminders"),
-            Step("draft", ("Down", "Enter"), "draft only"),
+            Step("difference", ("Enter",), "Write this into"),
         ),
     ),
     Task(
@@ -209,10 +209,10 @@ def record() -> str:
             frame(0.35)
         for keys, sees, seconds in (
             (("Enter",), "ours", 2.0),
-            (("G",), "dunning_run", 1.5),
-            (("w",), "Use this to send reminders", 4.0),
-            (("Down",), "Use this to send reminders", 1.5),
-            (("Enter",), "draft only", 5.0),
+            (("p",), "Which tool is yours", 1.0),
+            (("dunning_run",), "dunning_run", 1.0),
+            (("Enter",), "Use this to send reminders", 4.0),
+            (("Enter",), "Write this into", 5.0),
         ):
             shown.press(*keys)
             shown.until(sees)
