@@ -1,5 +1,6 @@
 """Tries sentences for a tool's description: what they win for its own requests, and what others lose."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -203,10 +204,7 @@ class ProposalTrial:
 
     def all(self) -> tuple[Proposal, ...]:
         """What is worth proposing once everything has been tried."""
-        proposed: tuple[Proposal, ...] = ()
-        for proposed in self.run():  # noqa: B007 - the last one counts
-            pass
-        return proposed
+        return next(iter(deque(self.run(), maxlen=1)), ())
 
     def effect(self, description: str) -> Effect:
         """What another description would change, whoever wrote it: with the tools that would lose by it."""
