@@ -45,6 +45,18 @@ def test_an_expectation_that_holds_exits_0_one_that_does_not_3_and_never_reports
     assert (reported.exit_code, "0 of 1 expectation held" in reported.stdout) == (0, True)
 
 
+def test_of_many_expectations_the_text_shows_those_that_do_not_hold_and_all_of_them_when_asked(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    many = [word for number in range(20) for word in ("--expect", f"late orders {number} -> list_orders")]
+    check = ("check", "--no-model", stored(tmp_path), *many, "--expect", BREAKS)
+    told = toolsight(*check).stdout
+    assert "late orders -> shop:refund_order" in told
+    assert "late orders 7" not in told
+    assert "20 of 21 expectations held" in told
+    assert "late orders 7" in toolsight(*check, "--all").stdout
+
+
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 3), ("never", 0)])
 def test_findings_fail_from_the_level_that_was_asked_for(
     toolsight: Toolsight, tmp_path: Path, level: str, code: int
