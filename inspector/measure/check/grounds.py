@@ -22,7 +22,7 @@ _AS_GOOD, _VERY_CLOSE, _CLOSE, _NEARER, _ALIKE = 0.5, 0.45, 0.35, 5, 0.08
 # A noun that a larger share of tools has says little about one.
 _COMMON, _EVERYWHERE = 0.08, 0.04
 # Two nouns at least this near by both encoders mean the same: of 41 pairs of synonyms that were looked at it
-# takes 18, of 49 pairs of other related nouns 2 (docs/papers/descriptions.md).
+# takes 18, of 51 pairs of other related nouns 1 (docs/papers/descriptions.md).
 _SAME, _SAME_STATIC = 0.69, 0.6
 _BEGINNING = 100
 _SEARCHES = ("search", "query", "lookup", "view", "is", "has", "check", "count", "validate")

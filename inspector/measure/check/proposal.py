@@ -344,7 +344,7 @@ class ProposalTrial:
         after = {query: Standings(ranker.rank(query)) for query in self._wanted}
         ranks = {query: (self._rank(self._before[query]), self._rank(after[query])) for query in self._wanted}
         tokens = self.count(edited) - self.count(self._tool)
-        effect = Effect(self.ranker_name, ranks, tokens, self._confidence(after))
+        effect = Effect(self.ranker_name, ranks, tokens, _confidence(self._before, after))
         return _Tried(sentence, description, tokens, self._reach(after), effect, rankers)
 
     def _rank(self, standings: Standings) -> int | None:
@@ -356,11 +356,15 @@ class ProposalTrial:
         own = [found[self._position] for found in standings.values()]
         return sum(one.kept and one.rank <= FOUND for one in own), float(np.mean([1 / o.rank for o in own]))
 
-    def _confidence(self, after: dict[str, Standings]) -> tuple[float, float] | None:
-        pairs = [
-            (self._before[query].ranking.probability, after[query].ranking.probability) for query in after
-        ]
-        known = [(before, now) for before, now in pairs if before is not None and now is not None]
-        return (
-            (float(np.mean([b for b, _ in known])), float(np.mean([n for _, n in known]))) if known else None
-        )
+
+def _confidence(
+    before: Mapping[str, Standings], after: Mapping[str, Standings]
+) -> tuple[float, float] | None:
+    """The mean confidence over the requests, before and after; None for rankers without one."""
+    pairs = [(before[query].ranking.probability, now.ranking.probability) for query, now in after.items()]
+    known = [(was, now) for was, now in pairs if was is not None and now is not None]
+    return (
+        (float(np.mean([was for was, _ in known])), float(np.mean([now for _, now in known])))
+        if known
+        else None
+    )
