@@ -28,7 +28,7 @@ from inspector.reliability.approval import why_ask
 from inspector.session.setup import exemptions
 from inspector.session.workbench import Workbench
 
-_STDERR_LINES, _CHANGED_LINES = 5, 12
+STDERR_LINES, _CHANGED_LINES = 5, 12
 # What no server is called: every server.
 _EVERY = "\0"
 _FLAW = "what outcome count"
@@ -90,7 +90,7 @@ def _servers(bench: Workbench, states: Iterable[ServerState]) -> Iterator[str | 
             yield f"\n{server.name}: {server.reason}"
             if server.hint:
                 yield f"  try: {server.hint}"
-            yield from (f"  | {line}" for line in server.stderr_tail.splitlines()[-_STDERR_LINES:])
+            yield from (f"  | {line}" for line in server.stderr_tail.splitlines()[-STDERR_LINES:])
         lines = [f"skipped {one.name}: {one.reason}" for one in server.skipped]
         lines += map(str, _flaws(bench, server.name))
         if lines:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from inspector.cli.catalog import STDERR_LINES
 from inspector.cli.check_format import github, junit, sarif
 from inspector.cli.clients import as_clients
 from inspector.cli.composition import chosen_model
@@ -45,7 +46,7 @@ _PROOF = (
     "requests{text:expectation.text chosen{times of interval} called{times of interval} errors told}}"
 )
 _REPORT = (
-    "servers{name tools tokens failure hint} tokens tokenizer budget ranker "
+    "servers{name tools tokens failure hint stderr} tokens tokenizer budget ranker "
     "expectations{text:expectation.text query:expectation.query tools:expectation.tools "
     "within:expectation.within least:expectation.confidence tool rank confidence first holds problem} "
     "findings{rule:rule.name title:rule.title severity:rule.severity stage:rule.stage server tool message "
@@ -249,6 +250,7 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
         yield f"turned off: {off.rule}, {count(off.findings, 'finding')}: {off.reason}"
     for server in report.failed:
         yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
+        yield from (f"  | {line}" for line in server.stderr.splitlines()[-STDERR_LINES:])
     yield f"\n{_summary(report, len(shown))}"
 
 

@@ -86,13 +86,17 @@ def test_an_expectation_that_cannot_be_meant_is_a_usage_error(
 def test_a_server_that_fails_exits_1_with_what_was_found_on_the_others(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:
-    servers = {"light": light(), "crm": {"command": sys.executable, "args": ["-c", "raise SystemExit(4)"]}}
+    servers = {
+        "light": light(),
+        "crm": {"command": sys.executable, "args": ["-c", "raise SystemExit('no key')"]},
+    }
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     check = ("check", "--no-model", "--config", str(file), "--approve", "--expect", "leads -> crm:list")
     done = toolsight(*check, "--fail-on", "never", "--all", "--update", "--snapshot", "tools.lock.json")
     assert done.exit_code == 1
     assert "crm failed, so its tools were not checked" in done.stdout
+    assert "| no key" in done.stdout
     assert "no connected server has the tool" in done.stdout
     assert "light:get_forecast" in done.stdout
     assert "tools.lock.json was not written" in done.stderr

@@ -47,13 +47,17 @@ RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, OVER_B
 
 @dataclass(frozen=True, slots=True)
 class CheckedServer:
-    """A server, how many tools it has and the tokens of their definitions; `failure` is "" if it is ready."""
+    """A server, how many tools it has and the tokens of their definitions; `failure` is "" if it is ready.
+
+    `stderr` is the end of what a failed server wrote there.
+    """
 
     name: str
     tools: int = 0
     tokens: int = 0
     failure: str = ""
     hint: str = ""
+    stderr: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +137,16 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
     cases = _cases(session, wanted)
-    findings = [
+    every = [
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
         *missing_words(missed(tried), retrieval.rankers),
         *_of_catalog(session, cases, demands.clients),
     ]
+    # What is hidden and came since the snapshot is found twice.
+    findings = list(
+        {(one.rule, one.subject, one.client, one.proof): one for one in reversed(every)}.values()
+    )[::-1]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
     places = _places(session, told_of)
@@ -231,8 +239,8 @@ def _servers(session: SessionView) -> Iterator[CheckedServer]:
         tokens[tool.server] += session.accounting.meter.tool(tool)
     for name, state in session.state.servers.items():
         is_failed = state.phase is ServerPhase.FAILED
-        failure, hint = (state.reason or "it failed", state.hint) if is_failed else ("", "")
-        yield CheckedServer(name, tools[name], tokens[name], failure, hint)
+        told = (state.reason or "it failed", state.hint, state.stderr_tail) if is_failed else ()
+        yield CheckedServer(name, tools[name], tokens[name], *told)
 
 
 def _over_budget(servers: Sequence[CheckedServer], budget: int) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ from inspector.measure.check.checking import (
 from inspector.measure.check.expectation import LACKING, Expectation, ExpectationResult, parse
 from inspector.measure.check.finding import Effect, Finding, Severity
 from inspector.measure.check.lock import Snapshot
+from inspector.measure.check.trust_rule import HIDDEN
 from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import READS, configured, connected, shop_and_weather
@@ -146,6 +147,15 @@ async def test_what_changed_since_the_snapshot_is_found_except_on_a_server_that_
     report = await checked(Demands(snapshot=before), failing=True)
     drift = [one.subject for one in report.findings if one.rule in lock.RULES]
     assert drift == ["weather:get_forecast"]
+
+
+async def test_a_hidden_character_that_came_since_the_snapshot_is_told_once() -> None:
+    shown = Tool("shop", "get_order", "Gives an order.", annotations=READS)
+    async with connected(
+        servers={"shop": MemoryServer([replace(shown, description="Gives\u200b an order.")])}
+    ) as rig:
+        report = check(rig.bench, Demands(snapshot=Snapshot.of([shown], {})))
+    assert [one.rule for one in report.findings].count(HIDDEN) == 1
 
 
 async def test_only_the_clients_that_were_asked_for_count() -> None:
