@@ -1,4 +1,4 @@
-"""The server of the walk: what someone may have on the first day, with one tool that nobody finds."""
+"""The server of the walk: what someone may have on the first day, with one tool that few find."""
 
 from mcp.server.mcpserver import MCPServer
 
@@ -25,7 +25,7 @@ def void_invoice(invoice: int) -> str:
 
 @server.tool()
 def dunning_run(document: int) -> str:
-    """Start a run for one document."""
+    """Send a reminder."""
     return f"sent for {document}"
 
 

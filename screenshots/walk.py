@@ -29,7 +29,7 @@ SERVER = FOLDER / "own_server.py"
 REPORT = FOLDER.parent / "docs" / "walk.md"
 SIZES = ((80, 24), (120, 36))
 RECORDED = (120, 36)
-QUERY = "remind a customer about unpaid invoices"
+QUERY = "send reminders to customers with unpaid invoices"
 QUESTION = "List the invoices of a customer"
 PATIENCE = 60.0
 # The colors of cells that the app leaves as they are: those of its dark theme.
@@ -71,9 +71,9 @@ TASKS = (
         "find",
         (
             Step("search", ("F3",), "ours", QUERY, ("Enter",)),
-            Step("why-not", ("G", "w"), "missing words"),
-            Step("additions", (), "in the first sentence"),
-            Step("draft", ("Down", "Enter"), "draft only"),
+            Step("why-not", ("p",), "missing words", "dunning_run", ("Enter",)),
+            Step("sentences", (), "Use this to send reminders"),
+            Step("difference", ("Enter",), "Write this into"),
         ),
     ),
     Task(
@@ -192,7 +192,7 @@ def do(shown: Terminal, step: Step) -> None:
 
 
 def record() -> str:
-    """Return the recording: search, why not, take an addition, and the rank moves."""
+    """Return the recording: search, why not, take a sentence, and the rank moves."""
     frames: list[tuple[str, float]] = []
     with terminal(RECORDED) as shown:
 
@@ -209,10 +209,10 @@ def record() -> str:
             frame(0.35)
         for keys, sees, seconds in (
             (("Enter",), "ours", 2.0),
-            (("G",), "dunning_run", 1.5),
-            (("w",), "in the first sentence", 4.0),
-            (("Down",), "in the first sentence", 1.5),
-            (("Enter",), "draft only", 5.0),
+            (("p",), "Which tool is yours", 1.0),
+            (("dunning_run",), "dunning_run", 1.0),
+            (("Enter",), "Use this to send reminders", 4.0),
+            (("Enter",), "Write this into", 5.0),
         ):
             shown.press(*keys)
             shown.until(sees)
@@ -227,8 +227,8 @@ def report(tasks: Sequence[Task] = TASKS) -> str:
         "# Three tasks, key by key",
         "",
         "`python -m screenshots.walk` takes these steps in tmux with default settings, at 80x24 and 120x36,",
-        "on [a server with four tools](../screenshots/own_server.py), one of which (`dunning_run`) no search",
-        "finds. The counts leave out typed text. The app is already open and the server connected.",
+        "on [a server with four tools](../screenshots/own_server.py), one of which (`dunning_run`) ranks",
+        "low. The counts leave out typed text. The app is already open and the server connected.",
     ]
     for task in tasks:
         total = sum(step.count for step in task.steps)

@@ -30,7 +30,7 @@ from inspector.session.client_view import verdicts_on
 from inspector.session.setup import exemptions
 from inspector.session.workbench import Workbench
 
-_STDERR_LINES, _CHANGED_LINES = 5, 12
+STDERR_LINES, _CHANGED_LINES = 5, 12
 # What no server is called: every server.
 _EVERY = "\0"
 _FLAW = "what outcome count"
@@ -101,7 +101,7 @@ def _servers(
             yield f"\n{server.name}: {server.reason}"
             if server.hint:
                 yield f"  try: {server.hint}"
-            yield from (f"  | {line}" for line in server.stderr_tail.splitlines()[-_STDERR_LINES:])
+            yield from (f"  | {line}" for line in server.stderr_tail.splitlines()[-STDERR_LINES:])
         lines = [f"skipped {one.name}: {one.reason}" for one in server.skipped]
         lines += map(str, _flaws(bench, server.name))
         if lines:

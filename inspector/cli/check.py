@@ -1,7 +1,7 @@
 """`toolsight check`: expectations and findings about definitions, for people and for CI."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from inspector.cli.catalog import STDERR_LINES
 from inspector.cli.check_format import github, junit, sarif
 from inspector.cli.clients import as_clients
 from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_raw, say_report
 from inspector.clients.client import Client, all_clients, find_client
@@ -21,8 +22,15 @@ from inspector.core.number import count, money, percent, tokens
 from inspector.core.ports import ChatModel
 from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Column, Table, selected
 from inspector.measure.check.check_file import find_check
-from inspector.measure.check.checking import RULES, CheckReport, Demands, check as check_session, snapshot_of
-from inspector.measure.check.expectation import parse, read_expectations
+from inspector.measure.check.checking import (
+    RULES,
+    CheckReport,
+    Demands,
+    check as check_session,
+    snapshot_of,
+    with_proposals,
+)
+from inspector.measure.check.expectation import Expectation, parse, read_expectations
 from inspector.measure.check.finding import Effect, Finding, Proposal, Severity
 from inspector.measure.check.lock import Snapshot
 from inspector.measure.check.proposal import is_first
@@ -38,7 +46,7 @@ _PROOF = (
     "requests{text:expectation.text chosen{times of interval} called{times of interval} errors told}}"
 )
 _REPORT = (
-    "servers{name tools tokens failure hint} tokens tokenizer budget ranker "
+    "servers{name tools tokens failure hint stderr} tokens tokenizer budget ranker "
     "expectations{text:expectation.text query:expectation.query tools:expectation.tools "
     "within:expectation.within least:expectation.confidence tool rank confidence first holds problem} "
     "findings{rule:rule.name title:rule.title severity:rule.severity stage:rule.stage server tool message "
@@ -137,7 +145,8 @@ def check(
 ) -> None:
     """Check that requests find tools and clients get them.
 
-    The exit code is 3 if an expectation does not hold or a finding is as severe as --fail-on.
+    The exit code is 3 if an expectation does not hold or a finding is as severe as --fail-on. The model of
+    --model writes sentences for tools that are missed, too.
 
     \b
     toolsight check server.py --expect "show bill 77 -> get_invoice"
@@ -148,7 +157,7 @@ def check(
         raise click.UsageError("--update needs --snapshot FILE, or a snapshot in the check's configuration.")
     files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
     demands = Demands(
-        (*map(parse, (*own.expect, *expected)), *(one for file in files for one in read_expectations(file))),
+        tuple(_expectations((*own.expect, *expected), files)),
         clients or tuple(map(find_client, own.client)) or all_clients(),
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
@@ -162,8 +171,7 @@ def check(
         if update and path and not report.failed:
             snapshot_of(bench).write(path)
         found.append(report)
-        if runs and not report.failed:
-            await _prove(bench, chosen_model(given.model, given), runs, found)
+        await _ask(bench, given, runs, found)
 
     fails = fail_on or own.fail_on or "error"
     least = None if fails == "never" else Severity(fails)
@@ -172,7 +180,7 @@ def check(
     except KeyboardInterrupt as error:
         raise click.Abort from error
     finally:
-        # A proof that is stopped has what was measured until then.
+        # Where a model fails or is stopped, what was found until then stays.
         if found:
             _print(found[-1], "json" if is_json() else form, least, in_full=in_full)
     report = found[-1]
@@ -180,6 +188,20 @@ def check(
         say(f"{path} was not written, because a server failed.", err=True)
     if code := Exit.FAILED if report.failed else Exit.DONE if report.passes(least) else Exit.GATE:
         sys.exit(code)
+
+
+def _expectations(texts: Iterable[str], files: Iterable[Path]) -> Iterator[Expectation]:
+    yield from map(parse, texts)
+    for file in files:
+        yield from read_expectations(file)
+
+
+async def _ask(bench: Workbench, given: Options, runs: int, found: list[CheckReport]) -> None:
+    """Add the report with sentences for what is missed, then with what a model does with each request."""
+    writer = None if given.model == DEMO_MODEL else chosen_model(given.model, given)
+    found.append(await with_proposals(bench, found[-1], writer))
+    if runs and not found[-1].failed:
+        await _prove(bench, chosen_model(given.model, given), runs, found)
 
 
 async def _prove(bench: Workbench, model: ChatModel, times: int, found: list[CheckReport]) -> None:
@@ -228,6 +250,7 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
         yield f"turned off: {off.rule}, {count(off.findings, 'finding')}: {off.reason}"
     for server in report.failed:
         yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
+        yield from (f"  | {line}" for line in server.stderr.splitlines()[-STDERR_LINES:])
     yield f"\n{_summary(report, len(shown))}"
 
 

@@ -42,7 +42,7 @@ _MOST_ANNOTATIONS = 10
 
 def problems(report: CheckReport) -> tuple[Finding, ...]:
     """All that a check found as findings, the worst first: failed servers, expectations, and what is felt."""
-    failed = [Finding(FAILED, one.name, "", one.failure, one.hint) for one in report.failed]
+    failed = [Finding(FAILED, one.name, "", one.failure, one.stderr or one.hint) for one in report.failed]
     return (*failed, *_broken(report), *(one for one in report.findings if one.is_felt))
 
 
@@ -182,7 +182,13 @@ def junit(report: CheckReport, fail_on: Severity | None = Severity.ERROR) -> str
 
 def _cases(report: CheckReport, fail_on: Severity | None) -> Iterator[_Case]:
     for server in report.servers:
-        yield "servers", server.name, "error" * bool(server.failure), server.failure, server.hint
+        yield (
+            "servers",
+            server.name,
+            "error" * bool(server.failure),
+            server.failure,
+            server.stderr or server.hint,
+        )
     missed = "failure" if fail_on else "system-out"
     for one in report.expectations:
         yield (

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event as Signal
 
@@ -9,14 +10,16 @@ from textual.pilot import Pilot
 
 from inspector.app.pages.trace import sessions as content
 from inspector.app.pages.trace.sessions import SessionsScreen
+from inspector.app.place import WorklistPage
 from inspector.clients.finding import Findings
 from inspector.clients.importing import Imported
 from inspector.clients.library import AgentLibrary, Found, ImportReport
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.ports import SessionSummary
+from inspector.core.ranking import SearchRequest
 from inspector.measure.evalset import read_cases
-from tests.support.app import app_rig, goes, seen, until
+from tests.support.app import app_rig, destinations, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.transcripts import MODEL, StoreLibrary, story, written
 from tests.support.workbench import Rig
@@ -112,6 +115,24 @@ async def test_an_imported_transcript_is_listed_with_its_findings_and_written_as
         await entered(pilot, "w", str(tmp_path / "mine.jsonl"))
         await until(pilot, lambda: "1 request added" in seen(pilot))
         assert [case.query for case in read_cases(tmp_path / "mine.jsonl")] == ["late orders"]
+
+
+async def test_a_puts_the_missed_searches_whose_tool_is_here_on_the_worklist(tmp_path: Path) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        await pilot.press("home")
+        await until(pilot, lambda: "overdue deliveries" in seen(pilot))
+        went = destinations(pilot)
+        await pilot.press("a")
+        assert "No missed search of this session led to a call" in seen(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, SessionsScreen)
+        found = screen._findings
+        assert found is not None
+        called = replace(found.misses[0], called=("shop:list_orders",))
+        screen._findings = replace(found, misses=(called, *found.misses))
+        await pilot.press("a")
+        assert went == [WorklistPage(((SearchRequest(called.query), "shop:list_orders"),))]
 
 
 async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:

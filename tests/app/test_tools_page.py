@@ -1,5 +1,7 @@
 """The list of servers and tools, and the detail beside it or in its place."""
 
+from dataclasses import replace
+
 import pytest
 
 from inspector.app.pages.tools.catalog import CatalogRows, ToolsScreen, server_key
@@ -147,3 +149,15 @@ def test_a_filter_by_tag_finds_the_tools_that_have_it_also_after_the_tags_have_c
     assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_1"]
     assert made.update(state, catalog, Tags(by_tool={"big:tool_2": ("money",)}))
     assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_2"]
+
+
+def test_the_greyed_tools_of_a_server_that_is_away_are_those_that_may_be_seen() -> None:
+    tool, rows = Tool("shop", "pay"), CatalogRows()
+    ready = ServerState("shop", ServerPhase.READY, tools=1)
+    there = SessionState(servers={"shop": ready}, tools={tool.id: ToolState(tool.id, 5, Binding.DEFERRED)})
+    away = SessionState(servers={"shop": replace(ready, phase=ServerPhase.FAILED)})
+    rows.update(there, Catalog((tool,)))
+    rows.update(away, Catalog(()))
+    assert [row.key for row in rows.shown()] == [server_key("shop"), tool.id]
+    rows.update(replace(away, at=1.0), Catalog(()), permits=lambda _: False)
+    assert [row.key for row in rows.shown()] == [server_key("shop")]

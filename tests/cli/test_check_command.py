@@ -45,6 +45,18 @@ def test_an_expectation_that_holds_exits_0_one_that_does_not_3_and_never_reports
     assert (reported.exit_code, "0 of 1 expectation held" in reported.stdout) == (0, True)
 
 
+def test_of_many_expectations_the_text_shows_those_that_do_not_hold_and_all_of_them_when_asked(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    many = [word for number in range(20) for word in ("--expect", f"late orders {number} -> list_orders")]
+    check = ("check", "--no-model", stored(tmp_path), *many, "--expect", BREAKS)
+    told = toolsight(*check).stdout
+    assert "late orders -> shop:refund_order" in told
+    assert "late orders 7" not in told
+    assert "20 of 21 expectations held" in told
+    assert "late orders 7" in toolsight(*check, "--all").stdout
+
+
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 3), ("never", 0)])
 def test_findings_fail_from_the_level_that_was_asked_for(
     toolsight: Toolsight, tmp_path: Path, level: str, code: int
@@ -74,13 +86,17 @@ def test_an_expectation_that_cannot_be_meant_is_a_usage_error(
 def test_a_server_that_fails_exits_1_with_what_was_found_on_the_others(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:
-    servers = {"light": light(), "crm": {"command": sys.executable, "args": ["-c", "raise SystemExit(4)"]}}
+    servers = {
+        "light": light(),
+        "crm": {"command": sys.executable, "args": ["-c", "raise SystemExit('no key')"]},
+    }
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     check = ("check", "--no-model", "--config", str(file), "--approve", "--expect", "leads -> crm:list")
     done = toolsight(*check, "--fail-on", "never", "--all", "--update", "--snapshot", "tools.lock.json")
     assert done.exit_code == 1
     assert "crm failed, so its tools were not checked" in done.stdout
+    assert "| no key" in done.stdout
     assert "no connected server has the tool" in done.stdout
     assert "light:get_forecast" in done.stdout
     assert "tools.lock.json was not written" in done.stderr

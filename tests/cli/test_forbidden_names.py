@@ -132,6 +132,15 @@ def test_a_forbidden_name_is_not_read_in_any_answer_to_a_typo_or_a_guess(
     assert not [name for name in FORBIDDEN if name in told.casefold()], told
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_check_reports_no_forbidden_name(
+    toolsight: Toolsight, restricted: tuple[str, ...], form: str
+) -> None:
+    done = toolsight("check", "--no-model", "--all", "--format", form, *restricted)
+    assert "get_forecast" in done.stdout
+    assert not [name for name in FORBIDDEN if name in done.stdout.casefold()], done.stdout
+
+
 def test_commands_read_the_restricted_configuration() -> None:
     folder = Path(cli.__file__).parent
     readers = {

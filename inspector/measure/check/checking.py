@@ -9,6 +9,7 @@ from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
 from inspector.config.file import server_files
 from inspector.core.number import count
+from inspector.core.ports import ChatModel
 from inspector.core.server import ServerPhase
 from inspector.measure.check import definition_rule, lock, trust_rule
 from inspector.measure.check.definition_rule import definition_findings
@@ -46,13 +47,17 @@ RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, OVER_B
 
 @dataclass(frozen=True, slots=True)
 class CheckedServer:
-    """A server, how many tools it has and the tokens of their definitions; `failure` is "" if it is ready."""
+    """A server, how many tools it has and the tokens of their definitions; `failure` is "" if it is ready.
+
+    `stderr` is the end of what a failed server wrote there.
+    """
 
     name: str
     tools: int = 0
     tokens: int = 0
     failure: str = ""
     hint: str = ""
+    stderr: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +136,17 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     retrieval = session.retrieval
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
-    misses = missed(tried)
-    cases = [*retrieval.given(), *(as_case(one, number) for number, one in enumerate(wanted, 1))]
-    findings = [
+    cases = _cases(session, wanted)
+    every = [
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
-        *missing_words(misses, retrieval.rankers),
+        *missing_words(missed(tried), retrieval.rankers),
         *_of_catalog(session, cases, demands.clients),
     ]
+    # What is hidden and came since the snapshot is found twice.
+    findings = list(
+        {(one.rule, one.subject, one.client, one.proof): one for one in reversed(every)}.values()
+    )[::-1]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
     places = _places(session, told_of)
@@ -148,7 +156,6 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         servers,
         tried,
         by_severity(kept),
-        tuple(_proposals(session, misses, cases)),
         disabled=tuple(Disabled(rule, reason, left_out[rule]) for rule, reason in demands.disabled.items()),
         suppressed=tuple(one for one in findings if one.rule.name in demands.disabled),
         places=places,
@@ -188,14 +195,25 @@ def _of_catalog(
     yield from trust_findings(retrieval.index.tools, instructions)
 
 
-def _proposals(
-    session: SessionView, misses: Mapping[str, Sequence[str]], cases: Sequence[EvalCase]
-) -> Iterator[Proposal]:
-    """Sentences for the tools that requests miss."""
-    retrieval, count_of = session.retrieval, session.accounting.meter.tool
-    for tool_id, queries in misses.items():
-        ranker = retrieval.ranker_name
-        yield from ProposalTrial(retrieval.rankers, ranker, tool_id, queries, cases, count_of).all()
+async def with_proposals(
+    session: SessionView, report: CheckReport, model: ChatModel | None = None
+) -> CheckReport:
+    """The report with sentences for the tools that its expectations miss. Raises ModelError.
+
+    What a `model` writes is tried beside what is made of the requests.
+    """
+    retrieval, tokens = session.retrieval, session.accounting.meter.tool
+    cases, found = _cases(session, [one.expectation for one in report.expectations]), list[Proposal]()
+    for tool_id, queries in missed(report.expectations).items():
+        trial = ProposalTrial(retrieval.rankers, retrieval.ranker_name, tool_id, queries, cases, tokens)
+        found += (trial if model is None else await trial.written_by(model)).all()
+    return replace(report, proposals=tuple(found))
+
+
+def _cases(session: SessionView, expectations: Sequence[Expectation]) -> list[EvalCase]:
+    """The session's labelled requests, and what is expected."""
+    wanted = (as_case(one, number) for number, one in enumerate(expectations, 1))
+    return [*session.retrieval.given(), *wanted]
 
 
 def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -221,8 +239,8 @@ def _servers(session: SessionView) -> Iterator[CheckedServer]:
         tokens[tool.server] += session.accounting.meter.tool(tool)
     for name, state in session.state.servers.items():
         is_failed = state.phase is ServerPhase.FAILED
-        failure, hint = (state.reason or "it failed", state.hint) if is_failed else ("", "")
-        yield CheckedServer(name, tools[name], tokens[name], failure, hint)
+        told = (state.reason or "it failed", state.hint, state.stderr_tail) if is_failed else ()
+        yield CheckedServer(name, tools[name], tokens[name], *told)
 
 
 def _over_budget(servers: Sequence[CheckedServer], budget: int) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from inspector.access.reach import EvalCase
+from inspector.core.text import first_sentence
 from inspector.core.tool import ACTS, READS, Tool, destroys
 from inspector.measure.check.wording import GRAMMAR, Asked, is_other_word
 from inspector.schema.schema import fields
@@ -21,11 +22,12 @@ _AS_GOOD, _VERY_CLOSE, _CLOSE, _NEARER, _ALIKE = 0.5, 0.45, 0.35, 5, 0.08
 # A noun that a larger share of tools has says little about one.
 _COMMON, _EVERYWHERE = 0.08, 0.04
 # Two nouns at least this near by both encoders mean the same: of 41 pairs of synonyms that were looked at it
-# takes 18, of 49 pairs of other related nouns 2 (docs/papers/descriptions.md).
+# takes 18, of 51 pairs of other related nouns 1 (docs/papers/descriptions.md).
 _SAME, _SAME_STATIC = 0.69, 0.6
 _BEGINNING = 100
-# “find card in deck” finds cards.
-_PREPOSITION = re.compile(r"\b(?:in|by|from|for|with|to|of|on|at)\b")
+_SEARCHES = ("search", "query", "lookup", "view", "is", "has", "check", "count", "validate")
+# “Find a card in a deck” finds cards.
+_PREPOSITION = re.compile(r"\b(?:in|by|from|with|to|on|at|based|given|using)\b")
 # A noun of several labelled requests of a tool is its own if the tool's are this share of all that have it.
 _SHARED, _OWN_SHARE, _MANY, _MUCH = 2, 0.2, 3, 0.4
 
@@ -43,6 +45,7 @@ class Grounds:
         texts = (tool.name, tool.description, *(f"{f.name} {f.description}" for f in parameters))
         self._words = tuple(dict.fromkeys(word.lower() for text in texts for word in split_words(text)))
         self._terms = frozenset(map(stem, self._words))
+        self._name = spaced(tool.name).split()
         self._taken = frozenset(terms(" ".join(text for text in texts[2:])))
         self._said = frozenset(terms(f"{tool.name} {tool.description}"))
         self._own: list[set[str]] = []
@@ -75,7 +78,7 @@ class Grounds:
     def _acts(self) -> bool:
         """Whether the tool changes something, by its claims, its name or how its description begins."""
         first = split_words(self._tool.description.lower()[:_BEGINNING])[:1]
-        words = {stem(word) for word in (*split_words(self._tool.name.lower()), *first)}
+        words = {stem(word) for word in (*self._name, *first)}
         reads = not words.isdisjoint(map(stem, READS))
         return destroys(self._tool) or (not reads and not words.isdisjoint(map(stem, ACTS)))
 
@@ -85,13 +88,14 @@ class Grounds:
         if phrase.cosine < _CLOSE:
             return self._is_nearly_only_here(head)
         is_near = phrase.cosine >= _AS_GOOD and phrase.nearer < self._most_nearer
-        is_said = stem(head) in self._said and not self._is_input(head)
-        return is_said or self._shared(head) or is_near
+        is_its_own = stem(head) in self._said or is_near or self._shared(head)
+        return is_its_own and not self._is_input(head)
 
     def _is_input(self, noun: str) -> bool:
-        """Whether a noun is what the tool takes, and not what its name says that it is for."""
-        of_name = terms(_PREPOSITION.split(spaced(self._tool.name))[0])
-        return stem(noun) in self._taken and stem(noun) not in of_name
+        """Whether a noun is what the tool takes, and not what it is for by its name and first sentence."""
+        names = (spaced(self._tool.name), first_sentence(self._tool.description))
+        is_for = terms(" ".join(_PREPOSITION.split(text)[0] for text in names))
+        return stem(noun) in self._taken and stem(noun) not in is_for
 
     def _is_nearly_only_here(self, head: str) -> bool:
         """Whether much of what the tool is asked has a noun, and what one other tool is asked at most."""
@@ -135,12 +139,13 @@ class Grounds:
         return sum(stem(word) in request for request in self._own)
 
     def _verb(self, one: Asked) -> str:
-        """The verb if the tool's texts have it, or a synonym, or if it reads and the name reads; else ""."""
-        if not one.verb:
-            return ""
+        """The verb if the tool's texts have it or a synonym, or if both only read; else that of its name."""
         is_said = self._has(one.verb) or any(is_other_word(one.verb, word) for word in self._words)
-        reads = one.verb in READS and not READS.isdisjoint(split_words(self._tool.name.lower()))
-        return one.verb if is_said or reads else ""
+        reads = next((word for word in self._name if word in READS), "")
+        if one.verb and (is_said or (reads and one.verb in READS)):
+            return one.verb
+        # “Use this to search a bill” is no English.
+        return "find" if reads in _SEARCHES else "" if one.verb in ACTS else reads
 
     def _is_telling(self, word: str) -> bool:
         """Whether few tools have the word."""

@@ -1,5 +1,6 @@
 """Tries sentences for a tool's description: what they win for its own requests, and what others lose."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -203,10 +204,7 @@ class ProposalTrial:
 
     def all(self) -> tuple[Proposal, ...]:
         """What is worth proposing once everything has been tried."""
-        proposed: tuple[Proposal, ...] = ()
-        for proposed in self.run():  # noqa: B007 - the last one counts
-            pass
-        return proposed
+        return next(iter(deque(self.run(), maxlen=1)), ())
 
     def effect(self, description: str) -> Effect:
         """What another description would change, whoever wrote it: with the tools that would lose by it."""
@@ -284,12 +282,9 @@ class ProposalTrial:
             yield from (each for each in several if each.reach[0] >= before[0] and self._wins(each))
 
     def _wins(self, one: _Tried) -> bool:
-        """Whether a request that misses the tool finds it, or finds it first."""
+        """Whether a request that misses the tool finds it, or sooner."""
         ranks = (one.effect.ranks[query] for query in self.missed[:_MOST_OWN])
-        return any(
-            after and (before is None or after < before) and (after == 1 or after <= FOUND < (before or 9))
-            for before, after in ranks
-        )
+        return any(after and after <= FOUND and (not before or after < before) for before, after in ranks)
 
     def _phrases(self) -> list[tuple[str, str]]:
         """(verb, noun phrase) of what requests ask for and what there are grounds for, in English."""
@@ -349,7 +344,7 @@ class ProposalTrial:
         after = {query: Standings(ranker.rank(query)) for query in self._wanted}
         ranks = {query: (self._rank(self._before[query]), self._rank(after[query])) for query in self._wanted}
         tokens = self.count(edited) - self.count(self._tool)
-        effect = Effect(self.ranker_name, ranks, tokens, self._confidence(after))
+        effect = Effect(self.ranker_name, ranks, tokens, _confidence(self._before, after))
         return _Tried(sentence, description, tokens, self._reach(after), effect, rankers)
 
     def _rank(self, standings: Standings) -> int | None:
@@ -361,11 +356,15 @@ class ProposalTrial:
         own = [found[self._position] for found in standings.values()]
         return sum(one.kept and one.rank <= FOUND for one in own), float(np.mean([1 / o.rank for o in own]))
 
-    def _confidence(self, after: dict[str, Standings]) -> tuple[float, float] | None:
-        pairs = [
-            (self._before[query].ranking.probability, after[query].ranking.probability) for query in after
-        ]
-        known = [(before, now) for before, now in pairs if before is not None and now is not None]
-        return (
-            (float(np.mean([b for b, _ in known])), float(np.mean([n for _, n in known]))) if known else None
-        )
+
+def _confidence(
+    before: Mapping[str, Standings], after: Mapping[str, Standings]
+) -> tuple[float, float] | None:
+    """The mean confidence over the requests, before and after; None for rankers without one."""
+    pairs = [(before[query].ranking.probability, now.ranking.probability) for query, now in after.items()]
+    known = [(was, now) for was, now in pairs if was is not None and now is not None]
+    return (
+        (float(np.mean([was for was, _ in known])), float(np.mean([now for _, now in known])))
+        if known
+        else None
+    )

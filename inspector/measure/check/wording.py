@@ -47,15 +47,16 @@ _TAKES = re.compile(
 _NOUN_AHEAD = re.compile(rf"\b(?:{_DETERMINERS.replace(' ', '|')})\s+(?=[a-z])", re.IGNORECASE)
 # After a determiner and before one of these, or at the end of a clause, stands no adjective.
 _AFTER_NOUN = "of|in|on|for|to|from|with|by|at|about|is|are|was|were|that|which|can|will|has|into|between"
+_DETERMINER = rf"\b({_DETERMINERS.replace(' ', '|')})\s+"
+_PLAIN = rf"(?!(?:{_DETERMINERS.replace(' ', '|')})\s)[a-z]+"
 _NOUN = re.compile(
-    rf"\b({_DETERMINERS.replace(' ', '|')})\s+((?:[a-z]+\s+){{0,2}}?)([a-z]+)"
-    rf"(?=\s+(?:{_AFTER_NOUN})\b|[.?!;:)]|\s*$)"
+    rf"{_DETERMINER}((?:{_PLAIN}\s+){{0,2}}?)({_PLAIN})(?=\s+(?:{_AFTER_NOUN})\b|[.?!;:)]|\s*$)"
 )
 _NOUN_SHARE = 20
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z’'-]*|[^\sA-Za-z]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _LONGEST_PHRASE, _LONGEST_REQUEST = 5, 2_000
-_VERBS = STEP_VERBS | READS
+_VERBS = (STEP_VERBS | READS) - STOP_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,8 @@ class Nouns:
         forms = {head, *_singulars(head), *_plurals(head)}
         seen, as_noun = (sum(counts[form] for form in forms) for counts in (self._words, self._nouns))
         is_noun = as_noun * _NOUN_SHARE > seen and not forms.isdisjoint(self._bare)
-        return asked.has_value or is_noun or not forms.isdisjoint(NOUNS)
+        is_object = bool(asked.verb and _singulars(head)) and not asked.is_counted
+        return asked.has_value or is_object or is_noun or not forms.isdisjoint(NOUNS)
 
     def many(self, word: str) -> str:
         """The word in the plural, if it is that already or these texts have its plural; else ""."""

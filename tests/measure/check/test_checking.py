@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.clients.client import find_client
-from inspector.core.error import ConfigError, ConnectTimeout
+from inspector.core.error import ConfigError, ConnectTimeout, ModelError
 from inspector.core.tool import Tool
 from inspector.measure.check import definition_rule, lock
 from inspector.measure.check.checking import (
@@ -19,10 +19,13 @@ from inspector.measure.check.checking import (
     by_severity,
     check,
     snapshot_of,
+    with_proposals,
 )
 from inspector.measure.check.expectation import LACKING, Expectation, ExpectationResult, parse
 from inspector.measure.check.finding import Effect, Finding, Severity
 from inspector.measure.check.lock import Snapshot
+from inspector.measure.check.trust_rule import HIDDEN
+from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import READS, configured, connected, shop_and_weather
 
@@ -69,6 +72,32 @@ async def test_words_of_a_request_that_misses_its_tool_are_a_finding() -> None:
     report = await checked(expecting("pay the customer his deposit -> refund_order"))
     [finding] = [one for one in report.findings if one.rule is LACKING]
     assert (finding.subject, finding.proof.partition(":")[0]) == ("shop:refund_order", "customer, deposit")
+
+
+RECEIPTS = ("show me the receipt for May", "find the receipt that Ann sent", "print a receipt")
+
+
+def missing(tool: str) -> Demands:
+    return expecting(*(f"{request} -> {tool}" for request in RECEIPTS))
+
+
+async def test_a_missed_tool_gets_sentences_that_were_tried_and_one_that_is_found_gets_none() -> None:
+    async with connected() as rig:
+        missed = await with_proposals(rig.bench, check(rig.bench, missing("list_orders")))
+        found = await with_proposals(rig.bench, check(rig.bench, expecting("refund it -> refund_order")))
+    assert {one.tool_id for one in missed.proposals} == {"shop:list_orders"}
+    assert all(one.sentence in one.description and not one.effects[0].losers for one in missed.proposals)
+    assert found.proposals == ()
+
+
+async def test_what_a_model_writes_is_tried_too_and_a_model_that_fails_is_told() -> None:
+    sentence = "Use it to give back the money for a receipt."
+    async with connected() as rig:
+        report = check(rig.bench, missing("refund_order"))
+        written = await with_proposals(rig.bench, report, ToldModel(says(sentence)))
+        assert sentence in [one.sentence for one in written.proposals]
+        with pytest.raises(ModelError):
+            await with_proposals(rig.bench, report, ToldModel(ModelError("no answer")))
 
 
 async def test_an_unknown_tool_is_a_mistake_of_the_expectation() -> None:
@@ -118,6 +147,15 @@ async def test_what_changed_since_the_snapshot_is_found_except_on_a_server_that_
     report = await checked(Demands(snapshot=before), failing=True)
     drift = [one.subject for one in report.findings if one.rule in lock.RULES]
     assert drift == ["weather:get_forecast"]
+
+
+async def test_a_hidden_character_that_came_since_the_snapshot_is_told_once() -> None:
+    shown = Tool("shop", "get_order", "Gives an order.", annotations=READS)
+    async with connected(
+        servers={"shop": MemoryServer([replace(shown, description="Gives\u200b an order.")])}
+    ) as rig:
+        report = check(rig.bench, Demands(snapshot=Snapshot.of([shown], {})))
+    assert [one.rule for one in report.findings].count(HIDDEN) == 1
 
 
 async def test_only_the_clients_that_were_asked_for_count() -> None:

@@ -91,6 +91,12 @@ def test_what_a_tool_does_is_said_with_its_own_verb() -> None:
     assert _grounds(replace(REMINDER, name="reminder", description="Sends it."), request) == ["send reminder"]
     assert _grounds(replace(REMINDER, name="reminder"), request) == []
     assert _grounds(Tool("crm", "get_invoice", "Get one."), "show me bill 77") == ["show bill"]
+    assert _grounds(Tool("crm", "searchInvoice", "Get one."), "is there an invoice for me?") == [
+        "find invoice"
+    ]
+    assert _grounds(Tool("crm", "deleteInvoice", "Gone for good."), "is there an invoice for me?") == []
+    taken = Tool("crm", "find_card_in_deck", "Find a card in a deck.", _parameters(deck={}, card={}))
+    assert _grounds(taken, "find a card of the deck of the game") == ["find card"]
 
 
 def test_a_tool_that_changes_something_is_never_for_a_request_that_only_asks() -> None:
@@ -126,6 +132,26 @@ def test_a_description_that_puts_the_wrong_tool_first_names_who_loses() -> None:
     assert effect.is_felt
     assert trial.effect(vague.description).losers == ()
     assert all("(show" not in one.description for one in trial.all())
+
+
+def test_a_sentence_with_which_another_tool_loses_its_first_place_is_not_proposed() -> None:
+    known = "open a bill"
+    index, ranker = CATALOGS[True].index, CATALOGS[True].get("hybrid")
+    first = index.ids[ranker.rank(known).order(1)[0]]
+    case = EvalCase("1", known, (frozenset({first}),))
+    (found,) = _trial(BILL).all()
+    assert _trial(BILL).effect(found.description).losers == ()
+    trial = _trial(BILL, cases=(case,))
+    assert trial.effect(found.description).losers == (Loser(first, known),)
+    assert trial.all() == ()
+
+
+def test_a_word_that_many_tools_have_says_nothing_about_one() -> None:
+    tool = Tool("crm", "invoice_box", "The box.")
+    many = [Tool("crm", f"t{number}", "An invoice." if number < 3 else "Other.") for number in range(20)]
+    for others, admitted in ((many, []), (many[3:], ["invoice"])):
+        grounds = Grounds(rankers_of((*others, tool)).index, tool, ())
+        assert [one.head for one in grounds.admitted(asked_in("open an invoice for me"))] == admitted
 
 
 WORDS = (

@@ -35,7 +35,7 @@ def _parameters(*names: str, required: tuple[str, ...] = (), **choices: list[obj
         ("Can you help me find an apartment in Berlin?", ["find apartment"]),
         ("What is the historical exchange rate between GBP and JPY?", ["historical exchange rate"]),
         ("Please send the customer a reminder.", ["send customer", "reminder"]),
-        ("I want to see the latest Corolla", []),
+        ("I want to see the cheap Corolla", []),
         ("get the fastest route to Oslo", ["get route"]),
         ("Find papers about AI", ["find papers"]),
         ("delete invoice “late fee”", ["delete invoice"]),

@@ -237,7 +237,7 @@ def _name(name: str) -> str:
 
 _JOB = "why-not"
 _FIRST = "It ranks first already."
-_NO_SENTENCE = "No true sentence that we could make brings it to the top without harm to others."
+_NO_SENTENCE = "No true sentence that we could make ranks it higher without harm to others."
 _KINDS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
 _LISTS = ("#proposals", "#ledger")
 
