@@ -22,6 +22,8 @@ _NEEDED = {
 
 # Characters of a tool's name in a line, and how a change of a schema begins.
 _LONGEST, _SCHEMA = 32, "schema: "
+# Without these a model can call a tool as well.
+_SPARE = frozenset({"title", "$schema", "$id", "$comment"})
 
 
 class Verdict(StrEnum):
@@ -76,9 +78,9 @@ def _findings(client: Client, seen: Sequence[SeenTool], instructions: str) -> It
         yield Verdict.DEGRADED, Topic.LISTING, most
     yield from _names(shown)
     yield from _texts(client, shown, instructions)
-    losing = [one for one in shown if any(change.startswith(_SCHEMA) for change in one.changes)]
+    losing = [one for one in shown if any(map(_is_loss, one.changes))]
     if losing:
-        lost = next(change for change in losing[0].changes if change.startswith(_SCHEMA))
+        lost = next(filter(_is_loss, losing[0].changes))
         name = _name(losing[0].tool.name)
         told = f"{_part(losing, shown, 'schema')} changed, {name}: {lost.removeprefix(_SCHEMA)}"
         yield Verdict.DEGRADED, Topic.SCHEMAS, told
@@ -140,6 +142,12 @@ def _wants_headers(seen: SeenTool) -> bool:
     properties = seen.tool.input_schema.get("properties")
     values: Iterable[object] = properties.values() if isinstance(properties, Mapping) else ()
     return any(isinstance(value, Mapping) and _HEADER in value for value in values)
+
+
+def _is_loss(change: str) -> bool:
+    """Whether a change of a schema takes away what a model needs."""
+    removed = change.removeprefix(_SCHEMA).removesuffix(" removed").split(", ")
+    return change.startswith(_SCHEMA) and not _SPARE.issuperset(removed)
 
 
 def _name(name: str) -> str:

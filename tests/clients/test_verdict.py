@@ -77,6 +77,12 @@ def test_lost_keywords_of_schemas_degrade_a_server() -> None:
     assert told == (Verdict.DEGRADED, "1 of 1 schema changed, list_orders: maximum removed")
 
 
+def test_titles_that_a_client_removes_degrade_no_server() -> None:
+    client = replace(_sure(), schemas=replace(_sure().schemas, keeps=("type", "properties")))
+    schema = {"type": "object", "$schema": "https://a.example", "properties": {"id": {"title": "Id"}}}
+    assert _told(client, replace(PLAIN, input_schema=schema)) == (Verdict.WORKS, "")
+
+
 def test_parameters_marked_as_headers_need_nothing_before_the_protocol_that_has_them() -> None:
     marked = replace(PLAIN, input_schema=MARKED)
     assert _told(_sure(), marked)[0] is Verdict.WORKS
