@@ -1,12 +1,9 @@
 """What could be installed: searched, listed, shown, imported, and installed or removed by a person."""
 
-# Long because it is one command: its options, what it prints, and its questions.
-
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +14,15 @@ from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.location import configuration_path
+from inspector.cli.marketplace_text import (
+    FACT,
+    FOUND,
+    plugin_json,
+    plugin_lines,
+    plugin_report,
+    suggestion_lines,
+    variable_text,
+)
 from inspector.cli.options import (
     ACCESS,
     CommandGroup,
@@ -32,35 +38,17 @@ from inspector.cli.options import (
 from inspector.cli.run import interruptible, run
 from inspector.cli.table import is_json, say, show
 from inspector.config.configuration import Configuration
-from inspector.config.plugin import Plugin, ServerChange, Variable, missing_values
+from inspector.config.plugin import Plugin, ServerChange, missing_values
 from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
-from inspector.core.marketplace import MarketplaceReport, price_text, rating_text
-from inspector.core.number import count, milliseconds
+from inspector.core.marketplace import MarketplaceReport
+from inspector.core.number import count
 from inspector.core.redaction import clean
-from inspector.core.report import NAME, NUMBER, SHARE, Column, Table, selected
+from inspector.core.report import selected
 from inspector.registry.marketplace.marketplace import INSTALL
 from inspector.session.workbench import Workbench
 from widgets import visible
-
-_NONE = (
-    "No catalogs found. Add one with --catalog or the setting marketplace.catalogs, import one with "
-    "`toolsight marketplace import FILE`, or try the demo's with --demo."
-)
-FOUND = (
-    "query suggestions{plugin description category price rating publisher origin version tools similarity "
-    "matched score{tool_id value parts{signal term value inputs}}} considered installed why milliseconds "
-    "probability"
-)
-_PLUGIN = (
-    "name description package{kind identifier version command args url "
-    "variables{name description required secret default place} obstacle} category price rating publisher "
-    "origin version tools{name description} permissions{files network environment}"
-)
-_FACT = "label text warns"
-_PRICE = Column("price", lambda one: price_text(one.price) or "?")
-_RATING = Column("rating", lambda one: rating_text(one.rating) or "?", NUMBER)
 
 
 async def _settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
@@ -68,113 +56,6 @@ async def _settled_search(bench: Workbench, query: str, limit: int) -> Marketpla
     bench.marketplace.look(query, limit)
     await bench.marketplace.settled()
     return bench.marketplace.look(query, limit)
-
-
-def further(found: MarketplaceReport | None) -> Iterator[str | Table]:
-    """What the marketplace has where a search of tools went on there, apart from the tools."""
-    if found is not None and found.suggestions:
-        yield f"In the marketplace, not installed ({found.why}):"
-        yield from _suggestions(found)
-
-
-def _suggestions(found: MarketplaceReport) -> Iterator[str | Table]:
-    """The suggestions, best first."""
-    if not found.considered:
-        yield _NONE if not found.installed else "Every plugin in the marketplace is already installed."
-        return
-    columns = (
-        Column("plugin", kind=NAME),
-        Column("fits", "similarity", SHARE),
-        Column("matched", lambda one: one.matched or "itself"),
-        Column("category"),
-        *_terms(found.suggestions),
-        Column("what", "description"),
-    )
-    yield Table.of(columns, found.suggestions) if found.suggestions else "No plugin matches."
-    left = f", {found.installed} already installed and not listed" if found.installed else ""
-    sure = f"   fits {found.probability:.2f}" if found.probability is not None else ""
-    took = milliseconds(found.milliseconds)
-    yield f"{len(found.suggestions)} of {count(found.considered, 'plugin')}{left}{sure}   {took}"
-
-
-def _terms(rows: Sequence[Any]) -> Iterator[Column]:
-    """The columns of prices and ratings, without those that none of the rows has."""
-    return (column for column in (_PRICE, _RATING) if any(column.text(row) != "?" for row in rows))
-
-
-def _plugins(bench: Workbench, plugins: Sequence[Plugin], problems: Sequence[str]) -> Iterator[str | Table]:
-    """A line for each plugin."""
-    if plugins:
-        columns = (
-            Column("plugin", "name", NAME),
-            Column("category"),
-            *_terms(plugins),
-            Column("tools", lambda one: len(one.tools) or "?", NUMBER),
-            Column("state", partial(_state, bench)),
-        )
-        yield Table.of(columns, plugins)
-        yield count(len(plugins), "plugin")
-    else:
-        yield _NONE if not bench.marketplace.plugins else "No plugins in that category."
-    _say_problems(problems)
-
-
-def _state(bench: Workbench, plugin: Plugin) -> str:
-    server = bench.marketplace.server_of(plugin)
-    if server:
-        return f"installed as {server}"
-    return "cannot be installed here" if plugin.package.obstacle else ""
-
-
-def _plugin(bench: Workbench, plugin: Plugin) -> Iterator[str]:
-    """Everything that is known of a plugin."""
-    package = plugin.package
-    said = (
-        price_text(plugin.price),
-        f"rated {rating_text(plugin.rating)} out of 5" if plugin.rating is not None else "",
-    )
-    yield f"{plugin.name}   {plugin.version}".rstrip()
-    yield plugin.description
-    rows = (
-        ("publisher", plugin.publisher),
-        ("origin", plugin.origin),
-        ("category", plugin.category),
-        ("terms", ", ".join(filter(None, said))),
-        ("state", _state(bench, plugin)),
-        ("blocked", package.obstacle),
-        ("package", package.label),
-        ("command", " ".join((package.command, *package.args)).strip()),
-        ("address", package.url),
-        ("files", plugin.permissions.files),
-        ("network", plugin.permissions.network),
-        ("variables", plugin.permissions.environment),
-        *(("needs" if one.required else "takes", _variable(one)) for one in package.variables),
-    )
-    yield from (f"  {label:<10} {value}" for label, value in rows if value)
-    yield from (f"  - {tool.name}: {tool.description}".rstrip(": ") for tool in plugin.tools)
-
-
-def _variable(variable: Variable) -> str:
-    """A variable with what it is for; the value of a secret is never shown."""
-    secret = " (secret)" if variable.secret else ""
-    default = f" [{variable.default}]" if variable.default and not variable.secret else ""
-    about = f": {variable.description}" if variable.description else ""
-    return f"{variable.name}{secret}{default}{about}"
-
-
-def _plugin_json(bench: Workbench, plugin: Plugin) -> dict[str, Any]:
-    """Everything that is known of a plugin, and what installing it would start."""
-    known: dict[str, Any] = selected(plugin, _PLUGIN)
-    known["installed_as"] = bench.marketplace.server_of(plugin)
-    for variable in known["package"]["variables"]:
-        if variable["secret"]:
-            variable["default"] = ""
-    if not known["installed_as"] and not plugin.package.obstacle and not missing_values(plugin, {}):
-        try:
-            known["starts"] = selected(bench.marketplace.plan(plugin.name).facts(), _FACT)
-        except ToolsightError as error:
-            known["refused"] = error.message
-    return known
 
 
 async def _install(bench: Workbench, name: str, given: Mapping[str, str], *, agreed: bool) -> dict[str, Any]:
@@ -203,7 +84,7 @@ async def _install(bench: Workbench, name: str, given: Mapping[str, str], *, agr
         "tools": tools,
         "file": change.path if change is not None else "",
         "backup": backup,
-        "starts": selected(wanted.facts(), _FACT),
+        "starts": selected(wanted.facts(), FACT),
     }
 
 
@@ -244,7 +125,7 @@ def _asked(plugin: Plugin, given: Mapping[str, str]) -> dict[str, str]:
         elif sys.stdin.isatty():
             with interruptible():
                 values[variable.name] = click.prompt(
-                    visible(_variable(variable), newlines=False), hide_input=variable.secret, err=True
+                    visible(variable_text(variable), newlines=False), hide_input=variable.secret, err=True
                 )
     return values
 
@@ -348,12 +229,14 @@ def search(query: str, limit: int, category: str, **values: Any) -> None:
     async def work(bench: Workbench) -> None:
         if query:
             found = await _settled_search(bench, query, limit)
-            show(selected(found, FOUND), _suggestions(found))
+            show(selected(found, FOUND), suggestion_lines(found))
             return
         market = bench.marketplace
         shown = [one for one in market.plugins if category in ("", one.category)]
-        data = {"plugins": [_plugin_json(bench, one) for one in shown], "problems": market.problems}
-        show(data, _plugins(bench, shown, market.problems))
+        data = {"plugins": [plugin_json(bench, one) for one in shown], "problems": market.problems}
+        show(data, plugin_lines(bench, shown))
+        if not is_json():
+            _say_problems(market.problems)
 
     _run(work, **values)
 
@@ -371,7 +254,7 @@ def show_plugin(name: str, **values: Any) -> None:
 
     async def work(bench: Workbench) -> None:
         plugin = bench.marketplace.find(name)
-        show(_plugin_json(bench, plugin), _plugin(bench, plugin))
+        show(plugin_json(bench, plugin), plugin_report(bench, plugin))
 
     _run(work, **values)
 

@@ -11,7 +11,7 @@ import click
 from inspector.cli.clients import as_clients, client_ranker, options_as, search_as, search_json
 from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
-from inspector.cli.marketplace import FOUND, further
+from inspector.cli.marketplace_text import FOUND, further
 from inspector.cli.options import DEMO_MODEL, as_json, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import show

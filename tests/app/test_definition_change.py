@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from inspector.app.dialogs.approver import approval_body
 from inspector.app.draw.line import change_lines
 from inspector.app.draw.table import ICONS, deferred_rows, evicted_rows, loaded_rows
-from inspector.app.pages.tools.catalog import CatalogRows, server_key
+from inspector.app.pages.tools.catalog_rows import CatalogRows, server_key
 from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.pages.tools.server_panel import server_facts
 from inspector.app.replay import Replay

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.tools.catalog import CatalogRows
+from inspector.app.pages.tools.catalog_rows import CatalogRows
 from inspector.app.pages.tools.server_panel import (
     NO_WIRE,
     exported,

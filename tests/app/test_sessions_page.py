@@ -8,7 +8,7 @@ from threading import Event as Signal
 
 from textual.pilot import Pilot
 
-from inspector.app.pages.trace import sessions as content
+from inspector.app.pages.trace import sessions_text as content
 from inspector.app.pages.trace.sessions import SessionsScreen
 from inspector.app.place import WorklistPage
 from inspector.clients.finding import Findings

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.app.pages.tools.catalog import CatalogRows, ToolsScreen, server_key
+from inspector.app.pages.tools.catalog import ToolsScreen
+from inspector.app.pages.tools.catalog_rows import CatalogRows, server_key
 from inspector.app.place import ServerPage, ToolPage
 from inspector.core.error import ConnectError
 from inspector.core.server import ServerPhase

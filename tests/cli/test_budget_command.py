@@ -13,14 +13,10 @@ import pytest
 
 from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
-from inspector.cli.audit import (
-    _say_growth,
-    audit_markdown,
-    audit_report,
-    basis_lines,
-)
+from inspector.cli.audit import _say_growth
 from inspector.cli.audit_run import _is_allowed, audit_machine
 from inspector.cli.audit_slide import slide
+from inspector.cli.audit_text import audit_markdown, audit_report, basis_lines
 from inspector.cli.options import Options
 from inspector.cli.table import say_report
 from inspector.config.client import ClientConfiguration

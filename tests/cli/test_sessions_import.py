@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.app.pages.trace import sessions as content
+from inspector.app.pages.trace import sessions_text as content
 from inspector.cli.table import Cancellation
 from inspector.clients.transcript_file import reader
 from inspector.core.events import Origin, Record, SessionStarted

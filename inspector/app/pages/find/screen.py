@@ -1,7 +1,7 @@
 """The place Find: one query, its results, and on the right what explains them."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,16 +13,14 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import ContentSwitcher, Static
 
-from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.export import ToolPicker
-from inspector.app.dialogs.source import COPY, DRAFT, WRITE, SourceDialog, change_in_source, question
-from inspector.app.draw.line import failure_text, shown_place
 from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
 from inspector.app.pages.find.rankers import RankerDialog, RankersPane, StepsPane
 from inspector.app.pages.find.results import NO_RANKS, ResultList
 from inspector.app.pages.find.score import LETTERS, ScorePane
-from inspector.app.pages.find.search import AskBar, Search, away_line, facts, introduction
+from inspector.app.pages.find.search import AskBar, Search, heading
+from inspector.app.pages.find.source_change import SourceChanges
 from inspector.app.pages.find.why_not import WhyNotPane
 from inspector.app.pages.find.worklist import Worklist
 from inspector.app.place import (
@@ -38,14 +36,9 @@ from inspector.app.place import (
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
-from inspector.core.server import ServerPhase
-from inspector.core.tool import Tool
-from inspector.measure.check.finding import Place
-from inspector.measure.check.source_text import Replacement
 from widgets import RecordList
 
-SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
-_LIST = "list"
+SCORE, WHY_NOT, EDIT, RANKERS, STEPS, _LIST = "score", "why-not", "edit", "rankers", "steps", "list"
 # The line above the right half: what can be shown, with its key.
 _TABS = {
     _LIST: ("esc", "list"),
@@ -60,11 +53,10 @@ _NOTHING_SCORED = "No tools were scored. Press i to edit the query."
 _NO_TOOLS = "No tools to search yet. The search reruns when tools arrive."
 _NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, then press enter."
 _NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score that an edit could change."
-_NO_TOOL = "Put the cursor on a tool first."
 
 
 # Long because the query, the list and the right half meet here; what each shows is in its own file.
-class FindScreen(ToolKeys):
+class FindScreen(SourceChanges):
     """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
 
     page = "search"
@@ -205,15 +197,8 @@ class FindScreen(ToolKeys):
         return self._made.report
 
     def _show_facts(self) -> None:
-        index, report = self.session.state.index, self._report
-        text = facts(report, index, self.size.width - 2) if report else introduction(self._intro, index)
-        away = self._made.away(self.session)
-        self.set_class(bool(away), "-away")
-        if report is not None and not report.hits:
-            servers = self.session.state.servers.values()
-            away = tuple(server for server in servers if server.phase is ServerPhase.FAILED)
-        told = (away_line(server, self.session.stderr(server.name)) for server in away)
-        self.write(Content("\n").join([*told, text]), "#facts")
+        self.set_class(bool(self._made.away(self.session)), "-away")
+        self.write(heading(self._made, self.session, self._intro, self.size.width - 2), "#facts")
 
     def _show_results(self) -> None:
         self._show_facts()
@@ -329,66 +314,13 @@ class FindScreen(ToolKeys):
         """Edit the tool under the cursor, or your tool, and see what that would change."""
         tool_id = self.tool_id or self.own_tool
         if tool_id not in self.session.retrieval.index.position:
-            self.warn(_NOT_FOUND_BY_SEARCH if tool_id else _NO_TOOL)
+            self.warn(_NOT_FOUND_BY_SEARCH if tool_id else "Put the cursor on a tool first.")
             return
         self._set_own(tool_id)
         self._open_pane(EDIT)
 
-    @on(WhyNotPane.Proposed)
-    def _proposed(self, event: WhyNotPane.Proposed) -> None:
-        """Show a proposal as a change of the source; where that is not known, as a draft."""
-        tool = self.session.catalog.get(event.tool_id)
-        servers = {spec.name: spec for spec in self.session.configuration.servers}
-        spec = servers.get(tool.server) if tool is not None else None
-        if tool is None or spec is None or self.context.replay.is_replay or not self.session.sight.is_whole:
-            self._draft(event.tool_id, event.description)
-            return
-
-        def unknown(error: Exception) -> None:
-            self._draft(event.tool_id, event.description)
-            self.warn(failure_text(error)[1])
-
-        self.run_job(
-            "source",
-            lambda _: change_in_source(spec, tool, event.description),
-            lambda found: self._ask_to_write(event, tool, *found),
-            failed=unknown,
-        )
-
-    def _ask_to_write(
-        self, event: WhyNotPane.Proposed, tool: Tool, place: Place, change: Replacement
-    ) -> None:
-        measure = self.session.accounting.meter.tool
-        tokens = measure(replace(tool, description=event.description)) - measure(tool)
-
-        def answered(answer: str | None) -> None:
-            if answer == WRITE:
-                self._write(event, place, change)
-            elif answer == COPY:
-                self.copy(event.description, "the description")
-            elif answer == DRAFT:
-                self._draft(event.tool_id, event.description)
-
-        dialog = SourceDialog(place.path, question(place, change, tokens, event.effects))
-        self.app.push_screen(dialog, answered)
-
-    def _write(self, event: WhyNotPane.Proposed, place: Place, change: Replacement) -> None:
-        """Write a file after a yes; if it has changed meanwhile, the text stays as a draft."""
-
-        def written(_: None) -> None:
-            then = (
-                "Its server restarts now." if self.context.parts.watches else "Restart its server: 2, then r."
-            )
-            where = shown_place(place.path, place.line)
-            self.notify(f"{where}\n{then}", title="Written", markup=False)
-
-        def refused(error: Exception) -> None:
-            self._draft(event.tool_id, event.description)
-            self.fail(error)
-
-        self.run_job("write", lambda _: change.write(), written, failed=refused)
-
-    def _draft(self, tool_id: str, description: str) -> None:
+    def draft(self, tool_id: str, description: str) -> None:
+        """Open the editor with another description."""
         self.query_one(EditPane).propose(tool_id, description)
         self._open_pane(EDIT)
 

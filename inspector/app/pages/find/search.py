@@ -170,6 +170,15 @@ _TERMS = 20
 _GAP = "   "
 
 
+def heading(made: Search, session: SessionView, intro: Content, width: int) -> Content:
+    """Return which servers are away, and what there is to say of the search, or before one."""
+    index, report, away = session.state.index, made.report, made.away(session)
+    text = facts(report, index, width) if report else introduction(intro, index)
+    if report is not None and not report.hits:
+        away = tuple(one for one in session.state.servers.values() if one.phase is ServerPhase.FAILED)
+    return Content("\n").join([*(away_line(one, session.stderr(one.name)) for one in away), text])
+
+
 def facts(report: SearchReport, index: IndexState | None = None, width: int = 120) -> Content:
     """Return ranker, counts and words of the search, its answer, and what a model would get.
 
