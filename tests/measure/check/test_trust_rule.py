@@ -1,5 +1,6 @@
 """Trust as facts: what hides, what passes for something else, whom a text names, and where data may flow."""
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -8,7 +9,8 @@ import pytest
 from fixtures.hostile import UNICODE
 from inspector.core.tool import Annotations, Tool
 from inspector.measure.check.finding import Finding
-from inspector.measure.check.trust_rule import Flow, hidden_in, trust_findings
+from inspector.measure.check.trust_rule import Flow, hidden_in, is_hidden, trust_findings
+from widgets import visible
 
 MAIL = Tool("mail", "send_message", "Sends a message.", annotations=Annotations(False, open_world=True))
 NOTES = Tool("notes", "read_note", "Reads a note.", annotations=Annotations(True, open_world=False))
@@ -130,3 +132,10 @@ def test_what_nobody_annotated_is_unknown_and_never_guessed() -> None:
     (found,) = _found("data-flow-unknown", bare, NOTES)
     assert found.message.startswith("1 of 2 tools say nothing about the world they reach")
     assert _found("data-flow-unknown", NOTES) == []
+
+
+def test_what_is_hidden_in_a_definition_is_a_code_on_screen_and_nothing_else_is() -> None:
+    """The two tables cannot be one: nothing here imports widgets, and widgets import nothing of ours."""
+    codes = (*range(0x20000), *range(0xE0000, 0xE1000))
+    known = (chr(code) for code in codes if unicodedata.category(chr(code)) != "Cn")
+    assert [one for one in known if one not in "\n\t" and is_hidden(one) is not (visible(one) != one)] == []
