@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -52,6 +52,8 @@ _COMMON = "Common options, before or after the command's name"
 _NEW_OBJECTS = 50_000
 # Commands whose words are files of other kinds: a server follows `--`.
 _TAKE_FILES = frozenset({"label", "import"})
+# Commands whose own words may be left out, and are never files: a last word that is one is the server.
+_MAY_LACK_WORDS = frozenset({"tools", "call"})
 
 
 def _split(args: Sequence[str]) -> tuple[list[str], bool, list[str]]:
@@ -72,6 +74,14 @@ def _is_server(word: str) -> bool:
     from inspector.config.reader import is_server
 
     return is_server(word)
+
+
+def _optional_words(command: click.Command, read: Mapping[str, Any]) -> list[str]:
+    """The words that a parser gave to arguments which may be left out."""
+    optional = (one for one in command.params if isinstance(one, click.Argument) and not one.required)
+    named = [read.get(one.name or "") for one in optional]
+    words = [word for value in named for word in (value if isinstance(value, tuple) else (value,))]
+    return [word for word in words if isinstance(word, str)]
 
 
 class Program(CommandGroup):
@@ -113,9 +123,11 @@ class Program(CommandGroup):
         if command is None or words[size - 1] in _TAKE_FILES or not common_options(command):
             return ""
         try:
-            own = command.make_parser(click.Context(command)).parse_args(words[size:])[1]
+            read, own, _ = command.make_parser(click.Context(command)).parse_args(words[size:])
         except click.UsageError:
             return ""
+        if not own and command.name in _MAY_LACK_WORDS:
+            own = _optional_words(command, read)
         if isinstance(command, click.Group) and len(own) > 1:
             return ""
         return own[-1] if len(own) > (command.name == "chat") else ""

@@ -35,6 +35,11 @@ _SYNONYMS: Mapping[str, str] = {
     "turn": "switch set",
     "switch": "turn set",
     "change": "update set",
+    "add": "sum plus",
+    "sum": "add plus",
+    "subtract": "difference minus",
+    "multiply": "product times",
+    "divide": "quotient",
     "calculate": "evaluate compute arithmetic",
     "compute": "evaluate calculate arithmetic",
     "schedule": "create event calendar",
@@ -50,6 +55,8 @@ _WRITING_VERBS = word_set(
     " insert mark merge move pay post publish put refund remove rename replace reply restore send set share"
     " start stop turn unlock update upload write"
 )
+
+_ARITHMETIC = word_set("add sum total subtract multiply product divide")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,13 @@ def ranked(
     return tuple(sorted(fresh, key=lambda pair: -pair[1]))
 
 
+def nearest(tools: Sequence[Bound], reading: Reading) -> Bound | None:
+    """The tool that shares most of the step's words, whether or not it fits; None if no word is shared."""
+    shared = [(sum(_weight(tool, term) for term in reading.terms), tool) for tool in tools]
+    most, tool = max(shared, key=lambda pair: pair[0], default=(0.0, None))
+    return tool if most else None
+
+
 def score(tool: Bound, reading: Reading) -> float:
     """The share of the step's words that the tool has, adjusted by its name and parameters."""
     if reading.expression and tool.names & FORMULA:
@@ -149,6 +163,8 @@ def _direct(tool: Bound, term: str) -> float:
 
 def _kind(tool: Bound, reading: Reading) -> float:
     """A bonus or penalty: questions fit tools that read, orders fit tools that act."""
+    if _computes(reading):
+        return 0.1
     reads = bool(tool.name & reading_verbs())
     asks = reading.is_question or bool(reading.terms and reading.terms[0] in reading_verbs())
     if asks and not reads and tool.name & stems(_WRITING_VERBS):
@@ -159,6 +175,11 @@ def _kind(tool: Bound, reading: Reading) -> float:
         return -0.1
     verb = {*reading.terms[:1], *map(stem, _other_names(reading.terms[0]))} if reading.terms else set()
     return -0.6 if verb & stems(_WRITING_VERBS) else -0.3
+
+
+def _computes(reading: Reading) -> bool:
+    """Whether a step only computes with numbers: there "add" neither asks nor changes anything."""
+    return len(reading.numbers) > 1 and bool(reading.terms) and stems(_ARITHMETIC).issuperset(reading.terms)
 
 
 def _values(tool: Bound, reading: Reading) -> float:

@@ -20,7 +20,16 @@ from inspector.core.message import (
     UserMessage,
 )
 from inspector.demo.argument import Source, fill, unused
-from inspector.demo.choice import FITS, FITS_WELL, Bound, bound_tools, first_words, other_words, ranked
+from inspector.demo.choice import (
+    FITS,
+    FITS_WELL,
+    Bound,
+    bound_tools,
+    first_words,
+    nearest,
+    other_words,
+    ranked,
+)
 from inspector.demo.reading import Reading, read, split
 from inspector.search.vocabulary import terms
 from inspector.tokens.manifest import SEARCH_TOOLS
@@ -304,10 +313,19 @@ def _plan(
     if filled:
         name, missing = _shown(filled[0][0].wire), ", ".join(filled[0][1].missing)
         return Plan(problem=f"I found {name}, but it needs values you did not give: {missing}.")
+    return Plan(problem=_nothing_fits(tools, reading, attempt))
+
+
+def _nothing_fits(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> str:
+    """What is said where no tool is called; a bound tool whose words were said is named, never denied."""
     asked = ", ".join(f"“{done.call.arguments.get('query')}”" for done in attempt.searches)
-    return Plan(
-        problem=f"I found no tool for this (searched for {asked})." if asked else "I have no tool for this."
-    )
+    if asked:
+        return f"I found no tool for this (searched for {asked})."
+    near = nearest(tools, reading)
+    if near is None:
+        return "I have no tool for this."
+    limits = "I go by words only, and too few match; an LLM may still call it."
+    return f"The closest tool is {_shown(near.wire)}. {limits}"
 
 
 def _fitting(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> list[Bound]:

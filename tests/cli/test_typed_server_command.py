@@ -24,6 +24,14 @@ def test_a_typed_server_is_started_without_a_question(toolsight: Toolsight) -> N
     assert audited["configurations"][0]["servers"][0]["tools"]
 
 
+def test_a_file_behind_a_command_whose_words_may_be_left_out_is_the_server(toolsight: Toolsight) -> None:
+    listed = toolsight("tools", light_server.__file__)
+    assert listed.exit_code == 0, listed.stderr
+    assert "light_server:get_forecast" in listed.stdout
+    called = toolsight("call", "get_forecast", "city=Oslo", "--yes", light_server.__file__)
+    assert called.exit_code == 0, called.stderr
+
+
 def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, tmp_path: Path) -> None:
     file = tmp_path / "crm.json"
     file.write_text(json.dumps({"tools": [{"name": "late_orders", "description": "Orders that are late."}]}))

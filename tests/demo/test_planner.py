@@ -248,3 +248,28 @@ def test_whatever_comes_it_answers_within_its_bound(text: str, tools: list[Any],
 )
 def test_any_order_of_messages_is_survived(messages: list[Message]) -> None:
     assert "could not work that out" not in decide(ModelRequest("", tuple(messages), (SEARCH,), 10)).text
+
+
+def _number_tool(name: str, about: str) -> dict[str, Any]:
+    numbers = {"a": {"type": "number"}, "b": {"type": "number"}}
+    schema = {"type": "object", "properties": numbers, "required": ["a", "b"]}
+    return function_definition(name, about, schema)
+
+
+SUM = _number_tool("everything__get-sum", "Returns the sum of two numbers")
+MULTIPLY = _number_tool("math__multiply", "The product of two numbers")
+
+
+@pytest.mark.parametrize("words", ["Add 12.5 and 30 for me", "What is the sum of 12.5 and 30?"])
+def test_numbers_are_added_by_a_bound_tool_for_sums(words: str) -> None:
+    reply = decide(ModelRequest("", (UserMessage(words),), (MULTIPLY, SUM), 100))
+    (call,) = reply.tool_calls
+    assert (call.name, call.arguments) == ("everything__get-sum", {"a": 12.5, "b": 30})
+
+
+def test_a_bound_tool_whose_words_were_said_is_named_and_not_denied() -> None:
+    words = "Sum up how the plumber, the painter and the roofer quarrelled last autumn in Ghent"
+    reply = decide(ModelRequest("", (UserMessage(words),), (SUM,), 100))
+    assert reply.tool_calls == ()
+    assert "no tool" not in reply.text
+    assert "everything:get-sum" in reply.text
