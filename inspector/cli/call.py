@@ -1,8 +1,8 @@
-"""Calls one tool by hand."""
+"""Calls one tool by hand, or a call that was saved."""
 
-import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,53 +13,115 @@ from inspector.cli.consent import TerminalApprover
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit, run
-from inspector.cli.table import show
+from inspector.cli.table import say, show
+from inspector.config.file import read_bytes
+from inspector.config.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_call
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events.call import Decision
 from inspector.core.message import ToolResult
 from inspector.core.ports import ApprovalRequest
 from inspector.core.report import selected
 from inspector.core.server import ServerPhase
-from inspector.core.text import closest, did_you_mean
+from inspector.core.text import did_you_mean
 from inspector.core.tool import Tool
+from inspector.core.written_call import CALL_FORMS, CallForm, read_arguments, written
 from inspector.reliability.approval import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
-from inspector.schema.schema import SchemaField, fields
 from inspector.session.workbench import Workbench
+
+_STDIN = "-"
 
 
 @click.command()
-@click.argument("tool")
-@click.argument("given", nargs=-1, metavar="[KEY=VALUE]... | JSON")
+@click.argument("tool", default="", metavar="TOOL")
+@click.argument("given", nargs=-1, metavar="[KEY=VALUE | KEY:=JSON]... | JSON | @FILE")
+@click.option("--saved", default="", metavar="NAME", help=f"Repeat the call of that name in {SAVED_CALLS}.")
+@click.option("--save", default="", metavar="NAME", help=f"Save the call and its result in {SAVED_CALLS}.")
+@click.option(
+    "--print",
+    "form",
+    type=click.Choice(CALL_FORMS),
+    help="Print the call in this form instead of making it.",
+)
 @shared
 @as_json
-def call(tool: str, given: tuple[str, ...], **values: Any) -> None:
+def call(
+    tool: str, given: tuple[str, ...], saved: str, save: str, form: CallForm | None, **values: Any
+) -> None:
     """Call TOOL with these arguments and print its result.
 
     TOOL is SERVER:NAME, or a name that only one server has. Each value is read as its parameter's type: text
-    as is, anything else as JSON. One JSON object can hold all arguments instead. A call that may change
-    something asks first; --yes allows it. The exit code is 1 if the tool reports an error or was not called.
+    as is, anything else as JSON; KEY:=JSON is always JSON. @FILE in place of a value is the file's text, and
+    alone an object with all arguments; @- is the standard input. A call that may change something asks first;
+    --yes allows it. With --saved, words change the saved arguments, and the result is compared with the saved
+    one. The exit code is 1 if the tool reports an error or was not called.
 
     \b
-    toolsight call weather:get_forecast city=Oslo days=3 --demo
-    toolsight call get_forecast '{"city": "Oslo", "days": 3}' --demo
+    toolsight call weather:get_forecast city=Oslo days=3 --save oslo --demo
+    toolsight call --saved oslo --demo
+    toolsight call get_forecast '{"city": "Oslo", "days": 3}' --print curl --demo
     """
-    result = run(_called(tool, given, options(**values)))
-    show(selected(result, "text is_error structured kinds"), [result.text])
-    if result.is_error:
-        sys.exit(Exit.FAILED)
+    before, words = None, given
+    if saved:
+        before = saved_call(Path(SAVED_CALLS), saved)
+        tool, words = before.tool, ((tool, *given) if tool else ())
+    if not tool:
+        raise click.UsageError("Missing argument 'TOOL'.")
+    run(_called(tool, words, options(**values), _Wanted(before, save, form)))
 
 
-async def _called(tool_id: str, words: Sequence[str], chosen: Options) -> ToolResult:
+class _Wanted:
+    """What becomes of a call: compared with an earlier one, saved by a name, or only printed."""
+
+    def __init__(self, before: SavedCall | None, name: str, form: CallForm | None) -> None:
+        self.before, self.name, self.form = before, name, form
+
+    def report(self, tool: Tool, given: JsonObject, result: ToolResult) -> None:
+        """Print the result and how it differs, and save the call. Raises ConfigError."""
+        changes = None if self.before is None else result_changes(self.before.result, result)
+        show({**selected(result, "text is_error structured kinds"), "changes": changes}, [result.text])
+        for line in changes if changes else ("same result as saved",) * (changes is not None):
+            say(line, err=True)
+        if self.name:
+            save_call(Path(SAVED_CALLS), self.name, SavedCall(tool.id, given, result))
+            say(f"saved as {self.name} in {SAVED_CALLS}", err=True)
+        if result.is_error:
+            sys.exit(Exit.FAILED)
+
+
+async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _Wanted) -> None:
     opened = _with_its_server(read_configuration(chosen), tool_id)
     async with headless(chosen, opened, record=True, listing=True) as bench:
         tool = _tool(bench, tool_id)
-        given = _object(words) if words and words[0].lstrip().startswith("{") else _read(tool, words)
+        saved = wanted.before.arguments if wanted.before is not None else {}
+        given = {**saved, **read_arguments(tool, words, _text_of)}
+        if wanted.form:
+            _print(bench, tool, given, wanted.form, opened)
+            return
         why, approver = why_ask(tool, bench.state), TerminalApprover(yes=chosen.yes)
         request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)
         if why and await approver.ask(request) is Decision.NO:
             raise ToolsightError(f"{tool.id} was not called")
-        return await bench.call(tool.id, given)
+        result = await bench.call(tool.id, given)
+    wanted.report(tool, given, result)
+
+
+def _print(
+    bench: Workbench, tool: Tool, given: JsonObject, form: CallForm, opened: OpenedConfiguration
+) -> None:
+    spec = next(spec for spec in opened.seen.servers if spec.name == tool.server)
+    text = written(form, tool, given, spec, bench.state.servers[tool.server].info.protocol)
+    show({"form": form, "call": text}, [text])
+
+
+def _text_of(name: str) -> str:
+    """The text of a file, or of the standard input for `-`. Raises ConfigError."""
+    if name == _STDIN:
+        return sys.stdin.read()
+    try:
+        return read_bytes(Path(name), "text").decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is not UTF-8 text", hint="Only text can be an argument.") from error
 
 
 def _tool(bench: Workbench, tool_id: str) -> Tool:
@@ -87,40 +149,3 @@ def _with_its_server(opened: OpenedConfiguration, tool_id: str) -> OpenedConfigu
         hint = did_you_mean("Write SERVER:TOOL; servers", name, known) or "There is no server to call."
         raise ConfigError(f"there is no server for '{tool_id}'", hint=hint)
     return opened.only(name)
-
-
-def _read(tool: Tool, pairs: Sequence[str]) -> JsonObject:
-    """The arguments in KEY=VALUE pairs, each value read as its parameter's type. Raises ConfigError."""
-    known = {field.name: field for field in fields(tool.input_schema)}
-    arguments: dict[str, Any] = {}
-    for pair in pairs:
-        name, sign, text = pair.partition("=")
-        if not sign:
-            raise ConfigError(f"'{pair}' has no value", hint=f"Write {name}=VALUE.")
-        if name not in known and known:
-            near = ", ".join(closest(name, list(known)) or known)
-            raise ConfigError(f"{tool.id} has no parameter '{name}'", hint=f"Parameters: {near}.")
-        arguments[name] = _value(known.get(name), name, text)
-    return arguments
-
-
-def _value(field: SchemaField | None, name: str, text: str) -> Any:
-    if field is None or field.type in ("string", "any") or (field.choices and text in field.choices):
-        return text
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        hint = f"As JSON: {name}=7, {name}=true, {name}='[\"a\"]'."
-        raise ConfigError(f"{name} must be {field.type}, not '{text}'", hint=hint) from error
-
-
-def _object(words: Sequence[str]) -> JsonObject:
-    """All arguments as one JSON object, which stands alone. Raises ConfigError."""
-    hint = "Write one object, such as '{\"a\": 1}', and nothing else."
-    if len(words) > 1:
-        raise ConfigError("a JSON object must hold all arguments, so none may follow it", hint=hint)
-    try:
-        value: JsonObject = json.loads(words[0])
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"the arguments are not valid JSON: {error}", hint=hint) from error
-    return value

@@ -319,13 +319,10 @@ def _plan(
 def _nothing_fits(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> str:
     """What is said where no tool is called; a bound tool whose words were said is named, never denied."""
     asked = ", ".join(f"“{done.call.arguments.get('query')}”" for done in attempt.searches)
-    if asked:
-        return f"I found no tool for this (searched for {asked})."
-    near = nearest(tools, reading)
-    if near is None:
-        return "I have no tool for this."
-    limits = "I go by words only, and too few match; an LLM may still call it."
-    return f"The closest tool is {_shown(near.wire)}. {limits}"
+    near = None if asked else nearest(tools, reading)
+    if near is not None:
+        return f"The closest tool is {_shown(near.wire)}: few of its words match, but an LLM may call it."
+    return f"I found no tool for this (searched for {asked})." if asked else "I have no tool for this."
 
 
 def _fitting(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> list[Bound]:

@@ -75,6 +75,7 @@ def test_trust_in_a_server_that_is_not_there_is_a_mistake(toolsight: Toolsight) 
         (("evalute",), "Closest: calc:evaluate"),
         (("calc:evaluate", "expresion=1"), "Parameters: expression"),
         (("calc:evaluate", "expression"), "Write expression=VALUE"),
+        (("calc:evaluate", "expression=@no-such-file"), "no-such-file does not exist"),
     ],
 )
 def test_a_slip_is_told_with_what_was_meant(toolsight: Toolsight, words: tuple[str, ...], said: str) -> None:
@@ -89,3 +90,28 @@ def test_a_stored_listing_has_nothing_to_call(toolsight: Toolsight, tmp_path: Pa
     done = toolsight("call", "crm:a", "--yes", "--", str(file))
     assert done.exit_code == 1
     assert "no server to call" in done.stdout
+
+
+def test_a_saved_call_is_repeated_and_compared(
+    toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved = toolsight("call", "evaluate", 'expression:="6 * 7"', "--save", "answer", *CALC)
+    assert saved.exit_code == 0, saved.stderr
+    same = toolsight("call", "--saved", "answer", *CALC)
+    assert (same.stdout, same.stderr) == (saved.stdout, "same result as saved\n")
+    other = toolsight("call", "--saved", "answer", "expression=1 + 1", "--json", *CALC)
+    assert '+  "result": 2' in json.loads(other.stdout)["changes"]
+    unknown = toolsight("call", "--saved", "anser", *CALC)
+    assert unknown.exit_code == 2
+    assert "answer" in unknown.stderr
+
+
+def test_a_call_that_is_printed_is_not_made(toolsight: Toolsight) -> None:
+    note = ("shop:add_order_note", "order_id=1042", "note=Never called.")
+    line = toolsight("call", *note, "--print", "line", *SHOP)
+    assert line.stdout.startswith("toolsight call shop:add_order_note ")
+    sent = json.loads(toolsight("call", *note, "--print", "json-rpc", *SHOP).stdout)
+    assert sent["params"]["arguments"] == {"order_id": 1042, "note": "Never called."}
+    assert "Never called." not in toolsight("call", "shop:get_order", "order_id=1042", *SHOP).stdout
+    assert toolsight("call", *note, "--print", "curl", *SHOP).exit_code == 2

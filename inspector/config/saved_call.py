@@ -1,0 +1,87 @@
+"""Calls saved with a name in a file that can be committed, and how a result differs from the saved one."""
+
+import difflib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from inspector.config.file import read_bytes, unusable
+from inspector.core.error import ConfigError
+from inspector.core.message import ToolResult
+from inspector.core.redaction import write
+from inspector.core.text import did_you_mean
+from inspector.schema.json_value import JsonObject
+
+SAVED_CALLS: Final = "toolsight-calls.json"
+"""The file in the current folder."""
+_MOST_LINES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCall:
+    """A tool's id, the arguments, and the result that the call had when it was saved."""
+
+    tool: str
+    arguments: JsonObject
+    result: ToolResult
+
+
+def saved_calls(path: Path) -> dict[str, SavedCall]:
+    """The saved calls by name; none without a file. Raises ConfigError."""
+    if not path.exists():
+        return {}
+    data = read_bytes(path, "saved calls")
+    try:
+        calls: dict[str, Any] = json.loads(data)["calls"]
+        return {name: _call(entry) for name, entry in calls.items()}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ConfigError(
+            f"{path} does not hold saved calls", hint="Save a call with --save NAME."
+        ) from error
+
+
+def _call(entry: dict[str, Any]) -> SavedCall:
+    result = entry["result"]
+    kept = ToolResult(
+        str(result["text"]), bool(result["is_error"]), result["structured"], tuple(result["kinds"])
+    )
+    return SavedCall(str(entry["tool"]), dict(entry["arguments"]), kept)
+
+
+def saved_call(path: Path, name: str) -> SavedCall:
+    """The call with that name. Raises ConfigError."""
+    known = saved_calls(path)
+    if name not in known:
+        hint = did_you_mean("Saved calls", name, list(known)) or "Save a call with --save NAME."
+        raise ConfigError(f"{path} has no call '{name}'", hint=hint)
+    return known[name]
+
+
+def save_call(path: Path, name: str, call: SavedCall) -> None:
+    """Add a call to the file, or replace the one of that name. Secrets are left out. Raises ConfigError."""
+    calls = {**saved_calls(path), name: call}
+    data = {"calls": {one: asdict(calls[one]) for one in sorted(calls)}}
+    try:
+        write(path, f"{json.dumps(data, indent=2, ensure_ascii=False)}\n")
+    except OSError as error:
+        raise unusable(path, error, "written") from error
+
+
+def result_changes(before: ToolResult, after: ToolResult) -> tuple[str, ...]:
+    """How a result differs from an earlier one: lines that begin with `-` or `+`, at most forty.
+
+    The structured content is compared where the texts are the same.
+    """
+    outcomes = ["error" if one.is_error else "ok" for one in (before, after)]
+    changes = [] if outcomes[0] == outcomes[1] else [f"-{outcomes[0]}", f"+{outcomes[1]}"]
+    is_text = before.text != after.text
+    old, new = (one.text if is_text else _indented(one.structured) for one in (before, after))
+    lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0))[2:]
+    changes += [line for line in lines if not line.startswith("@@")]
+    left = len(changes) - _MOST_LINES
+    return (*changes[:_MOST_LINES], *([f"… {left:,} more lines"] if left > 0 else []))
+
+
+def _indented(value: object) -> str:
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)

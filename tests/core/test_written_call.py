@@ -1,0 +1,88 @@
+"""A call is read from words and written as a line, JSON-RPC and curl, and stays the same call."""
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.error import ConfigError
+from inspector.core.server import ServerSpec
+from inspector.core.tool import Tool
+from inspector.core.written_call import command_line, curl, json_rpc, read_arguments
+
+FILES = {"a.txt": "text of a", "b.json": '{"n": 2}', "-": '{"city": "Oslo"}'}
+PARAMETERS: dict[str, Any] = {
+    "city": {"type": "string"},
+    "days": {"type": "integer"},
+    "unit": {"enum": ["c", "f"]},
+    "either": {"type": ["string", "integer"]},
+    "tags": {"type": "array"},
+}
+
+
+def _tool(parameters: dict[str, Any] = PARAMETERS) -> Tool:
+    return Tool("weather", "get", input_schema={"type": "object", "properties": parameters})
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        (("city=7", "days=7", "unit=c"), {"city": "7", "days": 7, "unit": "c"}),
+        (("city:=null", 'tags:=["a"]'), {"city": None, "tags": ["a"]}),
+        (("city=@a.txt", "tags:=@b.json"), {"city": "text of a", "tags": {"n": 2}}),
+        (("@b.json",), {"n": 2}),
+        (("@-",), {"city": "Oslo"}),
+        (('{"days": 1}',), {"days": 1}),
+        ((), {}),
+    ],
+)
+def test_words_are_read_as_arguments(words: tuple[str, ...], arguments: dict[str, Any]) -> None:
+    assert read_arguments(_tool(), words, FILES.__getitem__) == arguments
+
+
+@pytest.mark.parametrize("words", [("[1]",), ("city",), ("days:={",), ("@a.txt",), ("@b.json", "city=a")])
+def test_words_that_are_no_arguments_are_refused(words: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError):
+        read_arguments(_tool(), words, FILES.__getitem__)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*PARAMETERS]) | st.text(max_size=6), values, max_size=4))
+def test_a_copied_line_reads_as_the_same_call(arguments: dict[str, Any]) -> None:
+    for tool in (_tool(), _tool({}), _tool({name: {} for name in arguments})):
+        program, command, tool_id, *words = shlex.split(command_line(tool, arguments))
+        assert (program, command, tool_id) == ("toolsight", "call", "weather:get")
+        assert read_arguments(tool, words, FILES.__getitem__) == arguments
+
+
+def test_json_rpc_is_what_a_server_gets() -> None:
+    sent = json.loads(json_rpc(_tool(), {"city": "Oslo"}))
+    assert sent["method"] == "tools/call"
+    assert sent["params"] == {"name": "get", "arguments": {"city": "Oslo"}}
+
+
+SPEC = ServerSpec("weather", url="https://h/mcp?a='b'", headers={"Authorization": "Bearer hidden-value"})
+
+
+@pytest.mark.parametrize(("protocol", "commands"), [("2025-11-25", 3), ("2026-07-28", 1)])
+def test_curl_names_the_address_and_leaves_header_values_to_variables(protocol: str, commands: int) -> None:
+    text = curl(_tool(), {"city": "it's"}, SPEC, protocol)
+    assert len(text.splitlines()) == commands
+    assert "hidden-value" not in text
+    last = shlex.split(text.splitlines()[-1])
+    assert last[:3] == ["curl", "-sS", SPEC.url]
+    assert "Authorization: $AUTHORIZATION" in last
+    assert json.loads(last[-1])["params"]["arguments"] == {"city": "it's"}
+
+
+def test_a_server_that_is_a_command_has_no_curl() -> None:
+    with pytest.raises(ConfigError, match="no address"):
+        curl(_tool(), {}, ServerSpec("weather", command="x"), "2025-11-25")
