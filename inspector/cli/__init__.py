@@ -1,5 +1,31 @@
 """The `toolsight` command: the composition root, the app, and a headless twin of everything the app does."""
 
-from inspector.cli.root import main
+import sys
+from collections.abc import Iterator, Sequence
 
 __all__ = ["main"]
+
+_TAP_OPTIONS = frozenset({"--name", "--db"})
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, or `arguments`. A tap starts at once: its client waits for a server."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["tap"] and "--" in words:
+        before, command = words[1 : words.index("--")], words[words.index("--") + 1 :]
+        if command and len(before) % 2 == 0 and _TAP_OPTIONS.issuperset(before[::2]):
+            _tap(dict(zip(before[::2], before[1::2], strict=True)), command)
+    from inspector.cli.root import main as run
+
+    run(arguments)
+
+
+def _tap(given: dict[str, str], command: Sequence[str]) -> None:
+    from inspector.clients.tap import Piece, run
+
+    def record(pieces: Iterator[Sequence[Piece]]) -> None:
+        from inspector.cli.tap import record
+
+        record(pieces, command, name=given.get("--name", ""), database=given.get("--db", ""))
+
+    run(command, record)

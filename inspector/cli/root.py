@@ -36,6 +36,7 @@ _SECTIONS = {
         "chat": "chat",
         "scenario": "scenario",
         "sessions": "sessions",
+        "tap": "tap",
     },
     "More": {
         "registry": "registry",

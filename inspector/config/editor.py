@@ -97,6 +97,50 @@ def without_member(text: str, path: Sequence[str], key: str) -> str:
     return text[:comma] + text[comma + 1 : start] + text[member.end :]
 
 
+def with_command_ahead(text: str, path: Sequence[str], words: Sequence[str]) -> str:
+    """The text where the entry starts these words, and has what it started before behind them.
+
+    Nothing else changes, not even how the entry's own words are written. KeyError unless it has a command.
+    """
+    members = {member.key: member for member in _find(text, path).members}
+    command, args = members["command"], members.get("args")
+    was = text[command.value : command.end]
+    first, *rest = (json.dumps(word, ensure_ascii=False) for word in words)
+    ahead = ", ".join([*rest, was])
+    if args is None:
+        return f'{text[: command.value]}{first}, "args": [{ahead}]{text[command.end :]}'
+    opening = text.index("[", args.value) + 1
+    comma = "" if text[opening : args.end - 1].isspace() or opening == args.end - 1 else ", "
+    edits = ((command.value, command.end, first), (opening, opening, f"{ahead}{comma}"))
+    for start, end, written in sorted(edits, reverse=True):
+        text = text[:start] + written + text[end:]
+    return text
+
+
+def without_command_ahead(text: str, path: Sequence[str], words: Sequence[str]) -> str:
+    """The text that `with_command_ahead` had before it, but for an empty list of arguments.
+
+    KeyError unless the entry starts these words.
+    """
+    members = {member.key: member for member in _find(text, path).members}
+    command, args = members["command"], members["args"]
+    opening = text.index("[", args.value) + 1
+    first, *rest = (json.dumps(word, ensure_ascii=False) for word in words)
+    ahead = "".join(f"{word}, " for word in rest)
+    if text[command.value : command.end] != first or not text.startswith(ahead, opening):
+        raise KeyError("command")
+    own = opening + len(ahead)
+    end = _DECODER.raw_decode(text, own)[1]
+    was, after = text[own:end], text[end:]
+    edits = (
+        (command.value, command.end, was),
+        (opening, end + (2 if after.startswith(", ") else 0), ""),
+    )
+    for start, stop, written in sorted(edits, reverse=True):
+        text = text[:start] + written + text[stop:]
+    return text
+
+
 def _inserted(text: str, found: _Object, written: str) -> str:
     """The text with a member behind the last one, whose comma stands where the file's style has it."""
     end = len(text[: found.closing].rstrip())

@@ -90,6 +90,27 @@ class ServerFailed(Event, kind="failed", groups={Group.SERVERS, Group.ERRORS}, t
 
 
 @dataclass(frozen=True, slots=True)
+class MessagePassed(Event, kind="message", groups={Group.SERVERS}, tone="muted", routine=True):
+    """A JSON-RPC message crossed a tap, to the server if it was `sent`.
+
+    `method` is that of the request for a reply; "" if unknown, or if it is no message at all. `size` is in
+    bytes; `text` has the beginning of a long one. `milliseconds` is how long a reply took, None for all else.
+    """
+
+    server: str
+    sent: bool
+    method: str
+    id: str
+    size: int
+    text: str
+    milliseconds: float | None = None
+
+    def summary(self) -> str:
+        took = f"  {milliseconds(self.milliseconds)}" if self.milliseconds is not None else ""
+        return f"{self.server}  {'→' if self.sent else '←'} {self.method or 'not a message'}{took}"
+
+
+@dataclass(frozen=True, slots=True)
 class ServerStopped(Event, kind="stopped", groups={Group.SERVERS}):
     server: str
 

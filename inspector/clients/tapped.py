@@ -1,0 +1,260 @@
+"""Turns what crosses a tap into the events of a session, and stores them while it runs."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.clients.known_tools import KnownTools
+from inspector.clients.tap import TO_SERVER, Piece
+from inspector.clients.transcript import AgentTool
+from inspector.core.error import FailureKind, StoreError
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Failed,
+    MessagePassed,
+    Origin,
+    Record,
+    ServerConnecting,
+    ServerStopped,
+    SessionStarted,
+)
+from inspector.core.number import byte_size, count
+from inspector.core.ports import EventStore, TokenCounter
+from inspector.core.redaction import clean
+from inspector.mcp.frame import beginning
+from inspector.mcp.pace import CutLine, Lines
+from inspector.schema.json_value import JsonObject, compact
+
+UNKNOWN_CLIENT = "client"
+MOST_WAITING = 2_000
+"""Events that may wait for a store that fails; beyond that they are dropped and counted."""
+_LONGEST_TEXT = 20_000
+_MOST_PENDING = 1_000
+# Seconds until a store that failed is tried again.
+_PAUSE = 1.0
+_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+
+
+@dataclass(frozen=True, slots=True)
+class Tapped:
+    """What is tapped: the session's id, the server's name and command, and the client's folder."""
+
+    session: str
+    server: str
+    command: str
+    folder: str
+
+
+@dataclass(slots=True)
+class _Request:
+    method: str
+    at: float
+    params: JsonObject
+
+
+class Conversation:
+    """Makes events of the messages between a client and its server."""
+
+    def __init__(self, tapped: Tapped, counter_for: Callable[[str], TokenCounter]) -> None:
+        """`counter_for` takes the client's name."""
+        self._tapped = tapped
+        self._counter_for = counter_for
+        self._pending: dict[tuple[bool, str], _Request] = {}
+        self._listed: dict[str, AgentTool] = {}
+        self._offered: frozenset[str] = frozenset()
+        self._known: KnownTools | None = None
+        self._count: Callable[[str], int] = len
+
+    def line(self, line: bytes | CutLine, at: float, *, sent: bool) -> Iterator[Event]:
+        """The events of one line that the client sent, or else the server."""
+        data, size = (line.head, line.size) if isinstance(line, CutLine) else (line, len(line))
+        if not data.strip():
+            return
+        text = data.decode("utf-8", "replace").rstrip("\r")
+        found = _read(text)
+        yield from self._started(found)
+        pair = (not sent if _is_reply(found) else sent, compact(found.get("id")))
+        asked = self._pending.pop(pair, None) if _is_reply(found) else None
+        method = asked.method if asked is not None else found.get("method")
+        took = (at - asked.at) * 1000 if asked is not None else None
+        id_ = pair[1] if "id" in found else ""
+        method = method if isinstance(method, str) else ""
+        server = self._tapped.server
+        yield MessagePassed(server, sent, method, id_, size, beginning(text, _LONGEST_TEXT), took)
+        if asked is not None and sent is False:
+            yield from self._answered(asked, found, pair[1], took or 0.0)
+        elif id_ and method and not _is_reply(found):
+            yield from self._asked(pair, _Request(method, at, _object(found.get("params"))))
+
+    def _started(self, found: JsonObject) -> Iterator[Event]:
+        """The session begins with its first message, which says who the client is."""
+        if self._known is not None:
+            return
+        params = _object(found.get("params"))
+        info = _object(params.get("clientInfo") or _object(params.get("_meta")).get(_CLIENT_INFO))
+        agent, version = str(info.get("name") or UNKNOWN_CLIENT), str(info.get("version") or "")
+        counter, tapped = self._counter_for(agent), self._tapped
+        self._known, self._count = KnownTools(agent, counter.count), counter.count
+        origin = Origin(agent, version, tapped.session, file=f"tap {tapped.server}")
+        yield SessionStarted(tapped.folder, (tapped.server,), "", "", "", 0, origin=origin)
+        yield ServerConnecting(tapped.server, tapped.command)
+
+    def _asked(self, pair: tuple[bool, str], request: _Request) -> Iterator[Event]:
+        if len(self._pending) >= _MOST_PENDING:
+            del self._pending[next(iter(self._pending))]
+        self._pending[pair] = request
+        if pair[0] and request.method == "tools/call":
+            yield CallStarted(pair[1], self._tool(request), _object(request.params.get("arguments")))
+
+    def _answered(self, asked: _Request, found: JsonObject, id_: str, took: float) -> Iterator[Event]:
+        assert self._known is not None
+        result = _object(found.get("result"))
+        if asked.method == "tools/call":
+            yield self._call(asked, found, id_, took)
+        elif asked.method in ("initialize", "server/discover"):
+            self._known.announce(self._tapped.server, str(result.get("instructions") or ""))
+        elif asked.method == "tools/list" and isinstance(result.get("tools"), list):
+            yield from self._page(asked, result)
+
+    def _page(self, asked: _Request, result: JsonObject) -> Iterator[Event]:
+        """One page of tools; the last one makes it the list of the server."""
+        assert self._known is not None
+        if not asked.params.get("cursor"):
+            self._listed = {}
+        server = self._tapped.server
+        for tool in map(_object, result["tools"]):
+            name = str(tool.get("name") or "")
+            definition = {
+                "description": tool.get("description") or "",
+                "parameters": _object(tool.get("inputSchema")),
+            }
+            self._listed[f"{server}:{name}"] = AgentTool(name, server, definition=definition)
+        if not result.get("nextCursor"):
+            self._known.withdraw(self._offered - self._listed.keys())
+            self._known.offer(self._listed.values(), deferred=False)
+            self._offered = frozenset(self._listed)
+            yield from self._known.news()
+
+    def _call(self, asked: _Request, found: JsonObject, id_: str, took: float) -> CallFinished:
+        result, error = _object(found.get("result")), _object(found.get("error"))
+        blocks = result.get("content")
+        parts = list(map(_object, blocks)) if isinstance(blocks, list) else []
+        said = [str(part.get("text") or f"[{part.get('type')}]") for part in parts]
+        text = str(error.get("message") or "an error") if error else "\n".join(said)
+        ok = not error and result.get("isError") is not True
+        structured = result.get("structuredContent")
+        return CallFinished(
+            id_,
+            self._tool(asked),
+            ok,
+            text,
+            took,
+            structured if isinstance(structured, dict) else None,
+            None if ok else FailureKind.TOOL,
+            tokens=self._count(compact(_object(asked.params.get("arguments")))) + self._count(text),
+        )
+
+    def _tool(self, request: _Request) -> str:
+        return f"{self._tapped.server}:{request.params.get('name') or ''}"
+
+    def end(self) -> Iterator[Event]:
+        """The events at the end; none if there was no message."""
+        if self._known is not None:
+            yield ServerStopped(self._tapped.server)
+
+
+def _read(text: str) -> JsonObject:
+    try:
+        return _object(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _is_reply(found: JsonObject) -> bool:
+    return "method" not in found and ("result" in found or "error" in found)
+
+
+def _object(value: Any) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+@dataclass(slots=True)
+class _Side:
+    """One direction. After a gap, what comes until the next end of a line is half of a message."""
+
+    lines: Lines = field(default_factory=Lines)
+    skips: bool = False
+
+    def after(self, piece: Piece) -> Iterator[bytes | CutLine]:
+        data = piece.data
+        if piece.lost:
+            self.lines, self.skips = Lines(), True
+        if self.skips and b"\n" in data:
+            data, self.skips = data.partition(b"\n")[2], False
+        if not self.skips:
+            yield from self.lines.feed(data)
+
+
+class TapRecorder:
+    """Stores a tapped session as it runs. A store that fails gets the events later, or they are counted."""
+
+    def __init__(self, tapped: Tapped, store: EventStore, counter_for: Callable[[str], TokenCounter]) -> None:
+        self._session = tapped.session
+        self._store = store
+        self._conversation = Conversation(tapped, counter_for)
+        self._sides = (_Side(), _Side())
+        self._waiting: list[tuple[float, Event]] = []
+        self._stored = self._dropped = 0
+        self._again = 0.0
+        self._server = tapped.server
+
+    def run(self, batches: Iterable[Sequence[Piece]]) -> None:
+        """Record until both sides have ended."""
+        at = 0.0
+        for batch in batches:
+            for piece in batch:
+                at = piece.at
+                self._take(at, self._events(piece))
+            self._flush()
+        self._take(at, self._conversation.end())
+        self._again = 0.0
+        self._flush()
+        self._store.release(self._session)
+
+    def _events(self, piece: Piece) -> Iterator[Event]:
+        if piece.lost:
+            yield Failed(self._server, f"{byte_size(piece.lost)} passed unrecorded: the recording lagged")
+        for line in self._sides[piece.side].after(piece):
+            yield from self._conversation.line(line, piece.at, sent=piece.side == TO_SERVER)
+
+    def _take(self, at: float, events: Iterable[Event]) -> None:
+        for event in events:
+            if len(self._waiting) >= MOST_WAITING:
+                self._flush()
+            if len(self._waiting) < MOST_WAITING:
+                self._waiting.append((at, clean(event)))
+            else:
+                self._dropped += 1
+
+    def _flush(self) -> None:
+        if not self._waiting or time.monotonic() < self._again:
+            return
+        waiting = list(self._waiting)
+        if self._dropped:
+            lost = f"{count(self._dropped, 'event')} not stored: the database failed"
+            waiting.append((waiting[-1][0], Failed(self._server, lost)))
+        records = [
+            Record(self._session, self._stored + number, at, event)
+            for number, (at, event) in enumerate(waiting, start=1)
+        ]
+        try:
+            self._store.append_all(records)
+        except (StoreError, OSError):
+            self._again = time.monotonic() + _PAUSE
+            return
+        self._stored += len(records)
+        self._waiting, self._dropped = [], 0

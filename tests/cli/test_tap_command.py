@@ -1,0 +1,127 @@
+"""`tap add` and `tap remove` change one entry of a client's file, and give back the same bytes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from inspector.config.editor import with_command_ahead, without_command_ahead
+from tests.cli.conftest import Toolsight
+
+FILE = """{
+\t// mine
+\t"mcpServers": {
+\t\t"shop": { "type": "stdio", "command": "np\\u0078", "args": [ "-y", "shop" ], "env": {"A": "1"} },
+\t\t"bare": {"command": "serve"},
+\t\t"empty": {"command": "serve", "args": []},
+\t\t"far": {"type": "http", "url": "https://example.com/mcp"},
+\t}
+}\r
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["/opt/bin/toolsight"])
+    path = tmp_path / ".mcp.json"
+    path.write_bytes(b"\xef\xbb\xbf" + FILE.encode())
+    return path
+
+
+@pytest.mark.parametrize("server", ["shop", "bare", "empty"])
+def test_removing_a_tap_gives_back_the_same_bytes(toolsight: Toolsight, file: Path, server: str) -> None:
+    before = file.read_bytes()
+    added = toolsight("tap", "add", server, "--client", "claude-code", "--yes")
+    assert added.exit_code == 0, added.stderr
+    assert file.read_bytes() != before
+    assert file.with_name(".mcp.json.bak").read_bytes() == before
+    removed = toolsight("tap", "remove", server, "--client", "claude-code", "--yes")
+    assert removed.exit_code == 0, removed.stderr
+    assert file.read_bytes() == before
+
+
+def test_a_tap_starts_what_the_entry_started_and_the_change_is_shown(
+    toolsight: Toolsight, file: Path
+) -> None:
+    done = toolsight("tap", "add", "shop", "--config", str(file), "--yes")
+    line = next(line for line in file.read_text("utf-8-sig").splitlines() if '"shop"' in line)
+    assert f"+{line}" in done.stderr
+    entry = json.loads(line.strip().removeprefix('"shop":').removesuffix(","))
+    assert entry == {
+        "type": "stdio",
+        "command": "/opt/bin/toolsight",
+        "args": ["tap", "--name", "shop", "--", "npx", "-y", "shop"],
+        "env": {"A": "1"},
+    }
+
+
+def test_what_else_changed_in_the_meantime_stays(toolsight: Toolsight, file: Path) -> None:
+    before = file.read_bytes()
+    toolsight("tap", "add", "shop", "--config", str(file), "--yes")
+    file.write_bytes(file.read_bytes().replace(b"// mine", b"// yours"))
+    toolsight("tap", "remove", "shop", "--config", str(file), "--yes")
+    assert file.read_bytes() == before.replace(b"// mine", b"// yours")
+
+
+def test_nothing_changes_without_a_yes(toolsight: Toolsight, file: Path) -> None:
+    before = file.read_bytes()
+    assert toolsight("tap", "add", "shop", "--config", str(file)).exit_code != 0
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("add", "far"), "has no command"),
+        (("add", "nobody"), "there is no server 'nobody'"),
+        (("remove", "shop"), "is not tapped"),
+    ],
+)
+def test_what_cannot_be_done_changes_nothing(
+    toolsight: Toolsight, file: Path, words: tuple[str, ...], says: str
+) -> None:
+    before = file.read_bytes()
+    done = toolsight("tap", *words, "--config", str(file), "--yes")
+    assert (done.exit_code, file.read_bytes()) == (2, before)
+    assert says in done.stderr
+
+
+def test_a_tap_is_added_once(toolsight: Toolsight, file: Path) -> None:
+    for code in (0, 2):
+        assert toolsight("tap", "add", "shop", "--config", str(file), "--yes").exit_code == code
+
+
+def test_the_part_of_the_project_comes_before_the_users_own(
+    toolsight: Toolsight, file: Path, tmp_path: Path
+) -> None:
+    file.unlink()
+    entry = {"mcpServers": {"shop": {"command": "x"}}}
+    user = tmp_path / ".claude.json"
+    user.write_text(json.dumps({**entry, "projects": {str(Path.cwd()): entry}}), encoding="utf-8")
+    assert toolsight("tap", "add", "shop", "--client", "claude-code", "--yes").exit_code == 0
+    after = json.loads(user.read_text(encoding="utf-8"))
+    assert after["mcpServers"] == entry["mcpServers"]
+    assert after["projects"][str(Path.cwd())] != entry
+
+
+words = st.lists(st.text(max_size=5), max_size=4)
+
+
+@given(st.text(min_size=1), words, st.sampled_from([None, 1, "\t"]), st.booleans())
+@settings(max_examples=200)
+def test_any_entry_is_as_before_once_its_tap_is_removed(
+    command: str, args: list[str], indent: int | str | None, is_ascii: bool
+) -> None:
+    entry = {"a": 1, "command": command, "args": args, "env": {}}
+    text = json.dumps({"s": {"x": entry}}, indent=indent, ensure_ascii=is_ascii)
+    ahead = ["toolsight", "tap", "--"]
+    tapped = with_command_ahead(text, ("s", "x"), ahead)
+    assert json.loads(tapped)["s"]["x"] == {
+        **entry,
+        "command": "toolsight",
+        "args": [*ahead[1:], command, *args],
+    }
+    assert without_command_ahead(tapped, ("s", "x"), ahead) == text

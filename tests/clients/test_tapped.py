@@ -1,0 +1,169 @@
+"""What crosses a tap becomes a session: its tools, its calls, its messages, and what was lost."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from inspector.clients import tapped
+from inspector.clients.tap import TO_CLIENT, TO_SERVER, Piece
+from inspector.clients.tapped import MOST_WAITING, Tapped, TapRecorder
+from inspector.core.error import StoreError
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Failed,
+    MessagePassed,
+    Record,
+    ServerReady,
+    SessionStarted,
+    ToolsChanged,
+)
+from inspector.core.fold import fold
+from inspector.store.store import SqliteStore
+from inspector.tokens.counter import TiktokenCounter
+
+TAPPED = Tapped("s1", "shop", "npx shop", "/home/ada/project")
+CLIENT = {"name": "claude-code", "version": "2.1"}
+HELLO: dict[str, object] = {"method": "initialize", "params": {"clientInfo": CLIENT}}
+
+
+def piece(side: int, at: float, *messages: dict[str, object], lost: int = 0) -> Piece:
+    lines = (json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in messages)
+    return Piece(side, at, lost, b"".join(lines))
+
+
+def tool(name: str) -> dict[str, object]:
+    return {"name": name, "description": f"To {name}.", "inputSchema": {"type": "object"}}
+
+
+def exchange(number: int, method: str, result: object, **params: object) -> list[Piece]:
+    asked = {"id": number, "method": method, "params": params}
+    return [
+        piece(TO_SERVER, number, asked),
+        piece(TO_CLIENT, number + 0.25, {"id": number, "result": result}),
+    ]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    return SqliteStore(tmp_path / "toolsight.db")
+
+
+def recorded(store: SqliteStore, pieces: Iterable[Piece], recorder: TapRecorder | None = None) -> list[Event]:
+    (recorder or TapRecorder(TAPPED, store, TiktokenCounter)).run([one] for one in pieces)
+    return [record.event for record in store.read("s1")]
+
+
+def some(events: Sequence[Event], *kinds: type[Event]) -> list[Event]:
+    return [event for event in events if isinstance(event, kinds)]
+
+
+def test_a_session_is_of_the_client_that_says_hello(store: SqliteStore) -> None:
+    first = recorded(store, [piece(TO_SERVER, 1.0, {"id": 0, **HELLO})])[0]
+    assert isinstance(first, SessionStarted)
+    assert first.origin is not None
+    assert (first.origin.label, first.config, first.servers) == (
+        "claude-code 2.1",
+        "/home/ada/project",
+        ("shop",),
+    )
+
+
+def test_a_call_has_its_arguments_result_latency_and_tokens(store: SqliteStore) -> None:
+    result = {"content": [{"type": "text", "text": "two hats"}], "structuredContent": {"hats": 2}}
+    events = recorded(store, exchange(1, "tools/call", result, name="list", arguments={"what": "hats"}))
+    started, done = some(events, CallStarted, CallFinished)
+    assert isinstance(started, CallStarted)
+    assert isinstance(done, CallFinished)
+    assert (started.tool, started.arguments) == ("shop:list", {"what": "hats"})
+    assert (done.ok, done.text, done.milliseconds, done.structured) == (True, "two hats", 250.0, {"hats": 2})
+    assert done.tokens == sum(map(TiktokenCounter("").count, ('{"what":"hats"}', "two hats")))
+
+
+@pytest.mark.parametrize(
+    "answer", [{"result": {"isError": True, "content": []}}, {"error": {"code": 1, "message": "no"}}]
+)
+def test_a_call_that_failed_is_no_success(store: SqliteStore, answer: dict[str, object]) -> None:
+    asked = piece(TO_SERVER, 1.0, {"id": "a", "method": "tools/call", "params": {"name": "list"}})
+    (done,) = some(recorded(store, [asked, piece(TO_CLIENT, 2.0, {"id": "a", **answer})]), CallFinished)
+    assert isinstance(done, CallFinished)
+    assert not done.ok
+
+
+def test_the_tools_of_all_pages_are_counted_and_a_new_list_is_a_change(store: SqliteStore) -> None:
+    pages = [
+        *exchange(1, "tools/list", {"tools": [tool("list")], "nextCursor": "2"}),
+        *exchange(2, "tools/list", {"tools": [tool("buy")]}, cursor="2"),
+        *exchange(3, "tools/list", {"tools": [tool("buy"), tool("sell")]}),
+    ]
+    ready, changed = some(recorded(store, pages), ServerReady, ToolsChanged)
+    assert isinstance(ready, ServerReady)
+    assert isinstance(changed, ToolsChanged)
+    assert ready.tools == 2
+    assert ready.tokens > 0
+    assert (changed.added, changed.removed, changed.tools) == (("sell",), ("list",), 2)
+    assert set(fold(store.read("s1")).tools) == {"shop:buy", "shop:sell"}
+
+
+def test_a_message_in_many_pieces_is_one_and_what_is_no_message_is_kept(store: SqliteStore) -> None:
+    data = piece(TO_SERVER, 1.0, {"id": 0, **HELLO}).data
+    pieces = [Piece(TO_SERVER, 1.0, 0, data[at : at + 1]) for at in range(len(data))]
+    messages = some(recorded(store, [*pieces, Piece(TO_CLIENT, 2.0, 0, b"\xff Listening\n")]), MessagePassed)
+    assert [(one.method, one.size) for one in messages if isinstance(one, MessagePassed)] == [
+        ("initialize", len(data) - 1),
+        ("", 11),
+    ]
+
+
+def test_after_bytes_that_were_not_copied_the_next_whole_message_is_read(store: SqliteStore) -> None:
+    torn = piece(TO_SERVER, 2.0, {"method": "torn"}, {"method": "whole"})
+    pieces = [piece(TO_SERVER, 1.0, HELLO), Piece(TO_SERVER, 2.0, 5_000, torn.data[9:])]
+    events = recorded(store, pieces)
+    assert [one.method for one in events if isinstance(one, MessagePassed)] == ["initialize", "whole"]
+    (lost,) = some(events, Failed)
+    assert lost.summary() == "shop: 5 kB passed unrecorded: the recording lagged"
+
+
+class FailingStore(SqliteStore):
+    """Fails until it is told otherwise."""
+
+    fails = True
+
+    def append_all(self, records: Sequence[Record]) -> None:
+        if self.fails:
+            raise StoreError("the disk is full")
+        super().append_all(records)
+
+
+def test_a_store_that_fails_for_a_while_gets_the_events_later_and_counts_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tapped, "_PAUSE", 0.0)
+    store = FailingStore(tmp_path / "toolsight.db")
+    recorder = TapRecorder(TAPPED, store, TiktokenCounter)
+
+    def pieces() -> Iterable[Piece]:
+        for number in range(MOST_WAITING + 98):
+            yield piece(TO_SERVER, float(number), {"method": "x"})
+        store.fails = False
+        yield piece(TO_SERVER, 1e6, {"method": "last"})
+
+    events = recorded(store, pieces(), recorder)
+    (lost,) = some(events, Failed)
+    assert lost.summary() == "shop: 100 events not stored: the database failed"
+    assert len(events) == MOST_WAITING + 3
+    assert [one.seq for one in store.read("s1")] == list(range(1, len(events) + 1))
+
+
+def test_a_tap_without_a_message_makes_no_session(store: SqliteStore) -> None:
+    assert recorded(store, []) == []
+    assert store.sessions() == []
+
+
+def test_a_secret_in_a_message_is_not_stored(store: SqliteStore) -> None:
+    secret = "ghp_0123456789abcdefABCDEF0123456789"
+    recorded(store, exchange(1, "tools/call", {}, name="list", arguments={"text": f"use {secret}"}))
+    assert secret not in repr(store.read("s1"))
