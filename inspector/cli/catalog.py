@@ -9,8 +9,8 @@ import click
 
 from inspector.cli.clients import as_client, options_as, show_catalog_as
 from inspector.cli.launch import run_headless
-from inspector.cli.options import as_json, options, shared
-from inspector.cli.run import Exit
+from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.run import Exit, run
 from inspector.cli.table import show
 from inspector.clients.client import Client
 from inspector.clients.verdict import ClientVerdict, verdict_line
@@ -60,16 +60,23 @@ _SERVERS = (
     metavar="[SERVER]",
     help="Show the messages exchanged with one server or with all. They are never stored.",
 )
+@click.option("--sign-in", "enter", metavar="SERVER", help="Sign in to a server that needs it (OAuth).")
+@click.option("--sign-out", "leave", metavar="SERVER", help="Forget the sign-in to a server.")
 @shared
 @as_json
-def servers(wire: str, **values: Any) -> None:
+def servers(wire: str, enter: str | None, leave: str | None, **values: Any) -> None:
     """Connect to every server and show what happened.
 
-    The exit code is 1 if a server failed.
+    The exit code is 1 if a server failed. Nothing but --sign-in ever opens a browser: everywhere else, a
+    stored sign-in is used and refreshed, and a server without one is listed as such.
 
     \b
     toolsight servers --config .mcp.json
+    toolsight servers --sign-in tracker
     """
+    if enter is not None or leave is not None:
+        _sign(enter, leave, options(**values))
+        return
 
     async def work(bench: Workbench) -> None:
         if wire:
@@ -86,6 +93,15 @@ def servers(wire: str, **values: Any) -> None:
 
     if not run_headless(options(**values), work, listing=True, tell_problems=False):
         sys.exit(Exit.FAILED)
+
+
+def _sign(enter: str | None, leave: str | None, chosen: Options) -> None:
+    from inspector.cli.sign_in import sign_in, sign_out
+
+    if leave is not None:
+        sign_out(leave, chosen)
+    if enter is not None:
+        run(sign_in(enter, chosen))
 
 
 def _servers(

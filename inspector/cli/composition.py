@@ -45,6 +45,8 @@ from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor
 from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
+from inspector.mcp.sign_in.kept import SignIns, system_keychain
+from inspector.mcp.sign_in.person import SignInWay
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.registry.health import HealthOf, health_of
 from inspector.registry.library import WithRegistry
@@ -134,7 +136,13 @@ def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
 
 def _mcp_connector(options: Options) -> McpConnector:
     registry = _registry(database_path(options))
-    return McpConnector(platformdirs.user_log_path(APP), registry=registry)
+    way = SignInWay(open_sign_ins(options))
+    return McpConnector(platformdirs.user_log_path(APP), registry=registry, way=way)
+
+
+def open_sign_ins(options: Options) -> SignIns:
+    """The sign-ins to servers: in the system's keychain, or in a file beside the database."""
+    return SignIns(database_path(options).parent / "sign-ins.json", system_keychain)
 
 
 @cache

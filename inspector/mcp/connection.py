@@ -8,7 +8,14 @@ from dataclasses import replace
 from inspector.access.reach import covers
 from inspector.access.restriction import seen_failure, seen_info, seen_listing, since
 from inspector.config.configuration import in_words, target
-from inspector.core.error import ConnectError, ProtocolError, ServerExited, StoreError, ToolsightError
+from inspector.core.error import (
+    AuthRequired,
+    ConnectError,
+    ProtocolError,
+    ServerExited,
+    StoreError,
+    ToolsightError,
+)
 from inspector.core.events import (
     ServerConnecting,
     ServerFailed,
@@ -362,7 +369,7 @@ class Connection:
 
 def _failure(server: str, error: ToolsightError) -> ServerFailed:
     tail = error.stderr_tail if isinstance(error, ConnectError) else ""
-    return ServerFailed(server, error.message, error.hint, tail)
+    return ServerFailed(server, error.message, error.hint, tail, needs_login=isinstance(error, AuthRequired))
 
 
 def _fault(server: str, error: Exception) -> ServerFailed:

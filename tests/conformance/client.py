@@ -21,6 +21,8 @@ from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, form_fields
 from inspector.mcp.port import SessionClient
+from inspector.mcp.sign_in.kept import SignIns
+from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
 
@@ -39,6 +41,17 @@ class Agreeable:
             return ElicitationAnswer(Action.ACCEPT)
         known = ((field.name, field.default) for field in form_fields(request.schema))
         return ElicitationAnswer(Action.ACCEPT, {name: value for name, value in known if value is not None})
+
+
+class Browser:
+    """A `Visitor` that goes where the address leads, and pastes where it ends."""
+
+    async def visit(self, server: str, address: str) -> str:  # noqa: ARG002
+        """Follow the address to its answer."""
+        import httpx2
+
+        async with httpx2.AsyncClient() as browser:
+            return str((await browser.get(address)).headers["location"])
 
 
 def arguments(tool: Tool) -> JsonObject:
@@ -62,7 +75,8 @@ async def main(url: str) -> None:
     era = Era.MODERN if version == _MODERN else Era.LEGACY if version else None
     spec = ServerSpec("conformance", url=url, era=era)
     client = SessionClient("conformance", ClientCapabilities(), (), Agreeable(), lambda: note)
-    connector = McpConnector(Path(tempfile.mkdtemp(prefix="toolsight-conformance-")))
+    folder = Path(tempfile.mkdtemp(prefix="toolsight-conformance-"))
+    connector = McpConnector(folder, way=SignInWay(SignIns(folder / "sign-ins.json"), Browser()))
     async with connector.connect(spec, era=None, on_tools_changed=lambda: None, client=client) as link:
         listing = await link.list_tools()
         for skipped in listing.skipped:

@@ -21,6 +21,7 @@ from inspector.core.server import Era, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
 from inspector.mcp.port import ClientSide, ServerLink, ignored
 from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:
@@ -112,11 +113,14 @@ class McpConnector:
         log_dir: Path,
         environment: Mapping[str, str] | None = None,
         registry: ProcessRegistry | None = None,
+        way: SignInWay | None = None,
     ) -> None:
         """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
 
-        Without a `registry` nobody ends the servers of a killed process.
+        Without a `registry` nobody ends the servers of a killed process; `way` is how HTTP servers are signed
+        in to.
         """
+        self._way = way
         self._log_dir = log_dir
         self._clock = SystemClock()
         self._registry = registry or ProcessRegistry(None)
@@ -175,6 +179,7 @@ class McpConnector:
                 new_recorder=lambda: Recorder(frames, self._clock),
                 on_tools_changed=changed,
                 requests=ServerRequests(spec.name, client, here),
+                way=self._way,
             )
             # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
             opened.append(link)

@@ -22,6 +22,8 @@ from inspector.mcp.client.message import TOO_LARGE, RawMessage
 from inspector.mcp.client.reader import BYTE_ORDER_MARK, Reader
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
+from inspector.mcp.sign_in.person import SignInWay
+from inspector.mcp.sign_in.provider import LIMITS, signing_in
 
 # The bodies of HTTP answers, read before the SDK reads them: it gets a stand-in for each message.
 
@@ -178,12 +180,15 @@ _STAND_INS = ("Server returned an error response", "Not Found")
 class HttpChannel:
     """One connection to a URL, with the configured headers on every request."""
 
-    def __init__(self, spec: ServerSpec, reader: Reader) -> None:
+    def __init__(self, spec: ServerSpec, reader: Reader, way: SignInWay | None = None) -> None:
+        """`way` is how it signs in, None if only the configured headers do."""
         self.ended = asyncio.Event()
         self.status = 0
+        self.refused: AuthRequired | None = None
         self.retry_after: float | None = None
         self.reader = reader
         self._spec = spec
+        self._way = way
         self._where = _origin(spec.url)
 
     def stderr_tail(self) -> str:
@@ -193,8 +198,10 @@ class HttpChannel:
     async def transport(self) -> AsyncGenerator[Streams, None]:
         """Open the HTTP client, and the SDK's transport with it."""
         timeout = httpx2.Timeout(_HTTP_TIMEOUT, read=None)
+        headers = dict(self._spec.headers)
         async with (
-            _WatchedClient(self, headers=dict(self._spec.headers), timeout=timeout) as client,
+            signing_in(self._spec, self._way) as auth,
+            _WatchedClient(self, headers=headers, timeout=timeout, auth=auth, **LIMITS) as client,
             streamable_http_client(
                 self._spec.url, http_client=client, max_sse_event_size=LONGEST_LINE
             ) as streams,
@@ -217,6 +224,8 @@ class HttpChannel:
 
     def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
         """The error if HTTP explains a failure, else None."""
+        if self.refused is not None:
+            return self.refused
         for cause in causes:
             if isinstance(cause, httpx2.TransportError | httpx2.InvalidURL):
                 return self._transport_failure(cause)
@@ -224,6 +233,8 @@ class HttpChannel:
 
     def refusal(self, error: BaseException) -> ConnectError | None:
         """The error for the HTTP status behind one of the SDK's vague errors, else None."""
+        if self.refused is not None:
+            return self.refused
         # It wants fewer requests, whatever its answer says besides.
         is_limited = self.status == _TOO_MANY or (
             self.status == _UNAVAILABLE and self.retry_after is not None
@@ -233,7 +244,7 @@ class HttpChannel:
         if not isinstance(error, MCPError) or error.message not in _STAND_INS:
             return None
         if self.status in _UNAUTHORIZED:
-            return AuthRequired(f"{self._where} answered HTTP {self.status}", hint=self._auth_hint())
+            return self._unauthorized()
         if self.status in (404, 405, 410):
             hint = "Check the URL's path; many servers use /mcp."
             return ConnectError(f"No MCP endpoint at {self._where}: HTTP {self.status}", hint=hint)
@@ -247,10 +258,15 @@ class HttpChannel:
         hint = "Wait, then call it less often."
         return RateLimited(message, hint=hint, retry_after=self.retry_after)
 
-    def _auth_hint(self) -> str:
+    def _unauthorized(self) -> AuthRequired:
+        told = f"{self._where} answered HTTP {self.status}"
         if any(name.lower() == "authorization" for name in self._spec.headers):
-            return "The server rejected the configured Authorization header."
-        return 'Add credentials: "headers": {"Authorization": "Bearer ..."}.'
+            return AuthRequired(told, hint="The server rejected the configured Authorization header.")
+        return AuthRequired(
+            f"needs sign-in: {told}",
+            hint=f"Run `toolsight servers --sign-in {self._spec.name}`, "
+            'or add credentials: "headers": {"Authorization": "Bearer ..."}.',
+        )
 
     def _transport_failure(self, error: Exception) -> ConnectError:
         if isinstance(error, httpx2.ConnectTimeout):
@@ -283,6 +299,9 @@ class _WatchedClient(httpx2.AsyncClient):
                 response = await super().send(request, **options)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             self._channel.unreachable(error)
+            raise
+        except AuthRequired as error:
+            self._channel.refused = error
             raise
         self._channel.answered(request, response)
         if isinstance(response.stream, httpx2.AsyncByteStream):

@@ -31,6 +31,7 @@ from inspector.mcp.client.translate import MAX_INSTRUCTIONS, SKIPPED, summary, t
 from inspector.mcp.frame import StderrLog
 from inspector.mcp.port import ignored
 from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.json_value import JsonObject
 
 # What a server says of itself and of its tools, as Toolsight's own types.
@@ -138,6 +139,7 @@ async def open_link(
     new_recorder: Callable[[], Recorder],
     on_tools_changed: Callable[[], None],
     requests: ServerRequests,
+    way: SignInWay | None = None,
 ) -> "McpLink":
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
     deadline = asyncio.get_running_loop().time() + spec.connect_timeout
@@ -145,7 +147,7 @@ async def open_link(
     for era in _eras_to_try(spec, remembered):
         reader = Reader(new_recorder(), on_tools_changed)
         channel: Channel = (
-            HttpChannel(spec, reader)
+            HttpChannel(spec, reader, way)
             if spec.is_http
             else StdioChannel(spec, environment, stderr, reader, registry)
         )

@@ -1,0 +1,163 @@
+"""Where sign-ins are kept: in the system's keychain if `keyring` is installed, else in a private file."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from inspector.core.error import StoreError
+from inspector.core.redaction import SECRETS, private_folder
+from inspector.mcp.frame import LOG
+
+_SERVICE = "toolsight"
+_SECRET_KEYS = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """What is kept of one sign-in, as the SDK's JSON: the tokens, the client they were given to, the issuer.
+
+    `expires_at` is in seconds since 1970, None if the issuer did not say. `wants` are the scopes that the
+    server asked for later and that the tokens lack.
+    """
+
+    tokens: dict[str, Any]
+    client: dict[str, Any]
+    issuer: dict[str, Any] | None = None
+    resource: dict[str, Any] | None = None
+    expires_at: float | None = None
+    wants: str = ""
+
+    def learn(self) -> None:
+        """From now on its tokens and secrets are removed from whatever is stored, written or printed."""
+        for part in (self.tokens, self.client):
+            learn_secrets(part)
+
+
+def learn_secrets(part: dict[str, Any]) -> None:
+    """Learn what is secret in an answer of an issuer."""
+    SECRETS.learn({f"oauth.{key}": part[key] for key in _SECRET_KEYS if isinstance(part.get(key), str)})
+
+
+class Keychain(Protocol):
+    """What is used of `keyring`."""
+
+    def get_password(self, service: str, name: str) -> str | None: ...
+
+    def set_password(self, service: str, name: str, password: str) -> None: ...
+
+    def delete_password(self, service: str, name: str) -> None: ...
+
+
+def system_keychain() -> Keychain | None:
+    """The system's keychain; None without `keyring`, or if it finds none to use."""
+    try:
+        keyring: Any = import_module("keyring")
+        usable = keyring.get_keyring().priority > 0
+    except Exception as error:  # a keychain may fail in any way of its own
+        LOG.info("no keychain: %r", error)
+        return None
+    return keyring if usable else None
+
+
+class SignIns:
+    """The sign-ins of this person, by the address of the server. Any thread may use it."""
+
+    def __init__(self, path: Path, keychain: Callable[[], Keychain | None] = lambda: None) -> None:
+        """`path` is the file that is used without a `keychain`, which is looked for on first use."""
+        self._path = path
+        self._find = keychain
+
+    @cached_property
+    def _keychain(self) -> Keychain | None:
+        return self._find()
+
+    @property
+    def place(self) -> str:
+        """Where they are kept, for people."""
+        if self._keychain is not None:
+            return "the system's keychain"
+        return f"{self._path}, a file that only you can read (install `keyring` to use the system's keychain)"
+
+    def get(self, url: str) -> SignIn | None:
+        """The sign-in to a server; None if there is none that can be read."""
+        try:
+            found = SignIn(**json.loads(self._text(_name(url)) or "null"))
+            found.learn()
+        except Exception as error:  # a keychain may fail in any way of its own; so may a damaged entry
+            LOG.info("no sign-in to %s: %s", _name(url), type(error).__name__)
+            return None
+        return found
+
+    def put(self, url: str, sign_in: SignIn) -> None:
+        """Keep it in place of an earlier one. Raises StoreError."""
+        sign_in.learn()
+        text = json.dumps(asdict(sign_in))
+        with _told():
+            if self._keychain is not None:
+                self._keychain.set_password(_SERVICE, _name(url), text)
+            else:
+                self._write({**self._read(), _name(url): text})
+
+    def remove(self, url: str) -> bool:
+        """Forget the sign-in to a server; False if there was none. Raises StoreError."""
+        name = _name(url)
+        if self._text(name) is None:
+            return False
+        with _told():
+            if self._keychain is not None:
+                self._keychain.delete_password(_SERVICE, name)
+            else:
+                self._write({key: text for key, text in self._read().items() if key != name})
+        return True
+
+    def _text(self, name: str) -> str | None:
+        return (
+            self._read().get(name) if self._keychain is None else self._keychain.get_password(_SERVICE, name)
+        )
+
+    def _read(self) -> dict[str, str]:
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self, texts: dict[str, str]) -> None:
+        """Replace the file as a whole: it is never half written, nor readable by others for a moment."""
+        private_folder(self._path.parent)
+        # A new file, which `mkstemp` makes with mode 0600.
+        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(texts, file)
+            Path(name).replace(self._path)
+        except BaseException:
+            with suppress(OSError):
+                Path(name).unlink()
+            raise
+
+
+class _told:  # noqa: N801 - used like a function
+    """Whatever goes wrong inside becomes a StoreError."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            message = f"the sign-in cannot be kept: {type(error).__name__}"
+            raise StoreError(message, hint="Check the keychain, or the folder of the database.") from error
+
+
+def _name(url: str) -> str:
+    """The server's address without user and fragment, which a sign-in does not depend on."""
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2].lower()
+    return parts._replace(scheme=parts.scheme.lower(), netloc=place, fragment="").geturl()

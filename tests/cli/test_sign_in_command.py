@@ -1,0 +1,78 @@
+"""`toolsight servers --sign-in` and `--sign-out`."""
+
+import io
+import json
+import sys
+import webbrowser
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from inspector.cli.options import Options
+from inspector.cli.sign_in import sign_in, sign_out
+from inspector.core.error import ConfigError
+from tests.support.mcp_case import serving
+from tests.support.oauth_server import OAuthServer
+
+
+@asynccontextmanager
+async def configured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Options, None]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    # The system's own keychain is no part of a test.
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    async with serving(OAuthServer()) as origin:
+        file = folder / "servers.json"
+        file.write_text(json.dumps({"mcpServers": {"notes": {"url": f"{origin}/mcp"}}}))
+        yield Options(config=file, database=folder / "toolsight.db", approve=True)
+
+
+def opened_in(visited: list[str], address: str) -> bool:
+    """What a browser does with an address."""
+    visited.append(address)
+    where = httpx2.get(address).headers["location"]
+    return httpx2.get(where).is_success
+
+
+async def test_enter_opens_the_address_and_the_answer_comes_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    visited: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: opened_in(visited, address))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    async with configured(tmp_path, monkeypatch) as chosen:
+        await sign_in("notes", chosen)
+        printed = capsys.readouterr()
+        assert "wants you to sign in at 127.0.0.1" in printed.err
+        assert visited[0] in printed.err
+        assert "notes: signed in; kept in" in printed.out
+        assert "Secret" not in printed.out + printed.err
+        sign_out("notes", chosen)
+        assert "signed out" in capsys.readouterr().out
+
+
+async def test_without_a_browser_the_pasted_answer_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Typed:
+        def readline(self) -> str:
+            # A person reads the address first, and opens it on another machine.
+            shown = capsys.readouterr().err
+            address = next(word for word in shown.split() if "/authorize?" in word)
+            return f"{httpx2.get(address).headers['location']}\n"
+
+    monkeypatch.setattr(sys, "stdin", Typed())
+    async with configured(tmp_path, monkeypatch) as chosen:
+        await sign_in("", chosen)
+        assert "2 tools" in capsys.readouterr().out
+
+
+async def test_an_unknown_server_is_an_error_that_names_those_with_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with configured(tmp_path, monkeypatch) as chosen:
+        with pytest.raises(ConfigError, match="no server 'note'") as caught:
+            sign_out("note", chosen)
+        assert "notes" in caught.value.hint

@@ -1,0 +1,191 @@
+"""Signing in to servers that want it, and to those that are up to something."""
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from inspector.core.error import AuthRequired
+from inspector.core.redaction import clean
+from inspector.core.server import ServerSpec
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.port import ServerLink
+from inspector.mcp.sign_in.kept import SignIns
+from inspector.mcp.sign_in.person import SignInWay, read_answer
+from tests.support.mcp_case import PATIENCE, serving
+from tests.support.oauth_server import OAuthServer
+
+FAULTS = (
+    *(
+        "elsewhere",
+        "other resource",
+        "plain issuer",
+        "javascript",
+        "file",
+        "plain visit",
+        "user",
+        "wrong issuer",
+    ),
+    *("plain token", "huge", "state", "iss", "denied"),
+)
+
+
+@dataclass
+class Visitor:
+    """Visits the address as a browser does, or pastes where the visit ended."""
+
+    pastes: bool = False
+    visited: list[str] = field(default_factory=list)
+
+    async def visit(self, server: str, address: str) -> str:  # noqa: ARG002
+        """See `Visitor` of `inspector.mcp.sign_in.person`."""
+        self.visited.append(address)
+        async with httpx2.AsyncClient() as browser:
+            where = (await browser.get(address)).headers["location"]
+            if self.pastes:
+                return str(where)
+            assert (await browser.get(where)).status_code == 200
+        await asyncio.Event().wait()
+        return ""
+
+
+@dataclass
+class Rig:
+    """A server, and how it is connected to."""
+
+    server: OAuthServer
+    spec: ServerSpec
+    folder: Path
+
+    @property
+    def kept(self) -> SignIns:
+        return SignIns(self.folder / "sign-ins.json")
+
+    @asynccontextmanager
+    async def opened(self, visitor: Visitor | None = None) -> AsyncGenerator[ServerLink, None]:
+        connector = McpConnector(self.folder / "logs", way=SignInWay(self.kept, visitor))
+        async with (
+            asyncio.timeout(PATIENCE),
+            connector.connect(self.spec, era=None, on_tools_changed=lambda: None) as link,
+        ):
+            yield link
+
+    async def tools(self, visitor: Visitor | None = None) -> list[str]:
+        """The names of its tools, over a connection of their own."""
+        async with self.opened(visitor) as link:
+            return [tool.name for tool in (await link.list_tools()).tools]
+
+
+@asynccontextmanager
+async def rig(folder: Path, fault: str = "") -> AsyncGenerator[Rig, None]:
+    server = OAuthServer(fault)
+    async with serving(server) as origin:
+        yield Rig(server, ServerSpec("notes", url=f"{origin}/mcp"), folder)
+
+
+TOOLS = ["list_notes", "delete_note"]
+
+
+async def test_without_a_sign_in_the_server_is_told_of_and_nothing_is_asked_of_its_issuer(
+    tmp_path: Path,
+) -> None:
+    async with rig(tmp_path) as case:
+        with pytest.raises(AuthRequired) as caught:
+            await case.tools()
+        assert "needs sign-in" in caught.value.message
+        assert "--sign-in notes" in caught.value.hint
+        assert case.server.seen == []
+
+
+@pytest.mark.parametrize("pastes", [False, True])
+async def test_a_sign_in_is_kept_for_later_connections(tmp_path: Path, pastes: bool) -> None:
+    async with rig(tmp_path) as case:
+        visitor = Visitor(pastes)
+        assert await case.tools(visitor) == TOOLS
+        assert len(visitor.visited) == 1
+        assert "resource=" in visitor.visited[0]
+        asked = len(case.server.seen)
+        assert await case.tools() == TOOLS
+        assert len(case.server.seen) == asked
+
+
+async def test_after_signing_out_the_server_needs_a_sign_in(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        assert case.kept.remove(case.spec.url)
+        assert not case.kept.remove(case.spec.url)
+        with pytest.raises(AuthRequired):
+            await case.tools()
+
+
+async def test_a_token_that_has_ended_is_refreshed_at_its_issuer(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        case.server.valid.clear()
+        assert await case.tools() == TOOLS
+        assert case.server.forms[-1]["grant_type"] == "refresh_token"
+        assert await case.tools() == TOOLS
+        assert len(case.server.forms) == 2
+
+
+async def test_a_refresh_that_fails_leaves_the_server_in_need_of_a_sign_in(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        case.server.valid.clear()
+        case.server.refresh.clear()
+        with pytest.raises(AuthRequired, match="needs sign-in"):
+            await case.tools()
+
+
+async def test_scopes_that_a_call_lacked_are_asked_for_at_the_next_sign_in(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        async with case.opened() as link:
+            with pytest.raises(AuthRequired):
+                await link.call("delete_note", {}, timeout=PATIENCE)
+        visitor = Visitor()
+        await case.tools(visitor)
+        assert "scope=read+write" in visitor.visited[0]
+        async with case.opened() as link:
+            assert (await link.call("delete_note", {}, timeout=PATIENCE)).text == "deleted"
+
+
+async def test_a_call_that_lacks_a_scope_asks_whoever_is_there(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case, case.opened(visitor := Visitor()) as link:
+        assert (await link.call("delete_note", {}, timeout=PATIENCE)).text == "deleted"
+        assert len(visitor.visited) == 2
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(tmp_path: Path, fault: str) -> None:
+    async with rig(tmp_path, fault) as case:
+        with pytest.raises(AuthRequired) as caught:
+            await case.tools(Visitor())
+        assert "cannot sign in" in caught.value.message
+        assert case.kept.get(case.spec.url) is None
+        assert case.server.valid == {}
+
+
+async def test_tokens_are_private_and_in_no_log(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        path = tmp_path / "sign-ins.json"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert "Access-Secret-1" in path.read_text()
+        logs = "".join(log.read_text() for log in (tmp_path / "logs").iterdir())
+        assert "-Secret-" not in logs
+        assert clean(json.dumps({"said": "Access-Secret-1 Refresh-Secret-1"})).count("redacted") == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello", "http://127.0.0.1/callback?code=a&code=b&state=c", "http://[?code=1"]
+)
+def test_a_pasted_text_that_is_no_answer_is_refused(text: str) -> None:
+    with pytest.raises(AuthRequired):
+        read_answer(text)
