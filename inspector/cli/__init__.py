@@ -1,7 +1,7 @@
 """The `toolsight` command: the composition root, the app, and a headless twin of everything the app does."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 __all__ = ["main"]
 
@@ -21,11 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _tap(given: dict[str, str], command: Sequence[str]) -> None:
-    from inspector.clients.tap import Piece, run
+    from inspector.clients.tap import run
 
-    def record(pieces: Iterator[Sequence[Piece]]) -> None:
+    def record(source: int) -> None:
         from inspector.cli.tap import record
 
-        record(pieces, command, name=given.get("--name", ""), database=given.get("--db", ""))
+        record(source, command, name=given.get("--name", ""), database=given.get("--db", ""))
 
     run(command, record)

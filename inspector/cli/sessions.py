@@ -24,7 +24,7 @@ from inspector.core.report import NAME, NOTHING, NUMBER, SHARE, TIME, Column, Ta
 from inspector.core.session import Binding
 from inspector.session.timeline import Lane, ModelCall, Timeline
 
-_KEYS = "id started_at ended_at config model events searches calls agent user expert question"
+_KEYS = "id started_at ended_at config model events searches calls agent user expert question is_running"
 _SESSIONS = (
     Column("session", "id", NAME),
     Column("started (UTC)", "started_at", TIME),
@@ -32,7 +32,7 @@ _SESSIONS = (
     Column("calls", kind=NUMBER),
     Column("agent", lambda one: one.agent or "toolsight"),
     Column("servers", lambda one: Path(one.config).name),
-    Column("first question", "question"),
+    Column("first question", lambda one: one.question or ("running" if one.is_running else "")),
 )
 _COMMANDS = {
     "show": "sessions:show_session",

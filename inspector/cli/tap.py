@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from inspector.cli.options import TYPED_SERVER, CommandGroup, as_json, database
-from inspector.clients.tap import Piece, run
+from inspector.clients.tap import run
 from inspector.config.client import client_file_of, client_files, is_there
 from inspector.config.file import load_object, read_bytes, read_text
 from inspector.config.format import SECTIONS
@@ -43,21 +43,19 @@ def tap(context: click.Context, name: str, database: Path | None) -> None:
     if not command:
         raise click.UsageError("no server to start: write its command after --", context)
     given = str(database or "")
-    run(command, lambda pieces: record(pieces, command, name=name, database=given))
+    run(command, lambda source: record(source, command, name=name, database=given))
 
 
-def record(
-    pieces: Iterator[Sequence[Piece]], command: Sequence[str], *, name: str = "", database: str = ""
-) -> None:
+def record(source: int, command: Sequence[str], *, name: str = "", database: str = "") -> None:
     """Record a tapped server in the database, until it ends."""
     from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
     from inspector.cli.options import Options
-    from inspector.clients.tapped import Tapped, TapRecorder
+    from inspector.clients.tapped import Tapped, TapRecorder, pieces
 
     store = open_store(Options(database=Path(database) if database else None))
     tapped = Tapped(new_session_id(), name or _name(command), shlex.join(command), str(Path.cwd()))
     with store:
-        TapRecorder(tapped, store, cache(bulk_counter_for)).run(pieces)
+        TapRecorder(tapped, store, cache(bulk_counter_for)).run(pieces(source))
 
 
 def _name(command: Sequence[str]) -> str:

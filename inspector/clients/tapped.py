@@ -1,13 +1,14 @@
 """Turns what crosses a tap into the events of a session, and stores them while it runs."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.clients.known_tools import KnownTools
-from inspector.clients.tap import TO_SERVER, Piece
+from inspector.clients.tap_pump import HEADER, TO_SERVER
 from inspector.clients.transcript import AgentTool
 from inspector.core.error import FailureKind, StoreError
 from inspector.core.events import (
@@ -28,6 +29,40 @@ from inspector.core.redaction import clean
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, compact
+
+_READ = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Bytes as they crossed the tap, in the direction `side`; before them, `lost` bytes were not copied.
+
+    `at` is when the other side had them, in seconds since 1970, UTC.
+    """
+
+    side: int
+    at: float
+    lost: int
+    data: bytes
+
+
+def pieces(source: int) -> Iterator[Sequence[Piece]]:
+    """The pieces that were sent through a pipe until it ends: each time all that have come."""
+    rest = b""
+    while read := os.read(source, _READ):
+        rest += read
+        found, begin = [], 0
+        while len(rest) >= begin + HEADER.size:
+            side, at, lost, size = HEADER.unpack_from(rest, begin)
+            data = rest[begin + HEADER.size : begin + HEADER.size + size]
+            if len(data) < size:
+                break
+            found.append(Piece(side, at, lost, data))
+            begin += HEADER.size + size
+        rest = rest[begin:]
+        if found:
+            yield found
+
 
 UNKNOWN_CLIENT = "client"
 MOST_WAITING = 2_000

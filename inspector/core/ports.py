@@ -82,7 +82,7 @@ class SessionSummary:
 
     `agent` is the one whose transcript it was imported from, "" for a session of Toolsight's own. `user` and
     `expert` say whose sight it was restricted to, "" if to nobody's. `question` is how the person's first
-    message begins, "" before there is one.
+    message begins, "" before there is one. One that `is_running` is being written, by whatever program.
     """
 
     id: str
@@ -97,6 +97,7 @@ class SessionSummary:
     user: str = ""
     expert: str = ""
     question: str = ""
+    is_running: bool = False
 
 
 class EventStore(Protocol):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,6 +52,14 @@ class WriterLocks:
             return not locked(handle, exclusive=True)
         finally:
             os.close(handle)
+
+    def running(self, sessions: Iterable[str]) -> frozenset[str]:
+        """Those of the sessions that any program is writing, as far as is known."""
+        try:
+            marked = set(self._folder.iterdir())
+            return frozenset(one for one in sessions if self._file(one) in marked and self.is_held(one))
+        except OSError:
+            return frozenset()
 
     def is_held_elsewhere(self, session: str) -> bool:
         """Whether anybody but this object is writing the session. Raises OSError."""

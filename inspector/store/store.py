@@ -99,7 +99,9 @@ class SqliteStore:
 
     def sessions(self) -> list[SessionSummary]:
         """Every stored session, newest first."""
-        return [SessionSummary(*row) for row in self._database.rows(_SUMMARIES)]
+        rows = self._database.rows(_SUMMARIES)
+        running = self._writers.running(row[0] for row in rows)
+        return [SessionSummary(*(*row, row[0] in running)) for row in rows]
 
     def ages(self) -> list[SessionAge]:
         """When every session recorded here had its last event, without reading the events."""

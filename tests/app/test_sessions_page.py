@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event as Signal
 
+import pytest
 from textual.pilot import Pilot
 
 from inspector.app.pages.trace import sessions_text as content
@@ -19,6 +20,7 @@ from inspector.core.error import ConfigError
 from inspector.core.ports import SessionSummary
 from inspector.core.ranking import SearchRequest
 from inspector.measure.evalset import read_cases
+from inspector.store.memory import MemoryStore
 from tests.support.app import app_rig, destinations, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.transcripts import MODEL, StoreLibrary, story, written
@@ -188,3 +190,26 @@ async def test_sessions_are_read_only_while_their_page_is_shown() -> None:
         await until(pilot, lambda: "outlines" in screen._jobs)
         await goes(pilot, "budget")
         assert screen._jobs["outlines"].is_stopped
+
+
+async def test_a_session_that_runs_elsewhere_is_marked_and_read_again_as_it_grows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(content, "_LOOKS_EVERY", 0.02)
+    running = SessionSummary("20261126-1", 1e9, 1e9, "/home/ada/shop", "", 4, 0, 1, "claude-code")
+    running = replace(running, is_running=True)
+    found = [running]
+    monkeypatch.setattr(MemoryStore, "sessions", lambda _: list(found))
+    async with app_rig(size=(140, 36), beside=lambda rig: {"agents": _over_its_store(rig)}) as (pilot, _):
+        await goes(pilot, "sessions")
+        await until(pilot, lambda: "claude-code" in seen(pilot))
+        assert "●" in row_of(pilot)
+        found[0] = replace(running, calls=777)
+        await until(pilot, lambda: "777" in row_of(pilot))
+        found[0] = replace(running, calls=778, is_running=False)
+        await until(pilot, lambda: "778" in row_of(pilot))
+        assert "●" not in row_of(pilot)
+
+
+def row_of(pilot: Pilot[None]) -> str:
+    return next(line for line in seen(pilot).splitlines() if "claude-code" in line)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.clients.tap import TO_CLIENT, TO_SERVER, Copies, pieces
+from inspector.clients.tap_pump import TO_CLIENT, TO_SERVER, Copies
+from inspector.clients.tapped import pieces
 from inspector.store.store import SqliteStore
 
 # Sends back what it gets with every byte inverted.
@@ -227,3 +228,4 @@ def test_nothing_of_the_program_is_imported_before_the_server_starts() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = [name for name in done.stdout.split() if name.partition(".")[0] in ("inspector", "click")]
     assert loaded == ["inspector", "inspector.cli", "inspector.clients", "inspector.clients.tap"]
+    assert not {"dataclasses", "inspect", "typing", "json"}.intersection(done.stdout.split())

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from inspector.clients import tapped
-from inspector.clients.tap import TO_CLIENT, TO_SERVER, Piece
-from inspector.clients.tapped import MOST_WAITING, Tapped, TapRecorder
+from inspector.clients.tap_pump import TO_CLIENT, TO_SERVER
+from inspector.clients.tapped import MOST_WAITING, Piece, Tapped, TapRecorder
 from inspector.core.error import StoreError
 from inspector.core.events import (
     CallFinished,

@@ -256,6 +256,16 @@ def test_a_session_is_being_written_for_everybody_but_its_writer(tmp_path: Path)
         assert not other.is_written("s")
 
 
+def test_a_session_counts_as_running_to_everybody_until_it_is_released(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "a.db") as store, SqliteStore(tmp_path / "a.db") as other:
+        for session in ("s", "t"):
+            store.append(Record(session, 1, 1.0, UserSaid("hi")))
+        store.release("t")
+        assert {one.id: one.is_running for one in other.sessions()} == {"s": True, "t": False}
+        store.release("s")
+        assert not any(one.is_running for one in other.sessions())
+
+
 _SESSIONS = count()
 
 

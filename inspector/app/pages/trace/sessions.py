@@ -41,6 +41,8 @@ _NO_MISSES = "No missed search of this session led to a call of a tool that is h
 NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 # Seconds that the cursor rests on a session before it is read; sessions that are read before rows are drawn.
 _REST, _BATCH = 0.1, 20
+# Seconds between two looks at sessions that other programs are writing.
+_LOOKS_EVERY = 2.0
 
 
 # Long because listing, importing and replaying share one list.
@@ -68,6 +70,7 @@ class SessionsScreen(ListPage):
         "missed: a search followed by another search instead of a call.",
         "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
         "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
+        "● marks sessions that run elsewhere, such as a tap's; they are read again every 2 s.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
     )
 
@@ -87,6 +90,13 @@ class SessionsScreen(ListPage):
 
     def on_mount(self) -> None:
         self._list()
+        self.set_interval(_LOOKS_EVERY, self._follow)
+
+    def _follow(self) -> None:
+        """Read the list again while it has a session that another program is writing, such as a tap."""
+        shown = self.context.replay.session.session_id
+        if self.is_current and any(one.is_running and one.id != shown for one in self._found):
+            self._list()
 
     @property
     def _library(self) -> AgentLibrary | None:

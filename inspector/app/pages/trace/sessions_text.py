@@ -84,7 +84,7 @@ def rows(
 
 def _row(session: SessionSummary, known: Outline, *, is_shown: bool) -> Record:
     cells = (
-        "✓" if is_shown else " ",
+        "✓" if is_shown else "●" if session.is_running else " ",
         shown_moment(session.started_at),
         session.question or "–",
         PurePath(session.config).name,

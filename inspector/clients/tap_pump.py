@@ -1,0 +1,163 @@
+"""Passes on what a client and its server write, and sends copies to the process that records them.
+
+That one may be slow, fail or be killed: copies then wait, up to MOST_WAITING, and after that they are dropped
+and counted.
+"""
+
+import os
+import select
+import struct
+import time
+from collections import deque
+from threading import Condition, Thread
+
+from inspector.clients.tap import in_background
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from inspector.clients.tap import Recording
+
+TO_SERVER, TO_CLIENT = 0, 1
+MOST_WAITING = 16_000_000
+"""Bytes that may wait for the process that records them."""
+_PIECE = 65_536
+HEADER = struct.Struct("<BdQI")
+"""Before each piece: its side, when the other side had it, the bytes lost before it, its size."""
+_GONE = select.POLLERR | select.POLLHUP
+# Seconds that the last copies get to reach the process that records them.
+_LAST = 10.0
+_LOWEST = 19
+
+
+def pump(to_server: int, from_server: int, record: "Recording") -> None:
+    """Pass on what both sides write until they have ended."""
+    ours, theirs = os.pipe()
+    in_background(lambda: _recorder(ours, record))
+    _keep_only(to_server, from_server, theirs)
+    _silence(2)
+    copies = Copies(theirs)
+    sender = Thread(target=copies.send, daemon=True)
+    sender.start()
+    ends = ((0, to_server, TO_SERVER), (from_server, 1, TO_CLIENT))
+    threads = [Thread(target=_pass_on, args=(*end, copies)) for end in ends]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    copies.end()
+    sender.join(_LAST)
+
+
+def _recorder(source: int, record: "Recording") -> None:
+    _keep_only(source)
+    _silence(0, 1, 2)
+    # It imports for a second just as the server starts, which somebody waits for.
+    os.nice(_LOWEST)
+    record(source)
+
+
+def _keep_only(*numbers: int) -> None:
+    """Close all else but standard input and output.
+
+    An end of a pipe that stayed open here would keep the other side from noticing that it has ended.
+    """
+    first = 3
+    for number in (*sorted(numbers), os.sysconf("SC_OPEN_MAX")):
+        os.closerange(first, number)
+        first = number + 1
+
+
+def _silence(*numbers: int) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in numbers:
+        os.dup2(nothing, number)
+    os.close(nothing)
+
+
+def _pass_on(source: int, target: int, side: int, copies: "Copies") -> None:
+    """Pass on everything until one end is gone; the other one then learns it as it would without a tap."""
+    watch = select.poll()
+    watch.register(source, select.POLLIN)
+    watch.register(target, 0)
+    try:
+        while True:
+            ready = dict(watch.poll())
+            if ready.get(target, 0) & _GONE:
+                break
+            try:
+                data = os.read(source, _PIECE)
+            except BlockingIOError:
+                continue
+            if not data:
+                break
+            _write(target, data)
+            copies.add(side, time.time(), data)
+    except OSError:
+        pass
+    os.close(source)
+    os.close(target)
+
+
+def _write(target: int, data: bytes) -> None:
+    """Write all of it. Raises OSError if nobody reads any more."""
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(target, rest) :]
+        except BlockingIOError:
+            select.select((), (target,), ())
+
+
+class Copies:
+    """The copies on their way to the process that records them: so many bytes, the rest is counted."""
+
+    def __init__(self, pipe: int, most: int = MOST_WAITING) -> None:
+        self._pipe, self._most = pipe, most
+        self._waiting: deque[tuple[int, float, int, bytes]] = deque()
+        self._size = 0
+        self._lost = [0, 0]
+        self._changed = Condition()
+        self._is_ended = self._is_dead = False
+
+    def add(self, side: int, at: float, data: bytes) -> None:
+        """Add what was passed on, or count it as lost. Never waits for whoever records."""
+        with self._changed:
+            if self._is_dead or self._size + len(data) > self._most:
+                self._lost[side] += len(data)
+                return
+            self._waiting.append((side, at, self._lost[side], data))
+            self._lost[side] = 0
+            self._size += len(data)
+            self._changed.notify()
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._waiting)
+
+    def end(self) -> None:
+        """Nothing more comes; what was lost last is told, too."""
+        with self._changed:
+            self._waiting.extend(
+                (side, time.time(), lost, b"") for side, lost in enumerate(self._lost) if lost
+            )
+            self._is_ended = True
+            self._changed.notify()
+
+    def send(self) -> None:
+        """Send the copies until there are no more, or nobody records them."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self.is_waiting or self._is_ended)
+                if not self._waiting:
+                    break
+                side, at, lost, data = self._waiting.popleft()
+            try:
+                _write(self._pipe, HEADER.pack(side, at, lost, len(data)) + data)
+            except OSError:
+                with self._changed:
+                    self._is_dead = True
+                    self._waiting.clear()
+                break
+            with self._changed:
+                self._size -= len(data)
+        os.close(self._pipe)
