@@ -22,7 +22,9 @@ MOST_WAITING = 16_000_000
 """Bytes that may wait for the process that records them."""
 _PIECE = 65_536
 HEADER = struct.Struct("<BdQI")
-"""Before each piece: its side, when the other side had it, the bytes lost before it, its size."""
+"""Before each piece: its side, when it was read, the bytes lost before it, its size."""
+# A clock that is set meanwhile must not change a latency.
+_BEGAN = time.time() - time.monotonic()
 _GONE = select.POLLERR | select.POLLHUP
 # Seconds that the last copies get to reach the process that records them.
 _LAST = 10.0
@@ -39,7 +41,7 @@ def pump(to_server: int, from_server: int, record: "Recording") -> None:
     sender = Thread(target=copies.send, daemon=True)
     sender.start()
     ends = ((0, to_server, TO_SERVER), (from_server, 1, TO_CLIENT))
-    threads = [Thread(target=_pass_on, args=(*end, copies)) for end in ends]
+    threads = [Thread(target=pass_on, args=(*end, copies)) for end in ends]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -74,7 +76,7 @@ def _silence(*numbers: int) -> None:
     os.close(nothing)
 
 
-def _pass_on(source: int, target: int, side: int, copies: "Copies") -> None:
+def pass_on(source: int, target: int, side: int, copies: "Copies") -> None:
     """Pass on everything until one end is gone; the other one then learns it as it would without a tap."""
     watch = select.poll()
     watch.register(source, select.POLLIN)
@@ -90,8 +92,9 @@ def _pass_on(source: int, target: int, side: int, copies: "Copies") -> None:
                 continue
             if not data:
                 break
+            # Before it is passed on: no answer is recorded before its request, or measured from too late.
+            copies.add(side, _BEGAN + time.monotonic(), data)
             _write(target, data)
-            copies.add(side, time.time(), data)
     except OSError:
         pass
     os.close(source)

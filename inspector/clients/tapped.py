@@ -37,7 +37,7 @@ _READ = 1_000_000
 class Piece:
     """Bytes as they crossed the tap, in the direction `side`; before them, `lost` bytes were not copied.
 
-    `at` is when the other side had them, in seconds since 1970, UTC.
+    `at` is when the tap read them, in seconds since 1970, UTC.
     """
 
     side: int

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.clients.tap_pump import TO_CLIENT, TO_SERVER, Copies
+from inspector.clients.tap_pump import TO_CLIENT, TO_SERVER, Copies, pass_on
 from inspector.clients.tapped import pieces
 from inspector.store.store import SqliteStore
 
@@ -166,6 +166,25 @@ def test_a_command_that_is_not_there_ends_as_in_a_shell(no_database: Path) -> No
     _, said = client.process.communicate(timeout=DEADLINE)
     assert client.process.returncode == 127
     assert b"no-such-program-39 cannot be started" in said
+
+
+def test_a_copy_is_there_before_the_other_side_can_answer() -> None:
+    client, to_tap = os.pipe()
+    server, to_server = os.pipe()
+    os.set_blocking(server, False)
+
+    class Watching(Copies):
+        def add(self, side: int, at: float, data: bytes) -> None:
+            with pytest.raises(BlockingIOError):
+                os.read(server, 1)
+            super().add(side, at, data)
+
+    os.write(to_tap, b"ask")
+    os.close(to_tap)
+    pass_on(client, to_server, TO_SERVER, copies := Watching(0))
+    assert copies.is_waiting
+    assert os.read(server, 9) == b"ask"
+    os.close(server)
 
 
 def test_copies_beyond_the_bound_are_dropped_and_counted_and_nobody_waits() -> None:
