@@ -51,7 +51,10 @@ def record(source: int, command: Sequence[str], *, name: str = "", database: str
     from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
     from inspector.cli.options import Options
     from inspector.clients.tapped import Tapped, TapRecorder, pieces
+    from inspector.core.redaction import learn_environment
 
+    # What a client's configuration passes to the server as a secret is one in its messages, too.
+    learn_environment(os.environ)
     store = open_store(Options(database=Path(database) if database else None))
     tapped = Tapped(new_session_id(), name or _name(command), shlex.join(command), str(Path.cwd()))
     with store:

@@ -214,10 +214,15 @@ def test_copies_for_a_recorder_that_is_gone_are_dropped() -> None:
     assert not copies.is_waiting
 
 
-def test_a_tapped_session_is_stored_while_it_runs_and_after_it_ends(tmp_path: Path) -> None:
+def test_a_tapped_session_is_stored_while_it_runs_without_the_servers_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "u7-plain-Zk39-words"
+    monkeypatch.setenv("SHOP_TOKEN", secret)
     path = tmp_path / "toolsight.db"
     client = Client(path, "cat")
-    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode() + b"\n"
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"said": secret}}
+    message = json.dumps(asked).encode() + b"\n"
     os.write(client.stdin.fileno(), message)
     assert client.read() == message
     with SqliteStore(path) as store:
@@ -227,7 +232,9 @@ def test_a_tapped_session_is_stored_while_it_runs_and_after_it_ends(tmp_path: Pa
         client.stdin.close()
         assert client.process.wait(DEADLINE) == 0
         until(lambda: not store.is_written(session.id))
-        assert [one.kind for one in store.read(session.id)][-1] == "stopped"
+        events = store.read(session.id)
+        assert events[-1].kind == "stopped"
+        assert secret not in repr(events)
 
 
 def until(condition: Callable[[], bool]) -> None:
