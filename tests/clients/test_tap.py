@@ -107,7 +107,7 @@ def test_a_client_gets_the_exit_code_and_what_the_server_writes_to_stderr(no_dat
     assert client.process.returncode == 7
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1])
 def test_a_signal_to_the_tap_reaches_the_server_which_ends_by_it(
     no_database: Path, number: signal.Signals
 ) -> None:
@@ -150,7 +150,7 @@ def test_a_server_that_writes_to_a_client_that_is_gone_learns_it(no_database: Pa
 
 
 def test_a_client_that_writes_to_a_server_that_closed_its_input_learns_it(no_database: Path) -> None:
-    client = Client(no_database, "sh", "-c", "exec 0<&-; echo closed; sleep 600")
+    client = Client(no_database, "sh", "-c", "exec 0<&-; echo closed; exec sleep 600")
     assert client.read() == b"closed\n"
     watch = select.poll()
     watch.register(client.stdin, 0)
