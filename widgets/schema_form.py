@@ -21,7 +21,7 @@ from textual.widgets import Button, Input, Select, SelectionList, Static, TextAr
 from widgets.prompt import PlainInput, typeable
 from widgets.terminal_text import visible
 from widgets.text import plain
-from widgets.typed_value import InvalidValue, Kind, parse
+from widgets.typed_value import InvalidValue, Kind, parse, written_lines
 
 NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
 """Stands for "no default", because `None` is a value."""
@@ -69,7 +69,7 @@ class Field:
         return [visible(text, limit=200, newlines=False) or '""' for text in shown]
 
 
-_KINDS = {"enum": "one of", "many": "any of", "boolean": "true or false"}
+_KINDS = {"enum": "one of", "many": "any of", "boolean": "true or false", "lines": "one a line, or JSON"}
 
 
 def _written(value: object) -> str:
@@ -77,18 +77,20 @@ def _written(value: object) -> str:
 
 
 class FieldRow(Vertical):
-    """A label, an input and an error line."""
+    """A box with the name, the type and a mark if it is required, and below it a description and an error."""
 
     DEFAULT_CSS = """
     FieldRow {
         height: auto;
         margin-bottom: 1;
-        & > .field--label { height: auto; }
-        & > .field--error { height: auto; display: none; color: $text-error; }
+        & > .field--about { height: auto; color: $text-muted; padding: 0 1; }
+        & > .field--error { height: auto; display: none; color: $text-error; padding: 0 1; }
         & > .field--error.-shown { display: block; }
-        & > SelectionList { height: auto; max-height: 8; border: none; padding: 0; background: $boost; }
-        & > TextArea { height: 5; border: none; padding: 0; background: $boost; }
-        & > TextArea:focus { border: none; background: $primary 15%; }
+        & > .field--input { height: auto; border: round $border; padding: 0; background: transparent; }
+        & > .field--input:focus-within { border: round $primary; }
+        & > PlainInput { height: 3; padding: 0 1; }
+        & > SelectionList { max-height: 10; }
+        & > TextArea { height: 6; }
     }
     """
 
@@ -98,8 +100,13 @@ class FieldRow(Vertical):
         self._written: tuple[str, object] | None = None
 
     def compose(self) -> ComposeResult:
-        yield Static(self._label(), classes="field--label")
-        yield self._make_input()
+        field = self._make_input()
+        field.add_class("field--input")
+        field.border_title, field.border_subtitle = self._title(), self._kind()
+        yield field
+        if self.field.description:
+            about = plain(self.field.description, limit=600, newlines=False)
+            yield Static(about, classes="field--about")
         yield Static("", classes="field--error", markup=False)
 
     def on_mount(self) -> None:
@@ -107,20 +114,17 @@ class FieldRow(Vertical):
         if self.field.default is not NOTHING:
             self.write(self.field.default)
 
-    def _label(self) -> Content:
-        field = self.field
-        kind = _KINDS.get(field.kind, field.kind)
-        return Content.assemble(
-            plain(field.title or field.name, limit=200, newlines=False).stylize("bold"),
-            (" *" if field.required else "", "$text-warning bold"),
-            (f"  {kind}{', required' if field.required else ''}", "$foreground 60%"),
-            "  " if field.description else "",
-            plain(field.description, limit=600, newlines=False).stylize("$foreground 60%"),
-        )
+    def _title(self) -> Content:
+        name = plain(self.field.title or self.field.name, limit=200, newlines=False).stylize("bold")
+        return Content.assemble(name, (" *" if self.field.required else "", "$text-warning bold"))
+
+    def _kind(self) -> str:
+        kind = _KINDS.get(self.field.kind, self.field.kind)
+        return f"{kind}, required" if self.field.required else kind
 
     def _make_input(self) -> Widget:
-        if self.field.kind == "json":
-            return TextArea(compact=True, show_line_numbers=False, tab_behavior="focus")
+        if self.field.kind in ("json", "lines"):
+            return TextArea(show_line_numbers=False, tab_behavior="focus")
         shown = self.field.shown_options
         if self.field.kind == "many":
             return SelectionList[int](
@@ -180,7 +184,8 @@ class FieldRow(Vertical):
             ]
             widget.value = matches[0] if matches else Select.NULL
         elif isinstance(widget, TextArea):
-            widget.text = json.dumps(value, indent=2, default=str)
+            is_lines = self.field.kind == "lines"
+            widget.text = written_lines(value) if is_lines else json.dumps(value, indent=2, default=str)
         else:
             widget.value = visible(_written(value), newlines=False)
             self._written = (widget.value, value) if isinstance(value, str) else None
@@ -244,6 +249,7 @@ class SchemaForm(VerticalScroll, can_focus=False):
         """Create a form; `submit` is its button's label."""
         super().__init__(**options)
         self._submit = submit
+        self._wants_focus = False
         self.set_reactive(SchemaForm.fields, tuple(fields))
 
     def compose(self) -> ComposeResult:
@@ -252,6 +258,20 @@ class SchemaForm(VerticalScroll, can_focus=False):
         for field in self.fields:
             yield FieldRow(field)
         yield Button(Content(self._submit), variant="primary", compact=True)
+
+    async def recompose(self) -> None:
+        """Make the inputs of new fields, and focus the first if that was asked for before they were there."""
+        await super().recompose()
+        if self._wants_focus:
+            self.focus_first()
+
+    def focus_first(self) -> None:
+        """Move the focus to the first input, or to the button without one."""
+        rows = self.rows
+        self._wants_focus = [row.field for row in rows] != list(self.fields)
+        if not self._wants_focus:
+            first = rows[0].focus_input if rows else self.query_one(Button).focus
+            first()
 
     @property
     def rows(self) -> list[FieldRow]:

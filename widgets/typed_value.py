@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-Kind = Literal["string", "integer", "number", "boolean", "enum", "many", "json"]
+Kind = Literal["string", "integer", "number", "boolean", "enum", "many", "lines", "json"]
 
 
 class InvalidValue(ValueError):
@@ -16,7 +16,12 @@ class InvalidValue(ValueError):
 
 def parse(kind: Kind, text: str) -> object:
     """Parse typed text. Raises InvalidValue with what is expected."""
-    readers: dict[str, Callable[[str], object]] = {"integer": _integer, "number": _number, "json": _json}
+    readers: dict[str, Callable[[str], object]] = {
+        "integer": _integer,
+        "number": _number,
+        "lines": _lines,
+        "json": _json,
+    }
     return readers[kind](text) if kind in readers else text
 
 
@@ -35,6 +40,20 @@ def _number(text: str) -> int | float:
     if not math.isfinite(value):
         raise InvalidValue("JSON does not allow Infinity or NaN")
     return int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 400 else value
+
+
+def _lines(text: str) -> object:
+    """One text a line, or a JSON array for texts that have lines themselves."""
+    return _json(text) if text.lstrip().startswith("[") else text.splitlines()
+
+
+def written_lines(value: object) -> str:
+    """The text that `parse` reads as this list."""
+    texts = value if isinstance(value, list) else []
+    is_plain = all(isinstance(one, str) and one.splitlines() == [one] for one in texts)
+    if texts and is_plain and not texts[0].lstrip().startswith("["):
+        return "\n".join(texts)
+    return json.dumps(value, indent=2, default=str)
 
 
 def _json(text: str) -> object:

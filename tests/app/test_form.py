@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fixtures.hostile import hostile_tools
-from inspector.app.pages.tools.call_panel import form_fields
+from inspector.app.pages.tools.call_form import CallForm, form_fields
 from widgets import NOTHING, Field
 
 
@@ -25,7 +25,9 @@ def _only(schema: dict[str, Any], *, required: bool = False) -> Field:
         ({"type": "boolean"}, "boolean"),
         ({"enum": ["a", 1]}, "enum"),
         ({"enum": []}, "json"),
-        ({"type": "array", "items": {"type": "string"}}, "json"),
+        ({"type": "array", "items": {"type": "string"}}, "lines"),
+        ({"type": "array", "items": {"enum": ["a", "b"]}}, "many"),
+        ({"type": "array", "items": {"type": "object"}}, "json"),
         ({"type": "object"}, "json"),
         ({"type": ["string", "integer"]}, "json"),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "integer"),
@@ -73,7 +75,64 @@ schemas = st.dictionaries(
 @given(schemas, schemas)
 def test_any_schema_makes_a_form(outer: dict[str, Any], inner: dict[str, Any]) -> None:
     form_fields(outer)
-    assert len(form_fields({**outer, "$ref": 1, "properties": {"a": inner}})) == 1
+    assert form_fields({**outer, "$ref": 1, "properties": {"a": inner}})
+
+
+NESTED: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "where": {
+            "type": "object",
+            "required": ["lat"],
+            "properties": {
+                "lat": {"type": "number"},
+                "city": {"type": "string"},
+                "at": {"$ref": "#/$defs/at"},
+            },
+        },
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "open": {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
+    },
+    "required": ["where", "city"],
+    "$defs": {"at": {"type": "object", "properties": {"day": {"enum": ["mon", "tue"]}}}},
+}
+
+
+def test_an_object_is_a_field_for_each_part_and_comes_back_whole() -> None:
+    form = CallForm.of(NESTED)
+    assert [(field.name, field.kind, field.required) for field in form.fields] == [
+        ("city", "string", True),
+        ("where › lat", "number", True),
+        ("where › city", "string", False),
+        ("where › at › day", "enum", False),
+        ("tags", "lines", False),
+        ("open", "json", False),
+    ]
+    values = {"city": "Oslo", "where › lat": 1.5, "where › at › day": "mon"}
+    assert form.arguments(values) == {"city": "Oslo", "where": {"lat": 1.5, "at": {"day": "mon"}}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fits"),
+    [
+        ({"city": "Oslo", "where": {"lat": 1, "at": {"day": "tue"}}, "tags": ["a", "b\nc"]}, True),
+        ({"open": {"a": 1, "b": "c"}}, True),
+        ({}, True),
+        ({"city": 1}, False),
+        ({"where": {"lat": 1, "unknown": 2}}, False),
+        ({"where": {}}, False),
+        ({"where": {"at": {"day": "wed"}}}, False),
+    ],
+)
+def test_arguments_that_the_fields_cannot_hold_are_known(arguments: dict[str, Any], fits: bool) -> None:
+    assert CallForm.of(NESTED, arguments).holds(arguments) is fits
+
+
+def test_a_schema_of_very_many_parts_has_one_field_for_each_parameter() -> None:
+    part = {"type": "object", "properties": {str(number): {} for number in range(60)}}
+    wide = {"type": "object", "properties": {str(number): part for number in range(60)}}
+    assert len(form_fields({"properties": {"a": wide, "b": {"type": "string"}}})) == 2
 
 
 def test_hostile_schemas_make_forms() -> None:

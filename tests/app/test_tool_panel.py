@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.tools import call_panel, tool_panel as content
@@ -99,6 +100,50 @@ async def test_what_is_typed_survives_a_new_catalog_and_nothing_is_called_before
         await pilot.press(*" S", "enter")
         await says(pilot, "✓ ok")
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
+
+
+async def test_two_keys_lead_from_the_tool_under_the_cursor_to_its_call() -> None:
+    about = Tool("weather", "now", "The weather.", {"type": "object"}, READS)
+    async with _opened("weather:now", MemoryServer([about], answer=echo)) as (pilot, rig):
+        rows(pilot).focus()
+        await pilot.press("c", "enter")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
+
+
+async def test_a_claim_to_only_read_is_asked_about_once() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        rig.bench.trust("weather", trusted=False)
+        await pilot.press("c", *"Oslo", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("left", "enter")
+        await says(pilot, "✓ ok")
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})] * 2)
+
+
+async def test_arguments_can_be_edited_as_json_in_the_same_place() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await pilot.press("c", *"Oslo", "ctrl+t")
+        await says(pilot, '"city": "Oslo"')
+        area = pilot.app.screen.query_one("#form TextArea", TextArea)
+        area.text = '["Oslo"]'
+        await pilot.press("ctrl+r")
+        await says(pilot, "✕ not a JSON object")
+        area.text = '{"city": "Rome"}'
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Rome"})])
+
+
+async def test_earlier_calls_of_the_tool_are_filled_in_again() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await pilot.press("c", "ctrl+up")
+        assert "No earlier call" in toasts(pilot)
+        for city in ("Oslo", "Rome"):
+            await rig.bench.call(FORECAST, {"city": city})
+        await pilot.press("ctrl+up", "ctrl+up")
+        await says(pilot, "│Oslo")
+        await pilot.press("ctrl+down")
+        await says(pilot, "│Rome")
 
 
 @pytest.mark.parametrize(("keys", "called"), [("left enter", True), ("enter", False)])

@@ -1,10 +1,10 @@
 """The form to call a tool by hand, and the result."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -13,62 +13,17 @@ from textual.worker import Worker
 from inspector.app.context import InContext
 from inspector.app.dialogs.approver import approval_body
 from inspector.app.draw.line import MUTED
+from inspector.app.pages.tools.call_form import CallForm
+from inspector.core.definition import definition_hash
 from inspector.core.error import ToolsightError
-from inspector.core.events import CallFinished
+from inspector.core.events import CallFinished, CallStarted
 from inspector.core.message import ToolResult
 from inspector.core.number import milliseconds
 from inspector.core.ports import ApprovalRequest
 from inspector.core.tool import Tool
 from inspector.reliability.approval import CLAIMED, why_ask
-from inspector.schema.json_value import JsonObject
-from inspector.schema.schema import SchemaField, fields
-from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, plain, visible
-from widgets.typed_value import Kind
-
-# A tool's parameters as form fields.
-
-_KINDS: Mapping[str, Kind] = {
-    "string": "string",
-    "integer": "integer",
-    "number": "number",
-    "boolean": "boolean",
-}
-
-
-def form_fields(schema: JsonObject) -> tuple[Field, ...]:
-    """Return one field per parameter; values that no simple input can hold are typed as JSON."""
-    return tuple(_field(parameter) for parameter in fields(schema))
-
-
-def _field(parameter: SchemaField) -> Field:
-    # An enum without values has nothing to choose from, so its value is typed.
-    kind = "enum" if parameter.choices else _KINDS.get(parameter.type, "json")
-    return Field(
-        parameter.name,
-        kind,
-        parameter.required,
-        parameter.description,
-        _default(parameter, kind),
-        choices=parameter.choices,
-    )
-
-
-def _default(parameter: SchemaField, kind: Kind) -> object:
-    """Return the schema's default if the input can hold it: servers' schemas contradict themselves."""
-    value = parameter.default
-    if value is None:
-        return NOTHING
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    fits: Mapping[Kind, bool] = {
-        "string": isinstance(value, str),
-        "integer": isinstance(value, int) and is_number,
-        "number": is_number,
-        "boolean": isinstance(value, bool),
-        "enum": value in parameter.choices,
-        "json": True,
-    }
-    return value if fits[kind] else NOTHING
-
+from inspector.schema.json_value import JsonObject, compact
+from widgets import Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, plain, visible
 
 # The result of a call by hand: a status line, the text, the structured content.
 
@@ -124,8 +79,26 @@ _REFUSED = Content.styled("Not called: you declined.", MUTED)
 Answer = tuple[Content, ToolResult | None]
 
 
+_JSON = "arguments"
+
+
+def _json_field(arguments: JsonObject) -> Field:
+    """All arguments as one JSON object."""
+
+    def wrong(value: object) -> str:
+        return "" if isinstance(value, dict) else "not a JSON object"
+
+    return Field(_JSON, "json", True, default=dict(arguments), title="Arguments as JSON", check=wrong)
+
+
 class CallPanel(InContext, Container):
     """Calls one tool at a time; every tool keeps its last answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "switch", "fields or JSON", show=False, id="call.json"),
+        Binding("ctrl+up", "earlier(1)", "earlier call", show=False, id="call.earlier"),
+        Binding("ctrl+down", "earlier(-1)", "later call", show=False, id="call.later"),
+    ]
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -133,6 +106,9 @@ class CallPanel(InContext, Container):
         self._call: Worker[None] | None = None
         self._called = ""
         self._answers: dict[str, Answer] = {}
+        self._form: CallForm | None = None
+        self._back = 0
+        self._read_before: set[str] = set()
 
     def compose(self) -> ComposeResult:
         with Vertical(id="ask"):
@@ -144,9 +120,60 @@ class CallPanel(InContext, Container):
         before, self._tool = self._tool, tool
         is_other = before is None or before.id != tool.id
         if is_other or (before is not None and before.input_schema != tool.input_schema):
-            self.query_one("#form", SchemaForm).fields = form_fields(tool.input_schema)
+            self._back = 0
+            self._fill(CallForm.of(tool.input_schema))
         if is_other:
             self._show_answer()
+
+    def _fill(self, form: CallForm | None, arguments: JsonObject | None = None) -> None:
+        """Show a form, or these arguments as JSON without one."""
+        self._form = form
+        fields = form.fields if form is not None else (_json_field(arguments or {}),)
+        self.query_one("#form", SchemaForm).fields = fields
+
+    def _fill_in(self, arguments: JsonObject) -> bool:
+        """Show arguments in the form, or as JSON if it cannot hold them; whether it can."""
+        assert self._tool is not None
+        form = CallForm.of(self._tool.input_schema, arguments)
+        can = form.holds(arguments)
+        self._fill(form if can else None, arguments)
+        return can
+
+    def _arguments(self, values: dict[str, Any]) -> JsonObject:
+        return self._form.arguments(values) if self._form is not None else values.get(_JSON, {})
+
+    def action_switch(self) -> None:
+        """Change between fields and JSON, with what is filled in so far."""
+        form = self.query_one("#form", SchemaForm)
+        if self._tool is None or (self._form is None and form.errors()):
+            return
+        arguments = self._arguments(form.values())
+        if self._form is not None:
+            self._fill(None, arguments)
+        elif not self._fill_in(arguments):
+            self.warn("The fields cannot hold these arguments.")
+        self.focus_form()
+
+    def action_earlier(self, by: int) -> None:
+        """Fill in the arguments of an earlier or a later call of this tool in this session."""
+        past = self._past()
+        if not past:
+            self.warn("No earlier call of this tool in this session.")
+            return
+        self._back = min(max(self._back + by, 1), len(past))
+        self._fill_in(past[-self._back])
+        self.focus_form()
+
+    def _past(self) -> list[JsonObject]:
+        """The arguments of this tool's calls, oldest first, each once."""
+        events = (record.event for record in self.session.records((CallStarted.kind,)))
+        tool_id = self._tool.id if self._tool is not None else ""
+        mine = [one for one in events if isinstance(one, CallStarted) and one.tool == tool_id]
+        return list({compact(one.arguments): one.arguments for one in mine}.values())
+
+    def focus_form(self) -> None:
+        """Move the focus to the first field."""
+        self.query_one("#form", SchemaForm).focus_first()
 
     @property
     def shows_call(self) -> bool:
@@ -174,7 +201,9 @@ class CallPanel(InContext, Container):
             self.warn("A call is running; esc cancels it.")
         elif self._tool is not None:
             self._called = self._tool.id
-            self._call = self.run_worker(self._perform(self._tool, event.values), exit_on_error=False)
+            self._call = self.run_worker(
+                self._perform(self._tool, self._arguments(event.values)), exit_on_error=False
+            )
 
     async def _perform(self, tool: Tool, arguments: JsonObject) -> None:
         if not await self._allowed(tool, arguments):
@@ -190,7 +219,8 @@ class CallPanel(InContext, Container):
 
     async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
         why = why_ask(tool, self.session.state)
-        if not why:
+        definition = definition_hash(tool)
+        if not why or (why == CLAIMED and definition in self._read_before):
             return True
         request = ApprovalRequest(tool, arguments, why, offers_trust=why == CLAIMED)
         name = visible(tool.id, limit=120, newlines=False)
@@ -199,6 +229,8 @@ class CallPanel(InContext, Container):
         answer = await self.app.push_screen_wait(dialog)
         if answer == _TRUST:
             self.commands.trust(tool.server, trusted=True)
+        if answer == _CALL and why == CLAIMED:
+            self._read_before.add(definition)
         return answer in (_CALL, _TRUST)
 
     def _elapsed(self, tool_id: str) -> float:

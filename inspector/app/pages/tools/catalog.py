@@ -28,7 +28,7 @@ from widgets import Choice, FocusFrame, GuardedConfirm, RecordList, visible
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _ON_A_SERVER = frozenset({"stop", "reconnect", "trust"})
 _TRUST = (Choice("", "trust its claims"), Choice("", "no"))
-_ON_A_TOOL = frozenset({"why", "edit_tool", "load"})
+_ON_A_TOOL = frozenset({"why", "edit_tool", "load", "call"})
 
 
 # Long because every key of the list and of its two kinds of rows is here, each in a few lines.
@@ -47,14 +47,16 @@ class ToolsScreen(ListPage, ToolKeys):
         "On a server: r reconnects, S stops, R reconnects all failed servers.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
-        "In the call view, tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
-        "Every call asks first, unless a trusted server says the tool is read-only.",
+        "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
+        "ctrl+t changes between fields and JSON; ctrl+↑ and ctrl+↓ fill in earlier calls of the tool.",
+        "A call that may change something asks first; one that its server says only reads asks once.",
         "On a server: T toggles trust in its annotations for this session. For good: set trust_annotations.",
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "findings('')", "findings", id="tools.findings"),
         Binding("V", "findings('trust')", "trust", show=False, id="tools.trust_findings"),
+        Binding("c", "call", "call", id="tools.call"),
         Binding("left", "view(-1)", "view", key_display="←→", id="tools.view"),
         Binding("right", "view(1)", "next view", show=False, id="tools.next_view"),
         Binding("space", "fold", "fold", id="tools.fold"),
@@ -252,6 +254,13 @@ class ToolsScreen(ListPage, ToolKeys):
         self._folded ^= {name}
         self._selected = server_key(name)
         self._show_rows()
+
+    def action_call(self) -> None:
+        """Open the form of the tool under the cursor."""
+        panel = self.query_one(ToolPanel)
+        panel.open_call()
+        self._open_detail()
+        panel.call.focus_form()
 
     def action_run(self) -> None:
         """Call the tool with the form's values."""

@@ -278,6 +278,11 @@ class ToolPanel(InContext, Vertical):
         self._tool_id = tool_id
         self.draw()
 
+    def open_call(self) -> None:
+        """Choose the view with the form."""
+        self.strip.current = "call"
+        self._show_part()
+
     def draw(self) -> None:
         """Draw what changed of the chosen view."""
         tool, title = self.tool, self.query_one("#tool-title", Static)

@@ -1,0 +1,131 @@
+"""A tool's parameters as fields of a form: an object is a field for each part, a list a line each."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import SchemaField, fields, resolve
+from widgets import NOTHING, Field
+from widgets.typed_value import Kind
+
+_KINDS: Mapping[str, Kind] = {
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+}
+_DEFINITIONS = ("$defs", "definitions")
+# What is nested more deeply is typed as JSON, and so are all objects if the form would have more fields.
+_DEEPEST, _MOST = 3, 200
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """The fields, and for each the path of its value in the arguments."""
+
+    fields: tuple[Field, ...]
+    paths: Mapping[str, Path]
+
+    @classmethod
+    def of(cls, schema: JsonObject, values: JsonObject | None = None) -> "CallForm":
+        """The form for a schema: filled with its defaults, or with these arguments alone."""
+        made: dict[str, tuple[Field, Path]] = {}
+        parts = list(islice(_nested(schema, (), _DEEPEST), _MOST + 1))
+        for field, path in parts if len(parts) <= _MOST else _nested(schema, (), 0):
+            name = field.name
+            while name in made:
+                name += "'"
+            filled = field if values is None else replace(field, default=_at(values, path))
+            made[name] = (replace(filled, name=name, title=field.title), path)
+        return cls(
+            tuple(field for field, _ in made.values()), {name: path for name, (_, path) in made.items()}
+        )
+
+    def arguments(self, values: Mapping[str, object]) -> dict[str, Any]:
+        """The arguments that the values of the fields make; an object whose parts are empty is left out."""
+        arguments: dict[str, Any] = {}
+        for name, value in values.items():
+            *parents, last = self.paths[name]
+            inner = arguments
+            for parent in parents:
+                inner = inner.setdefault(parent, {})
+            inner[last] = value
+        return arguments
+
+    def holds(self, arguments: JsonObject) -> bool:
+        """Whether the fields can show these arguments, all of them and unchanged."""
+        shown = {field.name: field.default for field in self.fields if field.default is not NOTHING}
+        is_fit = all(_fits(field, field.default) for field in self.fields if field.name in shown)
+        return is_fit and self.arguments(shown) == arguments
+
+
+def form_fields(schema: JsonObject) -> tuple[Field, ...]:
+    """One field for each parameter; values that no simple input can hold are typed as JSON."""
+    return CallForm.of(schema).fields
+
+
+def _at(values: Any, path: Path) -> object:
+    for step in path:
+        if not isinstance(values, Mapping) or step not in values:
+            return NOTHING
+        values = values[step]
+    return values
+
+
+def _nested(
+    schema: JsonObject, above: Path, depth: int, required: bool = True
+) -> Iterator[tuple[Field, Path]]:
+    shared = {key: schema[key] for key in _DEFINITIONS if key in schema}
+    for parameter in fields(schema):
+        path = (*above, parameter.name)
+        inner = {**shared, **parameter.schema}
+        is_closed = parameter.default is None and not parameter.schema.get("additionalProperties")
+        if depth and parameter.type == "object" and is_closed and fields(inner):
+            yield from _nested(inner, path, depth - 1, required and parameter.required)
+        else:
+            field = _field(parameter, schema)
+            # The arguments' names may be those of other parts, so a part's name is its whole path.
+            title = " › ".join(path) if above else ""
+            yield (
+                replace(field, name=title or field.name, title=title, required=required and field.required),
+                path,
+            )
+
+
+def _field(parameter: SchemaField, root: JsonObject) -> Field:
+    # An enum without values has nothing to choose from, so its value is typed.
+    kind: Kind = "enum" if parameter.choices else _KINDS.get(parameter.type, "json")
+    choices = parameter.choices
+    if parameter.type == "array":
+        kind, choices = _list_kind(parameter.schema.get("items"), root)
+    field = Field(parameter.name, kind, parameter.required, parameter.description, choices=choices)
+    value = parameter.default
+    return replace(field, default=value) if value is not None and _fits(field, value) else field
+
+
+def _list_kind(items: object, root: JsonObject) -> tuple[Kind, tuple[object, ...]]:
+    known = resolve(items, root) if isinstance(items, Mapping) else {}
+    choices = known.get("enum")
+    if isinstance(choices, list) and choices:
+        return "many", tuple(choices)
+    return ("lines" if known.get("type") == "string" else "json"), ()
+
+
+def _fits(field: Field, value: object) -> bool:
+    """Whether the input can hold a value: servers' schemas contradict themselves."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_list = isinstance(value, list)
+    fits: Mapping[Kind, bool] = {
+        "string": isinstance(value, str),
+        "integer": isinstance(value, int) and is_number,
+        "number": is_number,
+        "boolean": isinstance(value, bool),
+        "enum": any(value == one and type(value) is type(one) for one in field.choices),
+        "many": is_list and value == [one for one in field.choices if one in value],  # type: ignore[operator]
+        "lines": is_list,
+        "json": True,
+    }
+    return fits[field.kind]
