@@ -199,6 +199,10 @@ class ServerMemory(Protocol):
         """Keep the tools, in place of any earlier ones; return the earlier ones if they are others."""
 
 
+OWN_ADDRESS = "hosted_vllm/"
+"""litellm's provider for an OpenAI-compatible address that needs no key, and gets none of OpenAI's."""
+
+
 @dataclass(frozen=True, slots=True)
 class LocalModel:
     """A model of a local server: litellm's name for it, and the server's address.
@@ -273,6 +277,9 @@ class LocalModels(Protocol):
     def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
         """Yield the models of each server as it answers; ends soon, whatever answers or does not."""
 
+    async def at(self, address: str) -> tuple[LocalModel, ...]:
+        """The models of an OpenAI-compatible server, which needs no key. Raises ModelError if it has none."""
+
     def open(self, found: LocalModel) -> ChatModel:
         """A model that was found."""
 
@@ -287,6 +294,10 @@ class NoLocalModels:
         no_models: tuple[tuple[LocalModel, ...], ...] = ()
         for models in no_models:
             yield models
+
+    async def at(self, address: str) -> tuple[LocalModel, ...]:
+        """Raises ModelError."""
+        raise ModelError(f"{address} is not asked for models here", hint="Specify a model instead.")
 
     def open(self, found: LocalModel) -> ChatModel:
         """Raises ModelError."""

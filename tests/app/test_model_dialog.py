@@ -113,3 +113,33 @@ async def test_what_a_server_says_of_itself_cannot_control_the_terminal() -> Non
         assert "[/]x" in shown
         assert "\x1b" not in shown
         assert "\u202e" not in shown
+
+
+OWN = LocalModel("hosted_vllm/big-model", "http://models.example/v1", "models.example", window=32_768)
+
+
+async def test_an_address_lists_its_models_which_need_no_key() -> None:
+    async with dialog((QWEN,)) as (pilot, _, local):
+        await until(pilot, lambda: local.left == 1)
+        local.own = (OWN,)
+        await pilot.press(*OWN.api_base, "enter")
+        await until(pilot, lambda: OWN.name in names(pilot))
+        assert "local, no key: models.example, window 32,768 tokens" in seen(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: local.opened == [OWN])
+
+
+async def test_an_address_and_a_name_are_used_without_asking_the_address() -> None:
+    async with dialog() as (pilot, _, local):
+        await until(pilot, lambda: local.left == 1)
+        await pilot.press(*f"{OWN.api_base} big-model", "enter")
+        await until(pilot, lambda: len(local.opened) == 1)
+        (opened,) = local.opened
+        assert (opened.name, opened.api_base) == (OWN.name, OWN.api_base)
+
+
+async def test_an_address_without_models_says_so() -> None:
+    async with dialog() as (pilot, _, local):
+        await until(pilot, lambda: local.left == 1)
+        await pilot.press(*OWN.api_base, "enter")
+        await until(pilot, lambda: "lists no models" in seen(pilot))

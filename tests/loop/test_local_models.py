@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from inspector.core.error import ModelError
 from inspector.core.message import ModelReply
 from inspector.core.ports import LocalModel
 from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
@@ -166,3 +167,47 @@ def test_a_found_model_has_the_window_that_its_server_reports() -> None:
     model = looking().open(LocalModel("llamafile/m", "http://127.0.0.1:8080/v1", "llama.cpp", window=4096))
     assert (model.window, model.api_base) == (4096, "http://127.0.0.1:8080/v1")
     assert LitellmModel("llamafile/m").window == DEFAULT_WINDOW
+
+
+@pytest.mark.parametrize(
+    ("shown", "window"),
+    [
+        ({"parameters": 'stop  "<x>"\nnum_ctx                        8192'}, 8192),
+        ({"model_info": {"qwen3.context_length": 40960}, "parameters": "num_ctx many"}, 40960),
+        ({"model_info": {"qwen3.context_length": 40960}, "parameters": "num_ctx 4096"}, 4096),
+        ({"model_info": {"qwen3.context_length": "40960"}}, None),
+        ({"model_info": []}, None),
+        ([], None),
+    ],
+)
+async def test_the_window_of_an_ollama_model_that_is_not_loaded_is_asked_for(shown: Any, window: Any) -> None:
+    (model,) = await found_at("Ollama", {**OLLAMA_ANSWERS, "/api/ps": {}, "/api/show": shown})
+    assert model.window == window
+
+
+@pytest.mark.parametrize("path", ["", "/v1", "/v1/"])
+async def test_the_models_of_an_address_of_ones_own_are_listed(path: str) -> None:
+    answer = {"data": [{"id": "big", "max_model_len": 32768}, {"id": "small"}, {"id": 7}]}
+    with local_stub({"/v1/models": answer}) as stub:
+        base = f"http://127.0.0.1:{stub.port}"
+        host = f"127.0.0.1:{stub.port}"
+        assert await LocalModelServers(()).at(f"{base}{path}") == (
+            LocalModel("hosted_vllm/big", f"{base}/v1", host, window=32768),
+            LocalModel("hosted_vllm/small", f"{base}/v1", host),
+        )
+        assert not any("authorization" in headers for headers in stub.headers)
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/v1", "http://[::1", "http://", "http://a b"])
+async def test_an_address_that_lists_no_models_is_an_error(address: str) -> None:
+    with pytest.raises(ModelError, match="lists no models"):
+        await LocalModelServers(()).at(address)
+
+
+async def test_an_address_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a key of OpenAI")
+    with stub_server(stream(chunk({"content": "Hi."}), chunk({}, "stop"))) as server:
+        model = LocalModelServers(()).open(LocalModel("hosted_vllm/big", f"{server.address}/v1", "own"))
+        replies = [part async for part in model.stream(REQUEST) if isinstance(part, ModelReply)]
+    assert [reply.text for reply in replies] == ["Hi."]
+    assert "a key of OpenAI" not in str(server.headers)

@@ -58,6 +58,7 @@ class MemoryLocalModels:
         self.asked = 0
         self.left = 0
         self.opened: list[LocalModel] = []
+        self.own: tuple[LocalModel, ...] = ()
         self._model = model
         self._found = found
 
@@ -69,6 +70,11 @@ class MemoryLocalModels:
                 yield models
         finally:
             self.left += 1
+
+    async def at(self, address: str) -> tuple[LocalModel, ...]:
+        if not self.own:
+            raise ModelError(f"{address} lists no models", hint="")
+        return self.own
 
     def open(self, found: LocalModel) -> ChatModel:
         self.opened.append(found)

@@ -153,6 +153,9 @@ def local_stub(answers: Mapping[str, Any]) -> Iterator[LocalStub]:
             with suppress(OSError):
                 self._send(_raw(answers.get(self.path, Raw(b"not found", 404))))
 
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def _send(self, answer: Raw) -> None:
             if answer.silent:
                 stub.released.wait(20)

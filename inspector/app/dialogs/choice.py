@@ -22,7 +22,7 @@ from inspector.config.profile import PROFILES
 from inspector.core.access import AccessPolicy, Toolset, viewer
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
-from inspector.core.ports import LocalModel
+from inspector.core.ports import OWN_ADDRESS, LocalModel
 from inspector.core.session import SessionState
 from widgets import Column, PlainInput, Record, RecordList, visible
 
@@ -226,9 +226,9 @@ class NamedDialog(ChoiceDialog):
 
 
 class ModelDialog(NamedDialog):
-    """Any model by its name, and the models of local servers, which are asked when it opens."""
+    """Any model by its name, the models of local servers, which are asked when it opens, or of an address."""
 
-    hint = "any litellm model: openai/…, anthropic/…, ollama/…"
+    hint = "openai/…, anthropic/…, ollama/…, or http://HOST/v1 to list its models, or that and a name"
 
     def __init__(self, context: Context) -> None:
         self._in_use = context.session.state.model
@@ -261,6 +261,31 @@ class ModelDialog(NamedDialog):
                 self.query_one(RecordList).records = model_rows(self._in_use, self._found)
                 self._tell(done=False)
         self._tell(done=True)
+
+    def take(self, name: str) -> None:
+        """Use the model of that name; of an address alone, list the models first."""
+        address, _, model = name.partition(" ")
+        if not address.startswith(("http://", "https://")):
+            super().take(name)
+        elif model.strip():
+            own = LocalModel(f"{OWN_ADDRESS}{model.strip()}", address.rstrip("/"), address)
+            self._found = (own, *self._found)
+            super().take(own.name)
+        else:
+            self.query_one("#choice-local", Static).update(visible(f"Asking {address} for its models"))
+            self.run_worker(self._list(address), exit_on_error=False)
+
+    async def _list(self, address: str) -> None:
+        """Show the models of an address first."""
+        listed = await self._local.at(address)
+        names = {model.name for model in listed}
+        self._found = (*listed, *(model for model in self._found if model.name not in names))
+        rows = self.query_one(RecordList)
+        rows.records = model_rows(self._in_use, self._found)
+        self._tell(done=True)
+        self.query_one("#choice-error", Static).update("")
+        rows.move_to(listed[0].name)
+        rows.focus()
 
     @on(Worker.StateChanged)
     def _say_failure(self, event: Worker.StateChanged) -> None:

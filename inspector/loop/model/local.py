@@ -7,7 +7,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from inspector.core.ports import ChatModel, LocalModel
+from inspector.core.error import ModelError
+from inspector.core.ports import OWN_ADDRESS, ChatModel, LocalModel
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,6 +21,7 @@ Answers = Mapping[str, Any]
 """The JSON that each path was answered with; None where there was none."""
 
 _MOST_MODELS = 100
+_DIGITS = 15
 _LONGEST_NAME = 200
 _LARGEST = 10**15
 
@@ -27,7 +29,7 @@ _LARGEST = 10**15
 def ollama_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
     """Ollama's models, without those that it only embeds with or passes on to its cloud.
 
-    The window is known of those that are loaded.
+    The window is known here of those that are loaded; see `ollama_window` for the others.
     """
     windows = {
         _text(entry, "name"): _number(entry, "context_length")
@@ -41,6 +43,26 @@ def ollama_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
         about = LocalModel(f"ollama/{name}", address, "Ollama", _number(entry, "size"))
         found.append(replace(about, parameters=_text(details, "parameter_size"), window=windows.get(name)))
     return tuple(found)
+
+
+def ollama_window(answer: Any) -> int | None:
+    """The window of an Ollama model from `/api/show`: its `num_ctx`, else the most that it was made for."""
+    for line in str(_object(answer).get("parameters", ""))[:_LONGEST_ANSWER].splitlines():
+        name, _, value = line.strip().partition(" ")
+        if name == "num_ctx" and value.strip().isdecimal():
+            return _number({name: int(value.strip()[:_DIGITS])}, name)
+    info = _object(_object(answer).get("model_info"))
+    lengths = (_number(info, name) for name in info if name.endswith(".context_length"))
+    return next(filter(None, lengths), None)
+
+
+def named_models(address: str, answer: Any) -> tuple[LocalModel, ...]:
+    """The models that any OpenAI-compatible server lists; vLLM and LiteLLM's proxy say their window."""
+    host = address.partition("://")[2].partition("/")[0]
+    found = ((_text(entry, "id"), _number(entry, "max_model_len")) for entry in _list(answer, "data"))
+    return tuple(
+        LocalModel(f"{OWN_ADDRESS}{name}", address, host, window=size) for name, size in found if name
+    )
 
 
 def lm_studio_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
@@ -106,6 +128,8 @@ def _number(entry: Mapping[str, Any], field: str) -> int | None:
 
 _HOST = "127.0.0.1"
 _SECONDS = 0.5
+# An address that a person typed may be far away.
+_SECONDS_AT = 5.0
 # Anything may listen on a port: what is longer is no list of models.
 _LONGEST_ANSWER = 1_000_000
 
@@ -165,14 +189,38 @@ class LocalModelServers:
         address = f"http://{_HOST}:{server.port}"
         answers = await asyncio.gather(*(self._get(client, f"{address}{path}") for path in server.paths))
         known = dict(zip(server.paths, answers, strict=True))
-        return server.read(f"{address}{server.suffix}", known)
+        found = server.read(f"{address}{server.suffix}", known)
+        if server.read is not ollama_models:
+            return found
+        return tuple(await asyncio.gather(*(self._with_window(client, model) for model in found)))
 
-    async def _get(self, client: "httpx2.AsyncClient", url: str) -> Any:
-        """The JSON that is there; None for anything else, whatever it is."""
+    async def _with_window(self, client: "httpx2.AsyncClient", model: LocalModel) -> LocalModel:
+        """An Ollama model with the window that it has once it is loaded."""
+        if model.window:
+            return model
+        asked = {"model": model.name.partition("/")[2]}
+        shown = await self._get(client, f"{model.api_base}/api/show", asked)
+        return replace(model, window=ollama_window(shown))
+
+    async def at(self, address: str) -> tuple[LocalModel, ...]:
+        """See `LocalModels`."""
+        base = address.rstrip("/")
+        own = LocalModelServers((), seconds=_SECONDS_AT)
+        async with await asyncio.to_thread(_client) as client:
+            for start in (base, f"{base}/v1"):
+                if found := named_models(start, await own._get(client, f"{start}/models")):
+                    return found
+        hint = "It has to answer GET /models as OpenAI does. Write its address and a model's name to use it."
+        raise ModelError(f"{base} lists no models", hint=hint)
+
+    async def _get(self, client: "httpx2.AsyncClient", url: str, question: Answers | None = None) -> Any:
+        """The JSON that is there, or that answers a question; None for anything else, whatever it is."""
         import httpx2
 
+        method = "GET" if question is None else "POST"
         try:
-            async with asyncio.timeout(self._seconds), client.stream("GET", url) as response:
+            sent = client.stream(method, url, json=question)
+            async with asyncio.timeout(self._seconds), sent as response:
                 if response.status_code != httpx2.codes.OK:
                     return None
                 body = bytearray()
@@ -183,7 +231,7 @@ class LocalModelServers:
                         if len(body) > _LONGEST_ANSWER:
                             return None
             return json.loads(body)
-        except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError, RecursionError):
+        except (httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError, ValueError, RecursionError):
             return None
 
 
