@@ -279,6 +279,8 @@ def _place(key: str) -> str:
         return f"as {name}"
     if kind == "headers":
         return f"in the header {name}"
+    if kind == "oauth":
+        return f"and to its issuer, as {key}"
     return {"url": "in the address", "cwd": "in its folder"}.get(kind, "on its command line")
 
 

@@ -338,7 +338,7 @@ def _written_secrets(data: Mapping[str, Any]) -> dict[str, str]:
     return {
         f"{server}.{name}": value
         for server, entry in _within(data, _section(data)).items()
-        for key in ("env", "headers")
+        for key in ("env", "headers", "oauth")
         for name, value in _within(entry if isinstance(entry, Mapping) else {}, (key,)).items()
         if isinstance(value, str) and "${" not in value
     }

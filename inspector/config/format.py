@@ -48,6 +48,22 @@ class ClientModel(Strict):
     version: str | None = None
 
 
+class OAuthModel(Strict):
+    """The `oauth` of a server, with the names that Claude Code has for some of it."""
+
+    clientId: str = ""  # noqa: N815 - the format's own name
+    clientSecret: str = ""  # noqa: N815
+    clientMetadataUrl: str = Field("", pattern="^(https://[^/]+/.+)?$")  # noqa: N815
+    method: Literal["none", "client_secret_basic", "client_secret_post"] | None = None
+    issuer: str = ""
+    scopes: str = ""
+    callbackPort: int = Field(0, ge=0, le=65_535)  # noqa: N815
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    privateKey: str = ""  # noqa: N815
+    algorithm: Literal["RS256", "ES256"] = "RS256"
+    authServerMetadataUrl: str = Field("", description="Toolsight discovers it.")  # noqa: N815
+
+
 class ServerModel(Strict):
     """One entry of `mcpServers`. Timeouts are in seconds."""
 
@@ -59,6 +75,7 @@ class ServerModel(Strict):
     cwd: str = ""
     url: str = ""
     headers: dict[str, str] = Field(default_factory=dict)
+    oauth: OAuthModel | None = None
     type: Literal["stdio", "http", "streamable-http"] | None = None
     defer_loading: bool = False
     tags: list[str] = Field(default_factory=list)

@@ -19,12 +19,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.config.file import dotted
-from inspector.config.format import Form, ServerModel
+from inspector.config.format import Form, OAuthModel, ServerModel
 from inspector.config.program import program_of, run_files
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS
 from inspector.core.secret_value import looks_secret
-from inspector.core.server import Era, Expansion, ServerSpec
+from inspector.core.server import Era, Expansion, OAuthClient, ServerSpec
 from inspector.core.text import closest
 
 _REFERENCE = re.compile(
@@ -176,6 +176,7 @@ class ServerReader:
             cwd=self._folder(name, entry.cwd),
             url=self._url(name, entry.url),
             headers={key: self._header(name, key, value) for key, value in entry.headers.items()},
+            oauth=self._oauth(name, entry.oauth or OAuthModel()),
             defer_loading=entry.defer_loading,
             tags=tuple(entry.tags),
             era=Era(entry.era) if entry.era else None,
@@ -251,6 +252,25 @@ class ServerReader:
             raise self._error(server, "url", "is not an http or https URL", "Write it as https://host/path.")
         return url
 
+    def _oauth(self, server: str, given: OAuthModel) -> OAuthClient:
+        texts = {key: self._text(server, f"oauth.{key}", text) for key, text in _oauth_texts(given)}
+        is_machine = given.grant == "client_credentials"
+        if is_machine and not (texts["clientId"] and (texts["clientSecret"] or texts["privateKey"])):
+            hint = "Give it a clientId, and a clientSecret or a privateKey."
+            raise self._error(server, "oauth.grant", "is client_credentials without any", hint)
+        return OAuthClient(
+            client_id=texts["clientId"],
+            client_secret=texts["clientSecret"],
+            method=given.method or "",
+            metadata_url=given.clientMetadataUrl,
+            issuer=texts["issuer"],
+            scope=given.scopes,
+            port=given.callbackPort,
+            is_machine=is_machine,
+            private_key=texts["privateKey"],
+            algorithm=given.algorithm,
+        )
+
     def _header(self, server: str, name: str, text: str) -> str:
         value = self._text(server, f"headers.{name}", text)
         if not name.isprintable() or not name or "\n" in value or "\r" in value:
@@ -274,6 +294,17 @@ def _texts(entry: ServerModel) -> Iterator[tuple[str, str]]:
     yield "cwd", entry.cwd
     yield "url", entry.url
     yield from ((f"headers.{name}", text) for name, text in entry.headers.items())
+    yield from ((f"oauth.{key}", text) for key, text in _oauth_texts(entry.oauth or OAuthModel()))
+
+
+def _oauth_texts(given: OAuthModel) -> Iterator[tuple[str, str]]:
+    """The texts of a server's `oauth` that are expanded."""
+    yield from (
+        ("clientId", given.clientId),
+        ("clientSecret", given.clientSecret),
+        ("issuer", given.issuer),
+        ("privateKey", given.privateKey),
+    )
 
 
 def _is_http(url: str) -> bool:

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import PurePath
@@ -135,6 +135,28 @@ class Expansion:
 
 
 @dataclass(frozen=True, slots=True)
+class OAuthClient:
+    """A client that is registered with a server's issuer; what is empty is negotiated with it.
+
+    With a `metadata_url` the client's document stands there. `method` is how its secret is sent, `issuer` the
+    only one that gets it. With `is_machine` the client signs in for itself (client credentials), by its
+    secret, or by a JWT that its `private_key` (PEM) signs with `algorithm`. `port` is where the answer of a
+    person's sign-in is awaited, 0 for any that is free.
+    """
+
+    client_id: str = ""
+    client_secret: str = ""
+    method: str = ""
+    metadata_url: str = ""
+    issuer: str = ""
+    scope: str = ""
+    port: int = 0
+    is_machine: bool = False
+    private_key: str = ""
+    algorithm: str = "RS256"
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSpec:
     """How to reach one server: a `command` (stdio), a `url` (streamable HTTP) or a `listing`, one of them.
 
@@ -155,6 +177,7 @@ class ServerSpec:
     url: str = ""
     listing: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    oauth: OAuthClient = OAuthClient()
     inherits_environment: bool = False
     lacks: str = ""
     advice: str = ""
@@ -206,6 +229,8 @@ class ServerSpec:
 
     def _given(self) -> Iterator[tuple[str, str]]:
         yield from (*self.env.items(), *self.headers.items())
+        yield "oauth.clientSecret", self.oauth.client_secret
+        yield "oauth.privateKey", self.oauth.private_key
         # The last part of the name says that any text counts, also a plain word.
         yield from ((f"{name}.secret", value) for name, value in self.concealed.items())
         yield from ((one.name, self.argv[one.word][one.start : one.end]) for one in secrets_among(self.argv))
@@ -221,6 +246,7 @@ class ServerSpec:
         """A hash of everything that the configuration says of what runs: what is remembered is tied to it."""
         parts = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]
         parts += [each for each in (self.listing, self.lacks) if each]
+        parts += [list(astuple(self.oauth))] if self.oauth != OAuthClient() else []
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
     @property

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 from inspector.config.configuration import Configuration
 from inspector.config.reader import read
 from inspector.core.access import ServerRule
+from inspector.core.error import ConfigError
 from inspector.core.redaction import clean
-from inspector.core.server import Era, Expansion, Program, ServerSpec
+from inspector.core.server import Era, Expansion, OAuthClient, Program, ServerSpec
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 
@@ -274,3 +276,37 @@ def test_a_server_can_be_told_something_else_of_its_client(tmp_path: Path) -> No
     spec = one_server(tmp_path, {"command": "x", "client_capabilities": {"roots": False, "name": "other"}})
     assert spec.client == {"roots": False, "name": "other"}
     assert one_server(tmp_path, {"command": "x"}).client == {}
+
+
+def test_a_registered_client_is_read_with_its_secrets(tmp_path: Path) -> None:
+    entry = {
+        "url": "https://notes.example/mcp",
+        "oauth": {
+            "clientId": "ci",
+            "clientSecret": "${ISSUED}",
+            "issuer": "https://issuer.example",
+            "grant": "client_credentials",
+            "callbackPort": 8123,
+        },
+    }
+    spec = one_server(tmp_path, entry, environment={"ISSUED": "s3cret-Of-Ci"})
+    issuer = "https://issuer.example"
+    assert spec.oauth == OAuthClient(
+        "ci", client_secret="s3cret-Of-Ci", issuer=issuer, port=8123, is_machine=True
+    )
+    assert clean("it said s3cret-Of-Ci") == "it said [redacted]"
+    assert [one.own for one in spec.expansions] == [("ISSUED",)]
+    assert spec.fingerprint() != replace(spec, oauth=OAuthClient()).fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("oauth", "told"),
+    [
+        ({"grant": "client_credentials", "clientId": "ci"}, "client_credentials"),
+        ({"clientMetadataUrl": "http://plain.example/client.json"}, "clientMetadataUrl"),
+        ({"callbackPort": 70_000}, "callbackPort"),
+    ],
+)
+def test_a_client_that_cannot_work_is_an_error(tmp_path: Path, oauth: Any, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        one_server(tmp_path, {"url": "https://notes.example/mcp", "oauth": oauth})

@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector.core.error import ToolsightError
 from inspector.core.events import Event
-from inspector.core.server import Era, ServerSpec
+from inspector.core.server import Era, OAuthClient, ServerSpec
 from inspector.core.settings import ClientCapabilities
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
@@ -28,6 +28,7 @@ from inspector.schema.schema import fields
 
 _ECHO = "json-schema-2020-12-preservation"
 _MODERN = "2026-07-28"
+_DOCUMENT = "https://conformance-test.local/client-metadata.json"
 _CALL_SECONDS = 20.0
 _VALUES: Mapping[str, Any] = {"integer": 2, "number": 3, "boolean": True, "array": [], "object": {}}
 
@@ -73,7 +74,7 @@ def wanted(tools: tuple[Tool, ...]) -> list[tuple[str, JsonObject]]:
 async def main(url: str) -> None:
     version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
     era = Era.MODERN if version == _MODERN else Era.LEGACY if version else None
-    spec = ServerSpec("conformance", url=url, era=era)
+    spec = ServerSpec("conformance", url=url, era=era, oauth=client_of_scenario())
     client = SessionClient("conformance", ClientCapabilities(), (), Agreeable(), lambda: note)
     folder = Path(tempfile.mkdtemp(prefix="toolsight-conformance-"))
     connector = McpConnector(folder, way=SignInWay(SignIns(folder / "sign-ins.json"), Browser()))
@@ -87,6 +88,20 @@ async def main(url: str) -> None:
                 print(name, result.text, file=sys.stderr)  # noqa: T201
             except ToolsightError as error:
                 print(name, error.message, file=sys.stderr)  # noqa: T201
+
+
+def client_of_scenario() -> OAuthClient:
+    """The client that is registered with the scenario's issuer, if one is."""
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    return OAuthClient(
+        client_id=context.get("client_id", ""),
+        client_secret=context.get("client_secret", ""),
+        issuer=context.get("issuer", ""),
+        metadata_url=_DOCUMENT,
+        is_machine="client-credentials" in os.environ.get("MCP_CONFORMANCE_SCENARIO", ""),
+        private_key=context.get("private_key_pem", ""),
+        algorithm=context.get("signing_algorithm", "RS256"),
+    )
 
 
 def note(event: Event) -> None:

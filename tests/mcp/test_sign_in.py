@@ -5,7 +5,7 @@ import json
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx2
@@ -13,7 +13,7 @@ import pytest
 
 from inspector.core.error import AuthRequired
 from inspector.core.redaction import clean
-from inspector.core.server import ServerSpec
+from inspector.core.server import OAuthClient, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink
 from inspector.mcp.sign_in.kept import SignIns
@@ -170,6 +170,55 @@ async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(tmp_path: Path, f
         assert "cannot sign in" in caught.value.message
         assert case.kept.get(case.spec.url) is None
         assert case.server.valid == {}
+
+
+async def test_a_registered_client_is_not_registered_again(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        case.spec = replace(case.spec, oauth=OAuthClient("mine", client_secret="s3cret-Value"))
+        visitor = Visitor()
+        assert await case.tools(visitor) == TOOLS
+        assert "client_id=mine" in visitor.visited[0]
+        assert "/register" not in case.server.seen
+
+
+@pytest.mark.parametrize("is_machine", [False, True])
+async def test_a_registered_client_is_not_shown_to_another_issuer(tmp_path: Path, is_machine: bool) -> None:
+    ours = OAuthClient(
+        "mine", client_secret="s3cret-Value", issuer="https://ours.example", is_machine=is_machine
+    )
+    async with rig(tmp_path) as case:
+        case.spec = replace(case.spec, oauth=ours)
+        with pytest.raises(AuthRequired, match="another issuer"):
+            await case.tools(Visitor())
+        assert not {"/register", "/token", "/authorize"} & set(case.server.seen)
+
+
+async def test_a_client_that_signs_in_for_itself_needs_nobody_and_leaves_nothing(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        case.spec = replace(case.spec, oauth=OAuthClient("ci", client_secret="s3cret-Value", is_machine=True))
+        assert await case.tools() == TOOLS
+        assert [form["grant_type"] for form in case.server.forms] == ["client_credentials"]
+        assert not (tmp_path / "sign-ins.json").exists()
+
+
+async def test_a_sign_in_of_another_client_is_not_used(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        case.spec = replace(case.spec, oauth=OAuthClient("mine"))
+        with pytest.raises(AuthRequired, match="needs sign-in"):
+            await case.tools()
+
+
+async def test_a_slow_call_does_not_hold_up_another(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        async with case.opened() as link:
+            case.server.held = asyncio.Event()
+            slow = asyncio.create_task(link.call("list_notes", {}, timeout=PATIENCE))
+            await case.server.holds.wait()
+            assert (await link.list_tools()).tools
+            case.server.held.set()
+            assert (await slow).text == "one note"
 
 
 async def test_tokens_are_private_and_in_no_log(tmp_path: Path) -> None:

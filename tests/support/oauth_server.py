@@ -45,6 +45,8 @@ class OAuthServer:
     forms: list[dict[str, str]] = field(default_factory=list)
     valid: dict[str, str] = field(default_factory=dict)
     refresh: set[str] = field(default_factory=set)
+    held: asyncio.Event | None = None
+    holds: asyncio.Event = field(default_factory=asyncio.Event)
     _inner: Any = field(default_factory=_notes)
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -80,6 +82,9 @@ class OAuthServer:
             wants = f'Bearer error="insufficient_scope", scope="write", {where}'
             await _send(send, 403, {"www-authenticate": wants}, b"")
         else:
+            if self.held is not None and b'"tools/call"' in body:
+                self.holds.set()
+                await self.held.wait()
             pending = [{"type": "http.request", "body": body, "more_body": False}]
 
             async def replayed() -> Any:
@@ -148,6 +153,8 @@ class OAuthServer:
     def _token(self, text: str) -> tuple[int, dict[str, str], Json]:
         form = {name: values[0] for name, values in parse_qs(text).items()}
         self.forms.append(form)
+        if form["grant_type"] == "client_credentials":
+            return self._granted("read")
         if form["grant_type"] == "refresh_token":
             if form["refresh_token"] not in self.refresh:
                 return 400, {}, {"error": "invalid_grant"}

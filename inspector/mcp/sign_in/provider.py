@@ -6,10 +6,16 @@ from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from warnings import catch_warnings, simplefilter
 
 import httpx2
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, OAuthFlowError
-from mcp.client.auth.utils import extract_field_from_www_auth, union_scopes
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, OAuthFlowError, TokenStorage
+from mcp.client.auth.extensions.client_credentials import (
+    ClientCredentialsOAuthProvider,
+    PrivateKeyJWTOAuthProvider,
+    SignedJWTParameters,
+)
+from mcp.client.auth.utils import extract_field_from_www_auth, issuers_match, union_scopes
 from mcp.shared.auth import (
     OAuthClientInformationFull,
     OAuthClientMetadata,
@@ -17,10 +23,11 @@ from mcp.shared.auth import (
     OAuthToken,
     ProtectedResourceMetadata,
 )
+from mcp.shared.exceptions import MCPDeprecationWarning
 from pydantic import BaseModel, ValidationError
 
 from inspector.core.error import AuthRequired
-from inspector.core.server import ServerSpec
+from inspector.core.server import OAuthClient, ServerSpec
 from inspector.mcp.elicitation import address
 from inspector.mcp.sign_in.kept import SignIn, SignIns, learn_secrets
 from inspector.mcp.sign_in.person import Redirect, SignInWay, Visitor
@@ -39,10 +46,10 @@ async def signing_in(spec: ServerSpec, way: SignInWay | None) -> AsyncGenerator[
     """What signs the requests to a server; None if its headers do."""
     if way is None or any(name.lower() == "authorization" for name in spec.headers):
         yield None
-    elif way.visitor is None:
+    elif way.visitor is None or spec.oauth.is_machine:
         yield ServerAuth(spec, way.kept, None, None)
     else:
-        async with Redirect().opened() as redirect:
+        async with Redirect().opened(spec.oauth.port) as redirect:
             yield ServerAuth(spec, way.kept, way.visitor, redirect)
 
 
@@ -60,15 +67,18 @@ class ServerAuth(OAuthClientProvider):
         self._server, self._url, self._kept = spec.name, httpx2.URL(spec.url), kept
         self._visitor, self._redirect = visitor, redirect
         self._address, self._rejected, self._wants = "", "", ""
+        self._given, self._can_sign_in = spec.oauth, redirect is not None or spec.oauth.is_machine
+        self._registered = _registered(spec.oauth, redirect)
         metadata = OAuthClientMetadata.model_validate(
             {
                 "client_name": "Toolsight",
                 "redirect_uris": [redirect.uri] if redirect else None,
-                "grant_types": ["authorization_code", "refresh_token"],
+                "grant_types": _MACHINE if spec.oauth.is_machine else ["authorization_code", "refresh_token"],
                 "application_type": "native",
             }
         )
-        super().__init__(spec.url, metadata, _Storage(self), self._show, self._answer)
+        document = spec.oauth.metadata_url or None
+        super().__init__(spec.url, metadata, _Storage(self), self._show, self._answer, document)
 
     # The requests.
 
@@ -91,7 +101,7 @@ class ServerAuth(OAuthClientProvider):
                     response = yield self._permitted(outgoing, request)
                     if outgoing is not request:
                         await _require_metadata(response, self._url)
-                    elif self._redirect is None:
+                    elif not self._can_sign_in:
                         # Whether this is an answer or a refusal, nothing else may follow.
                         await flow.aclose()
                         return
@@ -122,7 +132,7 @@ class ServerAuth(OAuthClientProvider):
             if used == self._token:
                 self._rejected, self._initialized = used, False
             return False
-        if self._redirect is not None:
+        if self._can_sign_in:
             return False
         scope = extract_field_from_www_auth(refusal, "scope")
         if refusal.status_code == _FORBIDDEN and scope and self._token:
@@ -133,16 +143,28 @@ class ServerAuth(OAuthClientProvider):
     def _permitted(self, outgoing: httpx2.Request, request: httpx2.Request) -> httpx2.Request:
         """A request of the flow, limited; raises AuthRequired where it may not go."""
         if outgoing is not request:
+            if self._registered is not None and self.context.client_info is None:
+                # The SDK drops a client whose issuer is another one, and would register a new one there.
+                raise _refused(self._url.host, f"it leads to another issuer than {self._given.issuer}")
             _require_place(outgoing.url, self._url)
             outgoing.extensions = {**outgoing.extensions, "timeout": _TIMEOUT, _LIMITED: True}
         return outgoing
 
-    # The person.
+    # The client and the person.
+
+    def _select_authorization_server(self, advertised: list[str]) -> str:
+        ours = (one for one in advertised if issuers_match(one, self._given.issuer))
+        return next(ours, advertised[0])
 
     async def _perform_authorization(self) -> httpx2.Request:
         metadata = self.context.client_metadata
-        metadata.scope = union_scopes(metadata.scope, self._wants)
-        return await super()._perform_authorization()
+        for more in (self._given.scope, self._wants):
+            metadata.scope = union_scopes(metadata.scope, more)
+        if not self._given.is_machine:
+            return await super()._perform_authorization()
+        machine = _machine(self._given, self.context.server_url, self.context.storage)
+        machine.context = self.context
+        return await machine._perform_authorization()
 
     async def _show(self, where: str) -> None:
         seen = address(where)
@@ -169,9 +191,12 @@ class ServerAuth(OAuthClientProvider):
     # What is kept.
 
     async def _initialize(self) -> None:
-        found = await asyncio.to_thread(self._kept.get, str(self._url))
         self._initialized = True
-        if found is None:
+        self.context.client_info = self._registered
+        if self._given.is_machine:
+            return
+        found = await asyncio.to_thread(self._kept.get, str(self._url))
+        if found is None or self._is_of_another(found):
             return
         self._wants = self._wants or found.wants
         if self._redirect is not None:
@@ -179,13 +204,17 @@ class ServerAuth(OAuthClientProvider):
             return
         context = self.context
         context.current_tokens = OAuthToken.model_validate(found.tokens)
-        context.client_info = OAuthClientInformationFull.model_validate(found.client)
+        context.client_info = self._registered or OAuthClientInformationFull.model_validate(found.client)
         # Without these the SDK would send a refresh token to the server itself.
         context.oauth_metadata = OAuthMetadata.model_validate(found.issuer) if found.issuer else None
         resource = ProtectedResourceMetadata.model_validate(found.resource) if found.resource else None
         context.protected_resource_metadata = resource
         context.auth_server_url = str(resource.authorization_servers[0]) if resource else None
         context.token_expiry_time = _ENDED if self._token == self._rejected else found.expires_at
+
+    def _is_of_another(self, found: SignIn) -> bool:
+        """Whether another client signed in than the one that is configured now."""
+        return self._registered is not None and found.client.get("client_id") != self._registered.client_id
 
     async def _keep(self) -> None:
         context = self.context
@@ -215,13 +244,55 @@ class _Storage:
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         learn_secrets(_json(tokens))
-        await self._auth._keep()
+        if not self._auth._given.is_machine:
+            await self._auth._keep()
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         return self._auth.context.client_info
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         learn_secrets(_json(client_info))
+
+
+# The client that is configured.
+
+_MACHINE = ["client_credentials"]
+
+
+def _registered(given: OAuthClient, redirect: Redirect | None) -> OAuthClientInformationFull | None:
+    """The client as the SDK has it; None if none is registered yet."""
+    if not given.client_id:
+        return None
+    method = given.method or ("client_secret_basic" if given.client_secret else "none")
+    return OAuthClientInformationFull.model_validate(
+        {
+            "client_id": given.client_id,
+            "client_secret": given.client_secret or None,
+            "token_endpoint_auth_method": "private_key_jwt" if given.private_key else method,
+            "redirect_uris": [redirect.uri] if redirect else None,
+            "grant_types": _MACHINE if given.is_machine else ["authorization_code", "refresh_token"],
+            "issuer": given.issuer or None,
+        }
+    )
+
+
+def _machine(given: OAuthClient, url: str, storage: TokenStorage) -> OAuthClientProvider:
+    """The SDK's provider for a client that signs in for itself."""
+    issuer = given.issuer or None
+    with catch_warnings():
+        # Without an issuer the server chooses who gets the secret, which docs/configuration.md says.
+        simplefilter("ignore", MCPDeprecationWarning)
+        if not given.private_key:
+            return ClientCredentialsOAuthProvider(
+                url, storage, given.client_id, given.client_secret, issuer=issuer
+            )
+        signed = SignedJWTParameters(
+            issuer=given.client_id,
+            subject=given.client_id,
+            signing_key=given.private_key,
+            signing_algorithm=given.algorithm,
+        ).create_assertion_provider()
+        return PrivateKeyJWTOAuthProvider(url, storage, given.client_id, signed, issuer=issuer)
 
 
 # What the flow may do.
