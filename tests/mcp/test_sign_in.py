@@ -11,12 +11,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from inspector.core.error import AuthRequired
+from inspector.core.error import AuthRequired, StoreError
 from inspector.core.redaction import clean
 from inspector.core.server import OAuthClient, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink
-from inspector.mcp.sign_in.kept import SignIns
+from inspector.mcp.sign_in.kept import SignIn, SignIns
 from inspector.mcp.sign_in.person import SignInWay, read_answer
 from tests.support.mcp_case import PATIENCE, serving
 from tests.support.oauth_server import OAuthServer
@@ -238,3 +238,59 @@ async def test_tokens_are_private_and_in_no_log(tmp_path: Path) -> None:
 def test_a_pasted_text_that_is_no_answer_is_refused(text: str) -> None:
     with pytest.raises(AuthRequired):
         read_answer(text)
+
+
+@dataclass
+class MemoryKeychain:
+    """A keychain of its own."""
+
+    kept: dict[tuple[str, str], str] = field(default_factory=dict)
+    is_locked: bool = False
+
+    def get_password(self, service: str, name: str) -> str | None:
+        if self.is_locked:
+            raise RuntimeError("locked")
+        return self.kept.get((service, name))
+
+    def set_password(self, service: str, name: str, password: str) -> None:
+        if self.is_locked:
+            raise RuntimeError("locked")
+        self.kept[service, name] = password
+
+    def delete_password(self, service: str, name: str) -> None:
+        del self.kept[service, name]
+
+
+ONE = SignIn({"access_token": "Access-Secret-9"}, {"client_id": "client-1"}, expires_at=5.0, wants="write")
+
+
+@pytest.mark.parametrize("keychain", [None, MemoryKeychain()])
+def test_a_sign_in_is_kept_by_address_until_it_is_removed(
+    tmp_path: Path, keychain: MemoryKeychain | None
+) -> None:
+    kept = SignIns(tmp_path / "new" / "sign-ins.json", lambda: keychain)
+    kept.put("https://user@Notes.example/mcp#top", ONE)
+    assert kept.get("https://notes.example/mcp") == ONE
+    assert kept.get("https://notes.example/other") is None
+    assert (tmp_path / "new").exists() == (keychain is None)
+    assert kept.remove("https://notes.example/mcp")
+    assert kept.get("https://notes.example/mcp") is None
+
+
+def test_a_locked_keychain_is_told_and_nothing_goes_to_a_file_instead(tmp_path: Path) -> None:
+    kept = SignIns(tmp_path / "sign-ins.json", lambda: MemoryKeychain(is_locked=True))
+    assert kept.get("https://notes.example/mcp") is None
+    with pytest.raises(StoreError, match="cannot be kept"):
+        kept.put("https://notes.example/mcp", ONE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_file_is_no_sign_in_and_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "sign-ins.json"
+    path.write_text("{")
+    path.chmod(0o644)
+    kept = SignIns(path)
+    assert kept.get("https://notes.example/mcp") is None
+    kept.put("https://notes.example/mcp", ONE)
+    assert kept.get("https://notes.example/mcp") == ONE
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
