@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -81,6 +82,7 @@ async def test_a_call_shows_text_and_structure() -> None:
         assert pilot.app.screen.query_one("#result-text", TextView).text == '{"city":"Oslo"}'
         assert pilot.app.screen.query_one("#result-tree", SchemaTree).value == {"city": "Oslo"}
         assert "used 1x" in seen(pilot)
+        assert re.search(r"✓ ok   .* ms   \d+ tokens", seen(pilot))
         (started,) = rig.store.read("s", kinds=("call",))
         assert getattr(started.event, "by", "") == "user"
         rows(pilot).focus()
@@ -132,6 +134,17 @@ async def test_arguments_can_be_edited_as_json_in_the_same_place() -> None:
         area.text = '{"city": "Rome"}'
         await pilot.press("ctrl+t", "enter")
         await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Rome"})])
+
+
+async def test_a_call_is_copied_as_a_line_for_a_shell() -> None:
+    async with _opened(FORECAST) as (pilot, _):
+        await pilot.press("c", *"Oslo")
+        strip(pilot).focus()
+        await pilot.press("y")
+        await says(pilot, "Copy the call")
+        assert "curl" not in seen(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.clipboard == "toolsight call weather:get_forecast city=Oslo")
 
 
 async def test_earlier_calls_of_the_tool_are_filled_in_again() -> None:

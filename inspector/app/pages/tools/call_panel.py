@@ -1,5 +1,6 @@
 """The form to call a tool by hand, and the result."""
 
+import asyncio
 from typing import Any, ClassVar
 
 from textual import on
@@ -12,18 +13,20 @@ from textual.worker import Worker
 
 from inspector.app.context import InContext
 from inspector.app.dialogs.approver import approval_body
+from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.line import MUTED
 from inspector.app.pages.tools.call_form import CallForm
 from inspector.core.definition import definition_hash
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
 from inspector.core.message import ToolResult
-from inspector.core.number import milliseconds
+from inspector.core.number import count, milliseconds
 from inspector.core.ports import ApprovalRequest
 from inspector.core.tool import Tool
+from inspector.core.written_call import CALL_FORMS, command_line, curl, json_rpc
 from inspector.reliability.approval import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject, compact
-from widgets import Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, plain, visible
+from widgets import Choice, Field, GuardedConfirm, Record, SchemaForm, SchemaTree, TextView, plain, visible
 
 # The result of a call by hand: a status line, the text, the structured content.
 
@@ -52,11 +55,13 @@ class CallAnswer(Vertical):
         tree.set_class(tree.value is not None, "-shown")
 
 
-def result_line(result: ToolResult, elapsed: float) -> Content:
-    """Return whether the call succeeded according to the server, and how long it took."""
+def result_line(result: ToolResult, elapsed: float, size: int | None = None) -> Content:
+    """Return whether the call succeeded according to the server, how long it took, and its text's tokens."""
     mark = ("✕ the tool failed", "$text-error") if result.is_error else ("✓ ok", "$text-success")
     kinds = "" if result.kinds == ("text",) else f"   {', '.join(result.kinds) or 'nothing returned'}"
-    return Content.assemble(mark, (f"   {milliseconds(elapsed)}", ""), (visible(kinds, limit=100), MUTED))
+    counted = "" if size is None else f"   {count(size, 'token')}"
+    facts = (f"   {milliseconds(elapsed)}{counted}", "")
+    return Content.assemble(mark, facts, (visible(kinds, limit=100), MUTED))
 
 
 def failure_line(error: ToolsightError, elapsed: float) -> Content:
@@ -80,6 +85,7 @@ Answer = tuple[Content, ToolResult | None]
 
 
 _JSON = "arguments"
+_FORMS = {"line": "a toolsight call for a shell", "json-rpc": "the request", "curl": "for a shell"}
 
 
 def _json_field(arguments: JsonObject) -> Field:
@@ -171,6 +177,24 @@ class CallPanel(InContext, Container):
         mine = [one for one in events if isinstance(one, CallStarted) and one.tool == tool_id]
         return list({compact(one.arguments): one.arguments for one in mine}.values())
 
+    def copy_call(self) -> None:
+        """Ask for a form, and copy the call as it is filled in."""
+        tool, values = self._tool, self.query_one("#form", SchemaForm).values()
+        if tool is None:
+            return
+        spec = next((one for one in self.session.configuration.servers if one.name == tool.server), None)
+        arguments, protocol = self._arguments(values), self.session.state.servers[tool.server].info.protocol
+
+        def copy(form: str) -> None:
+            text = command_line(tool, arguments) if form == "line" else json_rpc(tool, arguments)
+            if form == "curl" and spec is not None:
+                text = curl(tool, arguments, spec, protocol)
+            self.copy(text, f"the call as {form}")
+
+        forms = CALL_FORMS if spec is not None and spec.is_http else CALL_FORMS[:2]
+        rows = tuple(Record(form, (" ", form, ""), detail=_FORMS[form]) for form in forms)
+        self.app.push_screen(ChoiceDialog("Copy the call", rows, copy, "line"))
+
     def focus_form(self) -> None:
         """Move the focus to the first field."""
         self.query_one("#form", SchemaForm).focus_first()
@@ -215,7 +239,8 @@ class CallPanel(InContext, Container):
         except ToolsightError as error:
             self._answer(tool.id, failure_line(error, self._elapsed(tool.id)))
         else:
-            self._answer(tool.id, result_line(result, self._elapsed(tool.id)), result)
+            size = await asyncio.to_thread(self.session.accounting.meter.text, result.text)
+            self._answer(tool.id, result_line(result, self._elapsed(tool.id), size), result)
 
     async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
         why = why_ask(tool, self.session.state)

@@ -51,7 +51,7 @@ class ToolsScreen(ListPage, ToolKeys):
         "ctrl+t changes between fields and JSON; ctrl+↑ and ctrl+↓ fill in earlier calls of the tool.",
         "A call that may change something asks first; one that its server says only reads asks once.",
         "On a server: T toggles trust in its annotations for this session. For good: set trust_annotations.",
-        "x exports the tool's definition or the server's wire log, y copies the name.",
+        "x exports the tool's definition or the server's wire log, y copies the name or a call's form.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "findings('')", "findings", id="tools.findings"),
@@ -298,7 +298,10 @@ class ToolsScreen(ListPage, ToolKeys):
         self.run_command(lambda commands: commands.reconnect(name))
 
     def action_copy(self) -> None:
-        """Copy the id of the tool, or the name of the server."""
+        """Copy the id of the tool, the name of the server or, beside its form, the call."""
+        if self.tool_id and self._panel.strip.current == "call" and not self._is_in_list:
+            self.query_one(ToolPanel).call.copy_call()
+            return
         name = self._server or self.tool_id
         if name:
             self.copy(name, name)
