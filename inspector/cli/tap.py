@@ -96,7 +96,7 @@ def add(server: str, client: str | None, config: Path | None, yes: bool) -> None
 
     path, at = _entry(server, client, config)
     text, words = _text(path), _ahead(server)
-    if is_tapped(_at(load_object(path), at), words):
+    if _tap_of(_at(load_object(path), at), server):
         raise ConfigError(f"{server} in {path} is tapped already")
     try:
         after = with_command_ahead(text, at, words)
@@ -119,11 +119,14 @@ def remove(server: str, client: str | None, config: Path | None, yes: bool) -> N
     from inspector.config.editor import without_command_ahead
 
     path, at = _entry(server, client, config)
-    words = _ahead(server)
+    words = _tap_of(_at(load_object(path), at), server)
+    if not words:
+        raise ConfigError(f"{server} in {path} is not tapped")
     try:
         after = without_command_ahead(_text(path), at, words)
     except (KeyError, ValueError):
-        raise ConfigError(f"{server} in {path} is not tapped by this Toolsight") from None
+        hint = "Edit it by hand: what follows `--` is the server's own command."
+        raise ConfigError(f"the tap of {server} in {path} was changed by hand", hint=hint) from None
     _change(server, path, _before(path, at, words) or _encoded(path, after), yes=yes)
 
 
@@ -160,11 +163,12 @@ def _ahead(server: str) -> list[str]:
     return [*started, "tap", "--name", server, "--"]
 
 
-def is_tapped(entry: Any, words: Sequence[str]) -> bool:
-    """Whether the entry starts these words."""
-    args = entry.get("args") if isinstance(entry, Mapping) else None
-    first = [entry["command"], *args] if isinstance(args, list) and "command" in entry else []
-    return first[: len(words)] == list(words)
+def _tap_of(entry: Mapping[str, Any], server: str) -> list[str]:
+    """The words of a tap that the entry starts, of this Toolsight or one that was elsewhere; none without."""
+    args = entry.get("args")
+    words = [entry.get("command"), *(args if isinstance(args, list) else ())]
+    end = words.index("--") + 1 if "--" in words else 0
+    return words[:end] if words[:end][-4:] == _ahead(server)[-4:] else []
 
 
 def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, tuple[str, ...]]:

@@ -94,6 +94,17 @@ def test_a_tap_is_added_once(toolsight: Toolsight, file: Path) -> None:
         assert toolsight("tap", "add", "shop", "--config", str(file), "--yes").exit_code == code
 
 
+def test_a_tap_of_a_toolsight_that_has_moved_is_known_and_removed(
+    toolsight: Toolsight, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = file.read_bytes()
+    toolsight("tap", "add", "shop", "--config", str(file), "--yes")
+    monkeypatch.setattr("sys.argv", ["/elsewhere/toolsight"])
+    assert toolsight("tap", "add", "shop", "--config", str(file), "--yes").exit_code == 2
+    assert toolsight("tap", "remove", "shop", "--config", str(file), "--yes").exit_code == 0
+    assert file.read_bytes() == before
+
+
 def test_the_part_of_the_project_comes_before_the_users_own(
     toolsight: Toolsight, file: Path, tmp_path: Path
 ) -> None:
