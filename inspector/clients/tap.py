@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Recording = Callable[[int], None]
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+_LOWEST = 19
 
 
 def run(command: Sequence[str], record: "Recording") -> "NoReturn":
@@ -26,7 +27,7 @@ def run(command: Sequence[str], record: "Recording") -> "NoReturn":
     """
     server_in, to_server = os.pipe()
     from_server, server_out = os.pipe()
-    in_background(lambda: _pump(to_server, from_server, record))
+    _in_background(lambda: _pump(to_server, from_server, record))
     os.close(to_server)
     os.close(from_server)
     os.dup2(server_in, 0)
@@ -42,7 +43,7 @@ def run(command: Sequence[str], record: "Recording") -> "NoReturn":
         os._exit(_NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE)
 
 
-def in_background(work: Callable[[], None]) -> None:
+def _in_background(work: Callable[[], None]) -> None:
     """Do the work in a process that is nobody's child, and that no signal to this group reaches."""
     child = os.fork()
     if child:
@@ -58,6 +59,36 @@ def in_background(work: Callable[[], None]) -> None:
 
 
 def _pump(to_server: int, from_server: int, record: "Recording") -> None:
+    ours, theirs = os.pipe()
+    _in_background(lambda: _recorder(ours, record))
+    _keep_only(to_server, from_server, theirs)
+    _silence(2)
     from inspector.clients.tap_pump import pump
 
-    pump(to_server, from_server, record)
+    pump(to_server, from_server, theirs)
+
+
+def _recorder(source: int, record: "Recording") -> None:
+    _keep_only(source)
+    _silence(0, 1, 2)
+    # It imports for a second just as the server starts, which somebody waits for.
+    os.nice(_LOWEST)
+    record(source)
+
+
+def _keep_only(*numbers: int) -> None:
+    """Close all else but standard input and output.
+
+    An end of a pipe that stayed open here would keep the other side from noticing that it has ended.
+    """
+    first = 3
+    for number in (*sorted(numbers), os.sysconf("SC_OPEN_MAX")):
+        os.closerange(first, number)
+        first = number + 1
+
+
+def _silence(*numbers: int) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in numbers:
+        os.dup2(nothing, number)
+    os.close(nothing)

@@ -11,12 +11,6 @@ import time
 from collections import deque
 from threading import Condition, Thread
 
-from inspector.clients.tap import in_background
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from inspector.clients.tap import Recording
-
 TO_SERVER, TO_CLIENT = 0, 1
 MOST_WAITING = 16_000_000
 """Bytes that may wait for the process that records them."""
@@ -28,16 +22,11 @@ _BEGAN = time.time() - time.monotonic()
 _GONE = select.POLLERR | select.POLLHUP
 # Seconds that the last copies get to reach the process that records them.
 _LAST = 10.0
-_LOWEST = 19
 
 
-def pump(to_server: int, from_server: int, record: "Recording") -> None:
-    """Pass on what both sides write until they have ended."""
-    ours, theirs = os.pipe()
-    in_background(lambda: _recorder(ours, record))
-    _keep_only(to_server, from_server, theirs)
-    _silence(2)
-    copies = Copies(theirs)
+def pump(to_server: int, from_server: int, recorder: int) -> None:
+    """Pass on what both sides write until they have ended, and send copies through the pipe `recorder`."""
+    copies = Copies(recorder)
     sender = Thread(target=copies.send, daemon=True)
     sender.start()
     ends = ((0, to_server, TO_SERVER), (from_server, 1, TO_CLIENT))
@@ -48,32 +37,6 @@ def pump(to_server: int, from_server: int, record: "Recording") -> None:
         thread.join()
     copies.end()
     sender.join(_LAST)
-
-
-def _recorder(source: int, record: "Recording") -> None:
-    _keep_only(source)
-    _silence(0, 1, 2)
-    # It imports for a second just as the server starts, which somebody waits for.
-    os.nice(_LOWEST)
-    record(source)
-
-
-def _keep_only(*numbers: int) -> None:
-    """Close all else but standard input and output.
-
-    An end of a pipe that stayed open here would keep the other side from noticing that it has ended.
-    """
-    first = 3
-    for number in (*sorted(numbers), os.sysconf("SC_OPEN_MAX")):
-        os.closerange(first, number)
-        first = number + 1
-
-
-def _silence(*numbers: int) -> None:
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in numbers:
-        os.dup2(nothing, number)
-    os.close(nothing)
 
 
 def pass_on(source: int, target: int, side: int, copies: "Copies") -> None:
