@@ -246,7 +246,7 @@ class HttpChannel:
         if self.status in _UNAUTHORIZED:
             return self._unauthorized()
         if self.status in (404, 405, 410):
-            hint = "Check the URL's path; many servers use /mcp."
+            hint = "Check the URL's path; many servers use /mcp. The older HTTP+SSE is not supported."
             return ConnectError(f"No MCP endpoint at {self._where}: HTTP {self.status}", hint=hint)
         if self.status >= 400:
             return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Check the server's log.")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -92,20 +92,20 @@ class ServerAuth(OAuthClientProvider):
                 if used != self._token or not self._initialized:
                     # Another request has signed in meanwhile, or the token can be refreshed.
                     known = None
-            flow = super()._auth_flow(request)
-            outgoing = await anext(flow)
-            while True:
-                if outgoing is request and known is not None:
-                    response, known = known, None
-                else:
-                    response = yield self._permitted(outgoing, request)
-                    if outgoing is not request:
-                        await _require_metadata(response, self._url)
-                    elif not self._can_sign_in:
-                        # Whether this is an answer or a refusal, nothing else may follow.
-                        await flow.aclose()
-                        return
-                outgoing = await flow.asend(response)
+            # Closed here, in its own task: the SDK's lock is freed by none but that.
+            async with aclosing(super()._auth_flow(request)) as flow:
+                outgoing = await anext(flow)
+                while True:
+                    if outgoing is request and known is not None:
+                        response, known = known, None
+                    else:
+                        response = yield self._permitted(outgoing, request)
+                        if outgoing is not request:
+                            await _require_metadata(response, self._url)
+                        elif not self._can_sign_in:
+                            # Whether this is an answer or a refusal, nothing else may follow.
+                            return
+                    outgoing = await flow.asend(response)
         except StopAsyncIteration:
             return
         except (OAuthFlowError, ValidationError, httpx2.StreamError) as error:
