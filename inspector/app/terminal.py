@@ -4,6 +4,7 @@ import asyncio
 import re
 import select
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
@@ -141,6 +142,16 @@ class LastingFile:
             gone()
 
 
+class Left(threading.Event):
+    """Tells the thread that reads the terminal to end, also when the app ended without its driver.
+
+    Python waits for that thread at its exit, and a terminal that is gone can be read over and over.
+    """
+
+    def is_set(self) -> bool:
+        return super().is_set() or not threading.main_thread().is_alive()
+
+
 def _lasting(base: "type[Any]") -> "type[Driver]":
     """Textual's driver, made to leave the app when there is no terminal any more."""
 
@@ -151,6 +162,7 @@ def _lasting(base: "type[Any]") -> "type[Driver]":
             super().__init__(*arguments, **options)
             assert sys.__stderr__ is not None
             self._file = cast("TextIO", LastingFile(sys.__stderr__, self._leave))
+            self.exit_event = Left()
 
         def start_application_mode(self) -> None:
             super().start_application_mode()

@@ -3,12 +3,13 @@
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from inspector.app.terminal import LastingFile
+from inspector.app.terminal import LastingFile, Left
 from inspector.cli import run as run_module
 from inspector.cli.run import interruptible, run
 from tests.cli.test_terminal import PATIENCE, Terminal
@@ -166,3 +167,14 @@ def test_what_is_drawn_on_a_terminal_that_is_gone_goes_nowhere_and_is_told_once(
         file.write("x")
         file.flush()
     assert told == ["gone"]
+
+
+def test_the_thread_that_reads_the_terminal_ends_with_the_main_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left = Left()
+    assert not left.is_set()
+
+    monkeypatch.setattr(threading, "main_thread", threading.Thread)
+
+    assert left.is_set()
