@@ -9,15 +9,8 @@ import pytest
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.tools.catalog_rows import CatalogRows
-from inspector.app.pages.tools.server_panel import (
-    NO_WIRE,
-    exported,
-    frame_row,
-    frame_text,
-    server_facts,
-    server_title,
-    wire_heading,
-)
+from inspector.app.pages.tools.server_panel import server_facts, server_title
+from inspector.app.pages.tools.wire_panel import NO_WIRE, exported, frame_row, frame_text, wire_heading
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
 from inspector.core.server import ServerInfo, ServerPhase, SkippedTool

@@ -17,8 +17,9 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.approver import trusting
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools.catalog_rows import COLUMNS, CatalogRows, server_key, server_of
-from inspector.app.pages.tools.server_panel import NO_SERVER, ServerPanel, exported
+from inspector.app.pages.tools.server_panel import NO_SERVER, ServerPanel
 from inspector.app.pages.tools.tool_panel import ToolPanel, exact_json
+from inspector.app.pages.tools.wire_panel import exported
 from inspector.app.place import Destination, FindingsPage, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.core.number import count
