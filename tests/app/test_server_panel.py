@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,19 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.tools.catalog_rows import CatalogRows
 from inspector.app.pages.tools.server_panel import server_facts, server_title
-from inspector.app.pages.tools.wire_panel import NO_WIRE, exported, frame_row, frame_text, wire_heading
+from inspector.app.pages.tools.wire_panel import (
+    DROPPED,
+    NEW_CONNECTION,
+    NO_ANSWER,
+    NO_WIRE,
+    NOT_ASKED,
+    Exchange,
+    exchange,
+    exchange_text,
+    exported,
+    frame_row,
+    wire_heading,
+)
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
 from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
@@ -141,10 +154,74 @@ async def test_a_frame_is_found_by_what_is_in_it_and_opened_whole() -> None:
         await until(pilot, lambda: len(frames.shown) == 2)
         await pilot.press("slash", *"oslo", "enter", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
-        await says(pilot, "→ tools/call   id 7")
+        await says(pilot, "→ tools/call   id 7   answered after 3 ms   48 + 13 bytes")
         text = pilot.app.screen.query_one("#detail-text", TextView).text
-        assert json.loads(text)["params"] == {"city": "Oslo"}
-        assert pilot.app.screen.query_one("#detail-data", SchemaTree).value == json.loads(text)
+        assert text.index('"city": "Oslo"') < text.index("← result of tools/call")
+        assert pilot.app.screen.query_one("#detail-data", SchemaTree).value == {
+            "request": {"method": "tools/call", "params": {"city": "Oslo"}},
+            "answer": {"result": {}},
+        }
+
+
+def _frame(number: int, kind: FrameKind, id_: str = "7", *, sent: bool = True, **more: Any) -> Frame:
+    took = 3.0 if kind is FrameKind.RESULT else None
+    return replace(Frame(number, 0.0, sent, kind, "tools/call", id_, 2, "{}", took), **more)
+
+
+ASKED, ANSWER = _frame(1, FrameKind.REQUEST), _frame(2, FrameKind.RESULT, sent=False)
+_STOP = '{"params":{"requestId":%s,"reason":"timed out"}}'
+
+
+def _stop(number: int, text: str, *, sent: bool = True) -> Frame:
+    return _frame(number, FrameKind.NOTIFICATION, "", sent=sent, method="notifications/cancelled", text=text)
+
+
+@pytest.mark.parametrize("way", [True, False])
+def test_a_request_and_its_answer_lead_to_the_same_pair_whoever_asked(way: bool) -> None:
+    asked, answer = replace(ASKED, sent=way), replace(ANSWER, sent=not way)
+    noise = _frame(3, FrameKind.REQUEST, sent=not way), _frame(4, FrameKind.RESULT, sent=way)
+    frames = (asked, replace(noise[0], number=2), replace(answer, number=3), noise[1])
+    for chosen in (frames[0], frames[2]):
+        assert exchange(frames, chosen) == Exchange((frames[0], frames[2]))
+    for chosen in (frames[1], frames[3]):
+        assert exchange(frames, chosen) == Exchange((frames[1], frames[3]))
+
+
+def test_an_answer_without_its_request_and_a_request_without_an_answer_say_so() -> None:
+    orphan = replace(ANSWER, milliseconds=None)
+    assert exchange((ASKED, orphan), orphan) == Exchange((orphan,), NOT_ASKED)
+    assert exchange((ASKED, orphan), ASKED) == Exchange((ASKED,), NO_ANSWER)
+    assert exchange((ANSWER,), ANSWER) == Exchange((ANSWER,), DROPPED)
+    again = replace(ASKED, number=2)
+    assert exchange((ASKED, again, replace(ANSWER, number=3)), ASKED) == Exchange((ASKED,), NEW_CONNECTION)
+
+
+def test_a_request_that_was_cancelled_says_by_whom_and_why() -> None:
+    late = replace(ANSWER, number=9)
+    frames = (ASKED, _stop(2, _STOP % '"7"'), _stop(3, _STOP % 8), _stop(4, _STOP % 7, sent=False), late)
+    assert exchange(frames, ASKED) == Exchange((ASKED, late))
+    told = exchange((ASKED, _stop(2, "[]"), _stop(3, _STOP % 7)), ASKED).note
+    assert told == "Cancelled by Toolsight at 00:00:00.000 UTC: timed out"
+    assert exchange((ASKED, _stop(2, _STOP % 7), late), late).note == told
+
+
+async def test_m_lists_the_messages_of_a_method_or_of_all_whose_name_has_a_part() -> None:
+    servers = shop_and_weather()
+    for method in ("tools/list", "tools/call", "ping"):
+        crossed(servers["weather"], "{}", method)
+        crossed(servers["weather"], "{}", method, FrameKind.RESULT)
+    async with tools_page("weather", "wire", servers=servers) as (pilot, _):
+        frames = pilot.app.screen.query_one("#frames", RecordList)
+        await until(pilot, lambda: len(frames.shown) == 6)
+        await pilot.press("m", *"tools/", "enter")
+        await until(pilot, lambda: len(frames.shown) == 4)
+        await says(pilot, "4 with “tools/” of 6 messages")
+        await pilot.press("m", "down", "down", "enter")
+        await until(pilot, lambda: [row.cells[2] for row in frames.shown] == ["ping", "result of ping"])
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
+        await pilot.press("escape", "m", "down", "home", "enter")
+        await until(pilot, lambda: len(frames.shown) == 6)
 
 
 async def test_a_replay_has_no_wire_and_says_so() -> None:
@@ -181,5 +258,6 @@ def test_a_hostile_frame_is_shown_and_not_obeyed(text: str) -> None:
     row = frame_row(frame)
     assert not dangerous("".join(visible(str(cell), newlines=False) for cell in row.cells))
     assert not dangerous(row.copy_text().replace("\n", "").replace("\t", ""))
-    assert frame_text(frame)[0].startswith(text) or frame_text(frame)[1] is not None
+    told, data = exchange_text(Exchange((frame,)))
+    assert told.endswith(text) or data is not None
     assert json.loads(exported([frame]))["text"] == text

@@ -195,6 +195,22 @@ async def test_http_is_logged_like_stdio(tmp_path: Path, era: Era) -> None:
     assert all(json.loads(frame.text)["jsonrpc"] == "2.0" for frame in frames)
 
 
+@pytest.mark.parametrize(("timeout", "reason"), [(0.05, "timed out"), (PATIENCE, "caller cancelled")])
+async def test_the_wire_tells_a_call_that_took_too_long_from_one_that_was_stopped(
+    tmp_path: Path, timeout: float, reason: str
+) -> None:
+    connector = McpConnector(tmp_path)
+    async with connector.connect(odd(), era=None, on_tools_changed=lambda: None) as link:
+        call = asyncio.create_task(link.call("sleep", {}, timeout=timeout))
+        while "tools/call" not in [frame.method for frame in connector.frames("odd").frames()]:
+            await asyncio.wait({call}, timeout=0.01)
+        if timeout == PATIENCE:
+            call.cancel()
+        await asyncio.wait({call})
+        told = connector.frames("odd").frames()[-1]
+    assert (told.method, json.loads(told.text)["params"]["reason"]) == ("notifications/cancelled", reason)
+
+
 async def test_credentials_in_headers_are_not_part_of_a_frame(tmp_path: Path) -> None:
     async with mcp_server() as url:
         spec = ServerSpec("http", url=url, headers={"Authorization": "Bearer s3cret-s3cret"})

@@ -107,5 +107,6 @@ def crossed(
 ) -> None:
     """Let a frame cross the wire of a server."""
     sent = kind is FrameKind.REQUEST
-    frame = Frame(server.log.next_number, 1_772_438_400.5, sent, kind, method, "7", len(text), text, None)
+    took = None if sent else 3.0
+    frame = Frame(server.log.next_number, 1_772_438_400.5, sent, kind, method, "7", len(text), text, took)
     server.log.append(frame)

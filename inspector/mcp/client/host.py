@@ -27,6 +27,7 @@ from mcp_types import (
     ElicitCompleteNotification,
     Implementation,
     JSONRPCError,
+    JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     ToolListChangedNotification,
@@ -46,6 +47,7 @@ Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessa
 RAW = "toolsight/raw"
 CALL = "tools/call"
 INITIALIZE = "initialize"
+CANCELLED = "notifications/cancelled"
 
 
 class Tap:
@@ -54,10 +56,10 @@ class Tap:
     What requests declare becomes `declaration`: the SDK would say whatever it has callbacks for.
     """
 
-    def __init__(self, ended: asyncio.Event, reader: Reader, declaration: Mapping[str, Any]) -> None:
+    def __init__(self, ended: asyncio.Event, reader: Reader, requests: ServerRequests) -> None:
         self.protocol = ""
         self.ended = ended
-        self._declaration = dict(declaration)
+        self._requests, self._declaration = requests, dict(requests.declaration)
         self._reader = reader
 
     @asynccontextmanager
@@ -71,7 +73,13 @@ class Tap:
         if isinstance(message, JSONRPCRequest):
             self._declare(message)
             self._reader.asked[str(message.id)] = message.method
+        elif isinstance(message, JSONRPCNotification) and self._is_late(message.method):
+            # The SDK gives the same reason for a call that is stopped and for one that takes too long.
+            message.params = {**(message.params or {}), "reason": "timed out"}
         self._reader.recorder.message(message, sent=True)
+
+    def _is_late(self, method: str) -> bool:
+        return method == CANCELLED and self._requests.patience.is_expired
 
     def _declare(self, request: JSONRPCRequest) -> None:
         params = request.params or {}
@@ -194,7 +202,7 @@ class Host:
     """Opens, watches and closes one client. `mode` is the SDK's: legacy, auto or a protocol version."""
 
     def __init__(self, channel: Channel, mode: str, reader: Reader, requests: ServerRequests) -> None:
-        self.tap = Tap(channel.ended, reader, requests.declaration)
+        self.tap = Tap(channel.ended, reader, requests)
         self.refused = False
         self.channel = channel
         self.requests = requests

@@ -56,6 +56,11 @@ class Patience:
                     limit.reschedule(now() + self._limits[limit])
 
     @property
+    def is_expired(self) -> bool:
+        """Whether a call is ended now because its time is over."""
+        return any(limit.expired() for limit in self._limits)
+
+    @property
     def _running(self) -> list[asyncio.Timeout]:
         """The limits that can be moved: one that has expired stays until its call has noticed."""
         return [limit for limit in self._limits if not limit.expired()]
@@ -106,7 +111,7 @@ class ServerRequests:
 
     def __init__(self, server: str, client: ClientSide | None, home: asyncio.AbstractEventLoop) -> None:
         """`home` is the event loop that `client` lives in."""
-        self._patience = Patience()
+        self.patience = Patience()
         self._calls = CallQuestions()
         self._server = server
         self._client = client
@@ -126,7 +131,7 @@ class ServerRequests:
     async def call(self, timeout: float) -> AsyncGenerator[asyncio.Timeout, None]:
         """A tool call's time limit in seconds, within which its server may ask a few questions."""
         with self._calls.running():
-            async with self._patience.limit(timeout) as limit:
+            async with self.patience.limit(timeout) as limit:
                 yield limit
 
     async def roots(
@@ -146,7 +151,7 @@ class ServerRequests:
     ) -> types.ElicitResult | types.ErrorData:
         """Answer `elicitation/create`."""
         request = self._question(params)
-        with self._patience.paused():
+        with self.patience.paused():
             answer = await self._asked(lambda client: client.elicit(request), types.INVALID_PARAMS)
         if isinstance(answer, types.ErrorData):
             return answer

@@ -19,7 +19,7 @@ from inspector.app.list_page import ListPage
 from inspector.app.pages.tools.catalog_rows import COLUMNS, CatalogRows, server_key, server_of
 from inspector.app.pages.tools.server_panel import NO_SERVER, ServerPanel
 from inspector.app.pages.tools.tool_panel import ToolPanel, exact_json
-from inspector.app.pages.tools.wire_panel import exported
+from inspector.app.pages.tools.wire_panel import WirePanel, exported
 from inspector.app.place import Destination, FindingsPage, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.core.number import count
@@ -47,6 +47,7 @@ class ToolsScreen(ListPage, ToolKeys):
         "v shows what is found about the server or tool under the cursor, V what is to be known to trust it.",
         "On a server: r reconnects, S stops, R reconnects all failed servers.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
+        "m lists the messages of a method only; enter shows a request with its answer, from either of them.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
         "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
         "ctrl+t changes between fields and JSON; ctrl+↑ and ctrl+↓ fill in earlier calls of the tool.",
@@ -66,6 +67,7 @@ class ToolsScreen(ListPage, ToolKeys):
         Binding("S", "stop", "stop", id="tools.stop"),
         Binding("T", "trust", "trust", show=False, id="tools.trust"),
         Binding("R", "reconnect_failed", "reconnect failed", show=False, id="tools.reconnect_failed"),
+        Binding("m", "method", "method", id="tools.method"),
         Binding("x", "export", "export", id="tools.export"),
         Binding("y", "copy", "copy", show=False, id="tools.copy"),
         Binding("ctrl+r", "run", "call", show=False, id="tools.run"),
@@ -228,6 +230,8 @@ class ToolsScreen(ListPage, ToolKeys):
             return False
         if action in _ON_A_TOOL and not self.tool_id:
             return False
+        if action == "method":
+            return bool(self._server) and self._panel.strip.current == "wire"
         if action == "run":
             return bool(self.tool_id) and self._panel.strip.current == "call"
         if action == "fold":
@@ -297,6 +301,10 @@ class ToolsScreen(ListPage, ToolKeys):
 
     def _reconnect(self, name: str) -> None:
         self.run_command(lambda commands: commands.reconnect(name))
+
+    def action_method(self) -> None:
+        """Choose the method whose messages the wire log lists."""
+        self.query_one(WirePanel).choose_method()
 
     def action_copy(self) -> None:
         """Copy the id of the tool, the name of the server or, beside its form, the call."""

@@ -1,9 +1,12 @@
 """What crossed the wire between Toolsight and one server."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,10 +14,12 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from inspector.app.context import InContext, Job
+from inspector.app.dialogs.choice import NamedDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.core.number import count, milliseconds
 from inspector.mcp.frame import Frame, FrameKind
-from widgets import Column, Record, RecordList, Tone
+from inspector.schema.json_value import compact
+from widgets import Column, Record, RecordList, Tone, plain
 
 # Frames and stderr are no events: nothing tells a page of them, so it looks, after this many seconds.
 LOOKS_EVERY = 0.5
@@ -28,6 +33,7 @@ FRAMES = (
 )
 NO_FRAMES = "No messages exchanged with this server yet."
 NO_WIRE = "No wire log: it is kept in memory only, so replays and stored listings have none."
+ALL_METHODS = "all messages"
 _TONES: dict[FrameKind, Tone] = {
     FrameKind.ERROR: "error",
     FrameKind.INVALID: "error",
@@ -60,21 +66,110 @@ def wire_heading(kept: int, total: int) -> str:
     return f"{count(kept, 'message')}{dropped}; not stored in any session"
 
 
-def frame_heading(frame: Frame) -> str:
-    """Return the title of a frame that is opened."""
+# A request and its answer, as one thing to read.
+
+_REPLIES = frozenset({FrameKind.RESULT, FrameKind.ERROR, FrameKind.INVALID})
+_CANCELLED = "notifications/cancelled"
+NOT_ASKED = "It answers nothing: no request with this id was open on its connection."
+DROPPED = "Its request is no longer in the log."
+NEW_CONNECTION = "No answer before the next connection began."
+NO_ANSWER = "No answer so far."
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request and its answer, or any other message alone; `note` says what is not as usual."""
+
+    parts: tuple[Frame, ...]
+    note: str = ""
+
+
+def exchange(frames: Sequence[Frame], chosen: Frame) -> Exchange:
+    """Return the request and the answer that a frame belongs to, or the frame alone.
+
+    Only an answer whose request was open has a time, so one without is an orphan. Each connection counts its
+    ids anew, so an answer belongs to the last request before it.
+    """
+    if chosen.kind in _REPLIES:
+        before = [one for one in frames if one.number < chosen.number and _asks(one, chosen, back=True)]
+        if chosen.milliseconds is None or not before:
+            return Exchange((chosen,), NOT_ASKED if chosen.milliseconds is None else DROPPED)
+        chosen = before[-1]
+    if chosen.kind is not FrameKind.REQUEST:
+        return Exchange((chosen,))
+    note = ""
+    for one in (one for one in frames if one.number > chosen.number):
+        if _asks(one, chosen):
+            return Exchange((chosen,), note or NEW_CONNECTION)
+        if one.milliseconds is not None and (one.sent, one.id) == (not chosen.sent, chosen.id):
+            return Exchange((chosen, one), note)
+        note = note or _cancels(one, chosen)
+    return Exchange((chosen,), note or NO_ANSWER)
+
+
+def _asks(frame: Frame, other: Frame, *, back: bool = False) -> bool:
+    """Whether it is a request with the id of another message, sent the same way or `back`."""
+    return frame.kind is FrameKind.REQUEST and (frame.sent is not back, frame.id) == (other.sent, other.id)
+
+
+def _cancels(frame: Frame, asked: Frame) -> str:
+    """Who cancels a request with this message, when and why; "" if it does not."""
+    data = _json_of(frame) if frame.method == _CANCELLED and frame.sent is asked.sent else None
+    params = data.get("params") if isinstance(data, dict) else None
+    if not isinstance(params, dict) or compact(params.get("requestId")) != asked.id:
+        return ""
+    why = f": {params['reason']}" if isinstance(params.get("reason"), str) else ""
+    return f"Cancelled by {'Toolsight' if frame.sent else 'the server'} at {time_of(frame)} UTC{why}"
+
+
+def exchange_heading(found: Exchange) -> str:
+    """Return the title of what is opened: the message, how long its answer took, and the sizes."""
+    first, last = found.parts[0], found.parts[-1]
+    took = "" if last.milliseconds is None else f"   answered after {milliseconds(last.milliseconds)}"
+    number = f"   id {first.id}" if first.id else ""
+    sizes = " + ".join(f"{part.size:,}" for part in found.parts)
+    return f"{first.arrow} {first.what}{number}{took}   {sizes} bytes"
+
+
+def exchange_text(found: Exchange) -> tuple[str, object | None]:
+    """Return an exchange to read, and its data if all of it is JSON."""
+    data = [_json_of(part) for part in found.parts]
+    blocks = [f"{_about(part)}\n{_shown(part, each)}" for part, each in zip(found.parts, data, strict=True)]
+    text = "\n\n".join([*blocks, *filter(None, [found.note])])
+    if None in data:
+        return text, None
+    return text, dict(zip(("request", "answer"), data, strict=True)) if len(data) > 1 else data[0]
+
+
+def _about(frame: Frame) -> str:
     took = "" if frame.milliseconds is None else f"   after {milliseconds(frame.milliseconds)}"
-    number = f"   id {frame.id}" if frame.id else ""
-    return f"{frame.arrow} {frame.what}{number}   {frame.size:,} bytes   {time_of(frame)} UTC{took}"
+    return f"{frame.arrow} {frame.what}   {time_of(frame)} UTC{took}   {frame.size:,} bytes"
 
 
-def frame_text(frame: Frame) -> tuple[str, object | None]:
-    """Return a frame to read, and its data if it is JSON."""
-    try:
-        data: object = json.loads(frame.text)
-    except (ValueError, RecursionError):
-        rest = _TOO_LONG.format(size=frame.size) if frame.is_cut else ""
-        return frame.text + rest, None
-    return json.dumps(data, ensure_ascii=False, indent=2), data
+def _json_of(frame: Frame) -> Any:
+    """The data of a frame; None if it is no JSON, or too long to be kept whole."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(frame.text)
+    return None
+
+
+def _shown(frame: Frame, data: object | None) -> str:
+    if data is None:
+        return frame.text + (_TOO_LONG.format(size=frame.size) if frame.is_cut else "")
+    return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+class MethodDialog(NamedDialog):
+    """A method that occurred, or part of the name of some."""
+
+    hint = "part of a method's name, such as tools/"
+
+    def __init__(self, methods: Counter[str], current: str, use: Callable[[str], None]) -> None:
+        """`methods` counts the messages of each, the "" ones those that have none."""
+        named = [(ALL_METHODS, methods.total()), *sorted(item for item in methods.items() if item[0])]
+        at = current or ALL_METHODS
+        rows = [Record(name, ("✓" if name == at else " ", name, f"{number:,}")) for name, number in named]
+        super().__init__("Messages", tuple(rows), lambda name: use("" if name == ALL_METHODS else name), at)
 
 
 def exported(frames: Sequence[Frame]) -> str:
@@ -95,17 +190,22 @@ def _as_json(frame: Frame) -> dict[str, object]:
 
 
 class WirePanel(InContext, Vertical):
-    """A list of frames that follows the newest one; enter opens the one under the cursor."""
+    """A list of frames that follows the newest one; enter opens the one under the cursor with its answer."""
+
+    columns: ClassVar[tuple[Column, ...]] = FRAMES
+    name_of_list: ClassVar[str] = "frames"
+    empty: ClassVar[str] = NO_FRAMES
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._server = ""
+        self._server = self._method = ""
         self._shown: tuple[str, int] | None = None
         self._frames: dict[str, Frame] = {}
         self._rows: dict[int, Record] = {}
+        self._total = 0
 
     def compose(self) -> ComposeResult:
-        yield RecordList(FRAMES, header=True, empty=NO_FRAMES, follow=True, id="frames")
+        yield RecordList(self.columns, header=True, empty=self.empty, follow=True, id=self.name_of_list)
 
     def on_mount(self) -> None:
         self.set_interval(LOOKS_EVERY, self.look)
@@ -113,7 +213,7 @@ class WirePanel(InContext, Vertical):
     def show(self, server: str) -> None:
         """Show the frames of a server."""
         if server != self._server:
-            self._server, self._shown, self._rows = server, None, {}
+            self._server, self._method, self._shown, self._rows = server, "", None, {}
             self.query_one(RecordList).records = ()
         self.look()
 
@@ -133,22 +233,52 @@ class WirePanel(InContext, Vertical):
 
             def read(_job: Job) -> tuple[int, tuple[Frame, ...], dict[int, Record]]:
                 total, frames = log.total, log.frames()
-                return total, frames, {one.number: known.get(one.number) or frame_row(one) for one in frames}
+                rows = {
+                    one.number: known.get(one.number) or self.row(one) for one in frames if self.keeps(one)
+                }
+                return total, frames, rows
 
             self.run_job("wire", read, lambda found: self._show_frames(*found))
 
+    def keeps(self, frame: Frame) -> bool:  # noqa: ARG002 - the wire has all
+        """Whether a frame is listed, if no method is chosen."""
+        return True
+
+    def row(self, frame: Frame) -> Record:
+        """Return a frame in one line; this runs in a thread."""
+        return frame_row(frame)
+
     def _show_frames(self, total: int, frames: tuple[Frame, ...], rows: dict[int, Record]) -> None:
         self._frames, self._rows = {str(frame.number): frame for frame in frames}, rows
-        table = self.query_one(RecordList)
-        has_log = self.session.wire(self._server) is not None
-        table.empty = NO_FRAMES if has_log else NO_WIRE
-        table.records = tuple(rows.values())
-        table.border_title = wire_heading(len(frames), max(total, len(frames))) if has_log else ""
+        self._total = max(total, len(frames))
+        self._show_rows()
 
-    @on(RecordList.Selected, "#frames")
+    def _show_rows(self) -> None:
+        table, wanted = self.query_one(RecordList), self._method.casefold()
+        has_log = self.session.wire(self._server) is not None
+        table.empty = self.empty if has_log else NO_WIRE
+        table.records = tuple(
+            row for row in self._rows.values() if wanted in self._frames[row.key].method.casefold()
+        )
+        told = wire_heading(len(self._frames), self._total)
+        if self._method:
+            told = f"{len(table.records):,} with “{self._method}” of {told}"
+        table.border_title = plain(told, limit=200, newlines=False) if has_log else ""
+
+    def choose_method(self) -> None:
+        """Ask for the method whose messages are to be listed."""
+        methods = Counter(frame.method for frame in self._frames.values())
+        self.app.push_screen(MethodDialog(methods, self._method, self._use))
+
+    def _use(self, method: str) -> None:
+        self._method = method
+        self._show_rows()
+
+    @on(RecordList.Selected)
     def _open(self, event: RecordList.Selected) -> None:
         event.stop()
         frame = self._frames.get(event.key)
         if frame is not None:
-            text, data = frame_text(frame)
-            self.app.push_screen(DetailScreen(frame_heading(frame), text, data))
+            found = exchange(tuple(self._frames.values()), frame)
+            text, data = exchange_text(found)
+            self.app.push_screen(DetailScreen(exchange_heading(found), text, data))
