@@ -128,7 +128,7 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def money(pilot: Pilot[None], bench: Workbench) -> None:
-    """Take the budget page with its calls and deliveries, the race, and a published table."""
+    """Take the budget page with its calls and deliveries, and the race."""
     await ask(pilot, bench, ORDERS)
     await goes(pilot, "budget")
     save(pilot, "budget")
@@ -146,13 +146,6 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
     await until(pilot, lambda: race.playback.is_finished)
     await pilot.pause(1.0)
     save(pilot, "race")
-    await goes(pilot, "published")
-    await pilot.press("enter")
-    assert isinstance(pilot.app, ToolsightApp)
-    reproduction = pilot.app.parts.reproduction
-    await until(pilot, lambda: reproduction is not None and bool(reproduction.sections))
-    await pilot.pause(1.0)
-    save(pilot, "reproduction")
 
 
 async def clients(pilot: Pilot[None]) -> None:

@@ -12,7 +12,6 @@ from textual.pilot import Pilot
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
-from inspector.app.scenario_job import Reproduction
 from inspector.cli.agents import MachineLibrary
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import demo_configuration
@@ -21,7 +20,6 @@ from inspector.cli.lab import ShippedLab
 from inspector.cli.location import fixtures_path
 from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
-from inspector.cli.papers import ShippedSource
 from inspector.config.configuration import Configuration
 from inspector.core.ranking import IndexPhase
 from inspector.session.workbench import Workbench
@@ -56,17 +54,13 @@ async def running(
         approver = ModalApprover(yes=True)
         configuration = configured(demo_configuration(Path(folder)))
         bench = make_workbench(configuration, options, approver, memory)
-        source = ShippedSource(database=Path(folder) / "vectors.db")
         async with bench:
 
             async def start() -> Opened:
-                lab, reproduction = ShippedLab(options), Reproduction(lambda: source)
-                agents = MachineLibrary(options)
+                lab, agents = ShippedLab(options), MachineLibrary(options)
                 flows = RecordedFlows(options)
                 kept = registry_library(bench, options)
-                return Opened(
-                    *(bench, memory, approver, lab, reproduction), agents=agents, flows=flows, registry=kept
-                )
+                return Opened(*(bench, memory, approver, lab), agents=agents, flows=flows, registry=kept)
 
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:
@@ -74,8 +68,7 @@ async def running(
                 await until(
                     pilot, lambda: bench.state.index.phase is IndexPhase.READY or bench.state.is_restricted
                 )
-                with source:
-                    yield pilot, bench
+                yield pilot, bench
 
 
 def is_indexed(bench: Workbench) -> bool:

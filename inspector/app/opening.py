@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from inspector.app.place import Destination
-    from inspector.app.scenario_job import Lab, Reproduction
+    from inspector.app.scenario_job import Lab
     from inspector.clients.library import AgentLibrary
     from inspector.measure.audit.result import Audit
     from inspector.registry.library import RegistryLibrary
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 class Opened:
     """A workbench without connections, and what else the app needs.
 
-    Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured;
-    without a `clipboard` only the terminal is asked to copy; without `leftovers` nobody is told what earlier
-    runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
-    the person has given consent already. Without an `elicitor` servers' questions are not shown here;
-    without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called;
-    without a `registry` there are no tools but those of the servers; without `recorded` no runs are played.
+    Without a `lab` no scenarios can run; without a `clipboard` only the terminal is asked to copy; without
+    `leftovers` nobody is told what earlier runs left. `audit` reads what the other configurations on this
+    machine cost, in a thread. With `approves`, the person has given consent already. Without an `elicitor`
+    servers' questions are not shown here; without `agents` no transcripts can be imported; without `flows`
+    nobody knows what other sessions called; without a `registry` there are no tools but those of the servers;
+    without `recorded` no runs are played.
     With `watches`, a server starts again when its files change.
     The app opens on the page `home`, and goes to a `first` destination, if there is one, once it is open.
     """
@@ -43,7 +43,6 @@ class Opened:
     memory: ServerMemory
     approver: ModalApprover
     lab: "Lab | None" = None
-    reproduction: "Reproduction | None" = None
     clipboard: "SystemClipboard | None" = None
     audit: "Callable[[], Audit] | None" = None
     leftovers: Leftovers | None = None

@@ -98,7 +98,6 @@ PLACES: tuple[Place, ...] = (
             PageInfo("runs", "recorded runs", "Recorded sessions under three profiles.", view_of="bench"),
             PageInfo("scenarios", "scenarios", "Run scenarios; see what the guards count."),
             PageInfo("profiles", "profiles", "One scenario under several profiles.", view_of="scenarios"),
-            PageInfo("published", "papers", "Reproduce published results."),
         ),
     ),
 )
@@ -128,7 +127,6 @@ SCREENS: Mapping[str, str] = {
     "runs": "lab.recorded:RecordedRunsScreen",
     "scenarios": "lab.scenario:GuardLabScreen",
     "profiles": "lab.profile_compare:ProfileCompareScreen",
-    "published": "lab.published:ReproduceScreen",
 }
 """The screens of the places, by the name of their page: module (below `pages`) and class."""
 

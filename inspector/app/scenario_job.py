@@ -1,8 +1,7 @@
-"""What the lab measures: scenarios, what runs them and the progress of a run; published tables."""
+"""What the lab measures: scenarios, what runs them and the progress of a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,8 +14,6 @@ from inspector.scenario.scenario import Scenario
 from inspector.session.view import SessionView
 
 if TYPE_CHECKING:
-    from inspector.core.report import Section
-    from inspector.research.source import Source
     from inspector.scenario.comparison import ScenarioResult
     from inspector.scenario.ground import Ground
 
@@ -108,27 +105,3 @@ class Progress:
         """Return the progress after one more record."""
         state = step(record.event, self.state)
         return replace(self, state=state, turns=self.turns + (record.kind == UserSaid.kind))
-
-
-class Reproduction:
-    """A source, and the sections measured on it in this session, by chapter id."""
-
-    def __init__(self, open_source: "Callable[[], Source]") -> None:
-        """The source is opened before the first measurement: few sessions need it."""
-        self._open_source = open_source
-        self.sections: dict[str, tuple[Section, ...]] = {}
-
-    @cached_property
-    def source(self) -> "Source":
-        """What is measured on."""
-        return self._open_source()
-
-    def made(self) -> "tuple[Section, ...]":
-        """Return every measured section, in report order."""
-        return tuple(section for id_ in self.ids() for section in self.sections[id_])
-
-    def ids(self) -> tuple[str, ...]:
-        """Return the ids of the measured chapters, in report order."""
-        from inspector.research.run import CHAPTERS
-
-        return tuple(chapter.id for chapter in CHAPTERS if chapter.id in self.sections)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from inspector.measure.audit.result import Audit
     from inspector.registry.federation import Federation
     from inspector.registry.library import RegistryLibrary
-    from inspector.research.source import Source
     from inspector.session.assembly import Ports
     from inspector.session.workbench import Workbench
 
@@ -127,7 +126,6 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.app.dialogs.elicitor import ModalElicitor
     from inspector.app.opening import Opened, SystemClipboard
     from inspector.app.place import ScenarioPage
-    from inspector.app.scenario_job import Reproduction
     from inspector.cli import composition
     from inspector.cli.agents import MachineLibrary
     from inspector.cli.configuration import is_the_demo, read_configuration, with_list_changes
@@ -154,12 +152,11 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
         await stack.enter_async_context(_watched(bench))
     if bench.settings.access.policy:
         await stack.enter_async_context(_followed(bench, Path(bench.settings.access.policy)))
-    reproduction = Reproduction(lambda: _open_source(stack))
     clipboard = SystemClipboard(os.environ)
     audit = partial(_audit, options)
     lab, leftovers = ShippedLab(options), composition.open_leftovers(options)
     return Opened(
-        *(bench, memory, approver, lab, reproduction, clipboard, audit, leftovers),
+        *(bench, memory, approver, lab, clipboard, audit, leftovers),
         approves=options.approve,
         agents=MachineLibrary(options),
         flows=RecordedFlows(options),
@@ -243,9 +240,3 @@ def _audit(options: Options) -> "Audit":
     from inspector.cli.audit_run import audit_machine
 
     return audit_machine(options)
-
-
-def _open_source(stack: AsyncExitStack) -> "Source":
-    from inspector.cli.papers import ShippedSource
-
-    return stack.enter_context(ShippedSource())

@@ -29,7 +29,6 @@ from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.calibration import CalibrationScreen
 from inspector.app.pages.lab.profile_compare import ProfileCompareScreen
-from inspector.app.pages.lab.published import ReproduceScreen
 from inspector.app.pages.lab.recorded import RecordedRunScreen, RecordedRunsScreen
 from inspector.app.pages.lab.scenario import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
@@ -55,7 +54,7 @@ from inspector.app.place import (
     WhyNotPage,
 )
 from inspector.app.place_app import page_class
-from inspector.app.scenario_job import Choice, Reproduction
+from inspector.app.scenario_job import Choice
 from inspector.config.consent import Handed, ServerConsent
 from inspector.core.error import BreakerState, ConnectError, FailureKind
 from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
@@ -77,7 +76,6 @@ from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.core.test_event import records as event_records
 from tests.support import firm
 from tests.support.canned import (
-    CATALOG_SIZE,
     CannedFlows,
     canned_federation,
     canned_library,
@@ -103,7 +101,6 @@ from tests.support.picture import (
     SnapCompare,
     acted,
 )
-from tests.support.reproduction import MemorySource
 from tests.support.tools_page import WEATHER_FRAMES
 from tests.support.transcripts import StoreLibrary, records_of, story_store
 from tests.support.workbench import shop_and_weather
@@ -176,12 +173,6 @@ def _compared(folder: Path) -> Opens:
     lab = _lab(folder)
     file = next(file for file in lab.scenarios() if file.path.stem == "alternate")
     return Opens(lambda: ProfileCompareScreen(lab), ProfilesPage(file, Choice("toolsight")))
-
-
-def _measured() -> ReproduceScreen:
-    measured = Reproduction(MemorySource)
-    measured.sections["catalog-size"] = (CATALOG_SIZE,)
-    return ReproduceScreen(measured)
 
 
 def _source() -> SourceDialog:
@@ -423,9 +414,6 @@ PAGES: Mapping[str, Picture] = {
         RecordedRunScreen,
         lambda: Shown(runs=few_runs()),
         _acts(*PLAYED, "enter", Shows("rank 2", within="#run-detail")),
-    ),
-    "reproduce": Picture(
-        ReproduceScreen, Shown, _acts(Opens(_measured), Shows("exactly 420", "#section-text"))
     ),
 }
 FORM = FormRequest(

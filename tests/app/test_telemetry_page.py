@@ -6,14 +6,17 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from hypothesis import given, settings, strategies as st
 from textual.content import Content
 
 from inspector.app.app import ToolsightApp
 from inspector.app.context import Job
+from inspector.app.draw.table import table_lines
 from inspector.app.pages.trace import telemetry as content
 from inspector.clients.miss import Miss, MissCause, backlog
 from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.events import Record
+from inspector.core.report import Table
 from inspector.core.turns import turns
 from inspector.measure.telemetry.gathering import Telemetry, telemetry
 from inspector.session.view import SessionView
@@ -152,3 +155,25 @@ def test_hostile_names_do_not_reach_the_terminal(text: str) -> None:
     )
     told = drawn(shown, "failures") + drawn(shown, "backlog")
     assert not set(told) & {"\x1b", "\x07", "\x00", "\u202e", "\r"}
+
+
+_cell = st.text(alphabet="ab1 ", max_size=30)
+
+
+@given(st.lists(st.tuples(_cell, _cell, _cell), max_size=6), st.integers(1, 100), st.sets(st.integers(0, 2)))
+@settings(deadline=None)
+def test_numbers_are_never_cut_and_columns_never_too_wide(
+    rows: list[tuple[str, str, str]], width: int, right: set[int]
+) -> None:
+    table = Table("", ("a first", "b", "third one"), tuple(rows), frozenset(right))
+    lines = [str(line) for line in table_lines(table, width)]
+    for row in rows:
+        for number in (row[column] for column in right):
+            assert all(word in "\n".join(lines) for word in number.split())
+    if lines and not lines[-1].startswith("  "):
+        assert max(map(len, lines)) <= max(width, 34)
+
+
+def test_a_table_that_does_not_fit_becomes_a_block_a_row() -> None:
+    table = Table("", ("name", "first", "second"), (("one", "1,000", "2,000"),), frozenset({1, 2}))
+    assert [str(line) for line in table_lines(table, 12)] == ["one", "  first 1,000   second 2,000"]

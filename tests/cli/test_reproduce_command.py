@@ -12,12 +12,11 @@ from inspector.cli.location import fixtures_path
 from inspector.cli.papers import REQUESTS, ShippedSource, read_poisons
 from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
-from inspector.core.report import Section
+from inspector.core.report import Section, Table
 from inspector.measure.evalset import QUERIES, TOOLS
 from inspector.research.run import CHAPTERS, Chapter
 from inspector.research.source import Source, Steps
 from tests.cli.conftest import Done, Toolsight
-from tests.support.canned import CATALOG_SIZE
 
 Run = Callable[..., Done]
 
@@ -37,7 +36,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _canned(_source: Source, _steps: Steps) -> tuple[Section, ...]:
-    return (CATALOG_SIZE,)
+    table = Table("The demo's catalog", ("tools", "static"), (("84", "10,376"),), frozenset({0, 1}))
+    return (Section("catalog-size", "Tokens by catalog size", "Table 1", "tokens", (table,)),)
 
 
 def catalog(folder: Path, names: Sequence[str]) -> Path:

@@ -34,14 +34,10 @@ def fact(label: str | Content, value: Content, labels: int, width: int) -> Conte
 # The minimum width of a text column, unless its text is shorter.
 _NARROWEST = 12
 _GAPS = (2, 1)
-_PUBLISHED = ("paper", "published")
 
 
 def table_lines(table: Table, width: int) -> Iterator[Content]:
-    """Return the table in lines of at most `width` cells, unless `width` is tiny.
-
-    Columns of published numbers are muted, measured ones are not.
-    """
+    """Return the table in lines of at most `width` cells, unless `width` is tiny."""
     headers = [_line(header) for header in table.headers]
     rows = [[_line(cell) for cell in row] for row in table.rows]
     for gap in _GAPS:
@@ -50,7 +46,7 @@ def table_lines(table: Table, width: int) -> Iterator[Content]:
             layout = _Layout(tuple(widths), table.right, gap)
             yield from layout.lines(headers, [MUTED] * len(headers))
             for row in rows:
-                yield from layout.lines(row, [_style(*pair) for pair in zip(headers, row, strict=True)])
+                yield from layout.lines(row, list(map(_style, row)))
             return
     yield from _blocks(headers, rows)
 
@@ -116,10 +112,10 @@ def _widths(
     return widths
 
 
-def _style(header: str, cell: str) -> str:
+def _style(cell: str) -> str:
     if cell.startswith(("✓", "✕")):
         return "bold $text-success" if cell.startswith("✓") else "bold $text-error"
-    return MUTED if any(word in header for word in _PUBLISHED) else ""
+    return ""
 
 
 def _blocks(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Content]:

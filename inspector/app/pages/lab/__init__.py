@@ -1,1 +1,1 @@
-"""Place 6: experiments with rankers, scenarios and published results."""
+"""Place 6: experiments with rankers and scenarios."""
