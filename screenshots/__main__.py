@@ -103,7 +103,7 @@ async def xray(pilot: Pilot[None]) -> None:
 
 
 async def loop(pilot: Pilot[None], bench: Workbench) -> None:
-    """Take a loop in the conversation and the timeline, the guard lab, the profiles and the settings."""
+    """Take a loop in the conversation and the timeline, the guard lab and the settings."""
     await ask(pilot, bench, "What is the weather in Oslo?")
     save(pilot, "loop")
     await goes(pilot, "timeline")
@@ -116,12 +116,6 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.press(*["right"] * 15)
     await pilot.pause(0.5)
     save(pilot, "guard-lab")
-    await pilot.press("v")
-    await pilot.pause(0.5)
-    await pilot.press("r")
-    status = pilot.app.screen.query_one("#compare-status", Static)
-    await until(pilot, lambda: "profiles ran" in str(status.visual))
-    save(pilot, "profiles")
     await pilot.press("ctrl+o")
     await pilot.pause(0.5)
     save(pilot, "settings")

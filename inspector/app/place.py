@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 from inspector.core.ranking import SearchReport, SearchRequest
 
 if TYPE_CHECKING:
-    from inspector.app.scenario_job import Choice, ScenarioFile
     from inspector.measure.evalset import LiveBench
 
 
@@ -97,7 +96,6 @@ PLACES: tuple[Place, ...] = (
             PageInfo("threshold", "threshold", "The confidence an answer needs.", view_of="bench"),
             PageInfo("runs", "recorded runs", "Recorded sessions under three profiles.", view_of="bench"),
             PageInfo("scenarios", "scenarios", "Run scenarios; see what the guards count."),
-            PageInfo("profiles", "profiles", "One scenario under several profiles.", view_of="scenarios"),
         ),
     ),
 )
@@ -126,7 +124,6 @@ SCREENS: Mapping[str, str] = {
     "threshold": "lab.calibration:CalibrationScreen",
     "runs": "lab.recorded:RecordedRunsScreen",
     "scenarios": "lab.scenario:GuardLabScreen",
-    "profiles": "lab.profile_compare:ProfileCompareScreen",
 }
 """The screens of the places, by the name of their page: module (below `pages`) and class."""
 
@@ -330,12 +327,3 @@ class RunsPage(Destination):
     """Recorded runs, played at once: imported sessions if there are any, else what ships."""
 
     page = "runs"
-
-
-@dataclass(frozen=True, slots=True)
-class ProfilesPage(Destination):
-    """A scenario under several profiles, beginning with the chosen one."""
-
-    page = "profiles"
-    file: "ScenarioFile"
-    choice: "Choice"

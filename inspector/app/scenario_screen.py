@@ -53,7 +53,6 @@ class LabScreen(BaseScreen):
         file: ScenarioFile,
         run: Choice,
         ended: Callable[[ScenarioResult], None],
-        failed: Callable[[Exception], None] | None = None,
     ) -> None:
         """Run a scenario, dropping any current run."""
         self.progress = Progress(file, run.profile)
@@ -64,7 +63,7 @@ class LabScreen(BaseScreen):
 
             return await lab.run(file, run.profile, run.values, tell)
 
-        self.run_stoppable(file.title, work, ended, failed=failed)
+        self.run_stoppable(file.title, work, ended)
         self.show()
 
     def _note(self, record: Record) -> None:
@@ -74,10 +73,10 @@ class LabScreen(BaseScreen):
     def show(self) -> None:
         """Draw the page; the default draws nothing."""
 
-    def fail(self, error: BaseException, name: str = "") -> None:
-        """Show the error that ended a run; `name` says which."""
+    def fail(self, error: BaseException) -> None:
+        """Show the error that ended a run."""
         title, message = failure_text(error)
-        self.say(Content.assemble((f"✕ {name or title}: ", "bold $text-error"), message))
+        self.say(Content.assemble((f"✕ {title}: ", "bold $text-error"), message))
 
     def say(self, text: Content) -> None:
         """Show a message instead of the status, until the next run."""

@@ -28,7 +28,6 @@ from inspector.app.pages.cost.machine import MachineScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.calibration import CalibrationScreen
-from inspector.app.pages.lab.profile_compare import ProfileCompareScreen
 from inspector.app.pages.lab.recorded import RecordedRunScreen, RecordedRunsScreen
 from inspector.app.pages.lab.scenario import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
@@ -47,14 +46,12 @@ from inspector.app.place import (
     SCREENS,
     ComparePage,
     EditPage,
-    ProfilesPage,
     ServerPage,
     StepsPage,
     ToolPage,
     WhyNotPage,
 )
 from inspector.app.place_app import page_class
-from inspector.app.scenario_job import Choice
 from inspector.config.consent import Handed, ServerConsent
 from inspector.core.error import BreakerState, ConnectError, FailureKind
 from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
@@ -167,12 +164,6 @@ def _planner_lab(folder: Path) -> MemoryLab:
     lab = race_lab(folder)
     lab.model_for = lambda _: DemoPlanner()
     return lab
-
-
-def _compared(folder: Path) -> Opens:
-    lab = _lab(folder)
-    file = next(file for file in lab.scenarios() if file.path.stem == "alternate")
-    return Opens(lambda: ProfileCompareScreen(lab), ProfilesPage(file, Choice("toolsight")))
 
 
 def _source() -> SourceDialog:
@@ -394,11 +385,6 @@ PAGES: Mapping[str, Picture] = {
             *["right"] * 15,
             Shows("step 16 of"),
         ),
-    ),
-    "profile-compare": Picture(
-        ProfileCompareScreen,
-        Shown,
-        lambda folder: (_compared(folder), "r", Shows("2 profiles ran")),
     ),
     "bench": Picture(BenchScreen, _office, _acts(*MEASURED)),
     "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),

@@ -117,11 +117,6 @@ def profile_rows(current: str, *, leaving_out: str = "") -> tuple[Record, ...]:
     )
 
 
-def scenario_choices(files: Sequence[ScenarioFile], chosen: str) -> tuple[Record, ...]:
-    """Return the scenarios that can run, by path; the chosen one is marked."""
-    return tuple(scenario_row(file, chosen) for file in files if file.scenario is not None)
-
-
 def scenario_row(file: ScenarioFile, chosen: str, misfit: str = "") -> Record:
     """Return a readable scenario by its path, muted with the reason if it does not fit."""
     about = file.scenario.about if file.scenario is not None else ""

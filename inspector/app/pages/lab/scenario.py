@@ -15,7 +15,7 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab import scenario_step as step, scenario_text as content
 from inspector.app.pages.lab.scenario_text import SCENARIO_COLUMNS, scenario_rows, windows
 from inspector.app.pages.lab.walkthrough import Walkthrough, walkthrough
-from inspector.app.place import Destination, ProfilesPage, ScenarioPage
+from inspector.app.place import Destination, ScenarioPage
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import LabScreen
 from inspector.app.stream import View
@@ -85,7 +85,6 @@ class GuardLabScreen(LabScreen):
     CSS_PATH = "scenario.tcss"
     AUTO_FOCUS = "#scenarios RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "other_view", "profiles", id="page.view"),
         Binding("left", "step(-1)", "step", key_display="← →", priority=True, id="lab.previous"),
         Binding("right", "step(1)", "step", show=False, priority=True, id="lab.next"),
         Binding("home", f"step(-{_ALL})", "first step", show=False, priority=True, id="lab.first"),
@@ -100,7 +99,7 @@ class GuardLabScreen(LabScreen):
         "Equal calls share a letter: the same tool and the same arguments after normalization.",
         "■ counts equal calls in the time window and among the last calls; exceeding either limit is a loop.",
         "A loop evicts its tool. Once the tool is found again, its calls show as (A) and counting restarts.",
-        "p runs under another profile; v runs the scenario under several and compares their costs.",
+        "p runs under another profile; `toolsight scenario compare` compares the costs of several.",
         "tab goes to the next pane, esc stops a run or goes back. / filters, y copies, r runs again.",
     )
 
@@ -280,12 +279,6 @@ class GuardLabScreen(LabScreen):
 
         dialog = ChoiceDialog("Run under", rows, choose, self._chosen or content.OWN)
         self.app.push_screen(dialog, lambda _: self.show())
-
-    def action_other_view(self) -> None:
-        """Compare the scenario under several profiles."""
-        file, run = self._file, self._choice
-        if file is not None and run is not None:
-            self.open(ProfilesPage(file, run))
 
     async def action_leave(self) -> None:
         """Stop the run, or go back: from the walkthrough to the scenarios, from there to the session."""
