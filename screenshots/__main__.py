@@ -171,11 +171,6 @@ async def sessions(pilot: Pilot[None], bench: Workbench) -> None:
     habits = {"persona": "shop reports", "seed": str(fixtures_path() / "inertia" / "shop_reports.yaml")}
     for name, value in (*habits.items(), ("enabled", True)):
         bench.change_setting(f"inertia.{name}", value)
-    await goes(pilot, "flow")
-    await pilot.pause(2.0)
-    await pilot.press("down", "down")
-    await pilot.pause(0.5)
-    save(pilot, "flow")
     await goes(pilot, "telemetry")
     await pilot.press("a")
     await pilot.pause(3.0)

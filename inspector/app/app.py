@@ -114,7 +114,6 @@ class ToolsightApp(PlaceApp):
             "access": session.access_policy is not None,
             "marketplace": bool(session.marketplace.plugins),
             "registry": self._has_registry,
-            "flow": session.state.inertia.predicted is not None,
         }
         return frozenset(page for page, is_filled in has.items() if is_filled)
 

@@ -85,7 +85,6 @@ PLACES: tuple[Place, ...] = (
             PageInfo("events", "events", "Every event of the session."),
             PageInfo("sessions", "sessions", "Every session; import sessions of real agents."),
             PageInfo("telemetry", "metrics", "Searches, calls, latency, failures; unmet requests."),
-            PageInfo("flow", "next tools", "Which tools are called after which.", is_optional=True),
         ),
     ),
     Place(
@@ -117,7 +116,6 @@ SCREENS: Mapping[str, str] = {
     "machine": "cost.machine:MachineScreen",
     "events": "trace.events:EventsScreen",
     "timeline": "trace.timeline:TimelineScreen",
-    "flow": "trace.flow:FlowScreen",
     "sessions": "trace.sessions:SessionsScreen",
     "telemetry": "trace.telemetry:TelemetryScreen",
     "bench": "lab.bench:BenchScreen",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from inspector.cli.options import Options, as_json, database as database_option
 from inspector.cli.table import Progress, is_json, say, say_json, show
 from inspector.core.error import ConfigError
 from inspector.core.inertia import Aging, InertiaGraph
-from inspector.core.number import count, percent, shown_moment
+from inspector.core.number import count, percent
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table, selected
 from inspector.core.settings import InertiaSettings
@@ -30,7 +29,7 @@ from inspector.measure.inertia_score import (
     facts,
     score as scored,
 )
-from inspector.reliability.flow import Flow, exported, flows, warmth
+from inspector.reliability.flow import Flow, exported, flows, following, warmth
 from inspector.scenario.recording import read_runs
 from inspector.store.call_history import SqliteCallHistory
 
@@ -130,41 +129,16 @@ def _share(value: Estimate | None) -> str:
     return f"{percent(value.mean, 1)} [{value.low * 100:.0f}, {value.high * 100:.0f}]"
 
 
-_TOOLS, _NEXT = 20, 3
 _ESTIMATE = "{mean low high clusters}"
 _FACTS = f"runs tasks tools calls transitions first_uses same{_ESTIMATE} first{_ESTIMATE}"
 _BOUND = f"by level bound unused_next{_ESTIMATE} unused{_ESTIMATE} covered{_ESTIMATE}"
 _SCORE = f"persona left_out hits{_ESTIMATE} ahead{{{_BOUND}}}"
-_HEADERS = ("after", "calls", "next", "share", "at least", "times", "last (UTC)", "note")
 _PERSONAS = (
     Column("persona"),
     Column("tasks", lambda one: warmth(one.tasks, InertiaSettings().warm_up)),
     Column("calls", kind=COUNT),
     Column("tools", lambda one: len(one.tools), COUNT),
 )
-
-
-def _flow(shown: Flow) -> Iterator[str | Table]:
-    """What follows the tools that are called most."""
-    title = f"{shown.persona}: what follows each tool, most-called tools first"
-    rows = tuple(_rows(shown))
-    yield Table(title, _HEADERS, rows, frozenset({1, 3, 4, 5}), whole=frozenset({0, 2, 6}))
-    left = len(shown.tools) - _TOOLS
-    if left > 0:
-        yield f"and {count(left, 'more tool')}; --json lists them all"
-    yield "share: of the calls after that tool, by age; at least: the lower end of its 95 % interval."
-
-
-def _rows(shown: Flow) -> Iterator[tuple[str, ...]]:
-    for tool in shown.tools[:_TOOLS]:
-        first = (tool.tool, f"{tool.calls:,}")
-        if not tool.successors:
-            yield (*first, "nothing", "", "", "", "", "")
-        for one in tool.successors[:_NEXT]:
-            last = shown_moment(one.at) if one.at else ""
-            shares = (percent(one.probability), percent(one.low), f"{one.count:,}")
-            yield (*first, one.tool, *shares, last, one.note)
-            first = ("", "")
 
 
 _DEFAULTS = InertiaSettings()
@@ -231,14 +205,14 @@ def _show(found: Sequence[Flow], persona: str) -> None:
         say(_EMPTY)
         return
     chosen = _chosen(found, persona)
-    show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), *_flow(chosen[0])) if found else ())
+    show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), following(chosen[0])) if found else ())
 
 
 def _check(seed: Path) -> None:
     """Print what a file of transitions says; nothing is stored."""
     found = flows(load_seeds(str(seed)), Aging(0.0))
     use = f"\nTo use it in a session, add --set inertia.enabled=true --set inertia.seed={seed}"
-    show(list(map(exported, found)), [*chain.from_iterable(map(_flow, found)), use])
+    show(list(map(exported, found)), [*map(following, found), use])
 
 
 def _recorded(database: Path | None, half_life: float) -> tuple[Flow, ...]:

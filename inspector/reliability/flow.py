@@ -1,11 +1,12 @@
 """What follows what as rows to read, and as an export that can be a seed again."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from inspector.core.inertia import Aging, InertiaGraph, Successor
-from inspector.core.number import shown_moment
+from inspector.core.number import count, percent, shown_moment
+from inspector.core.report import Table
 from inspector.core.settings import InertiaSettings
 
 
@@ -67,6 +68,37 @@ def warmth(tasks: int, warm_up: int) -> str:
     if tasks < warm_up:
         return f"{tasks:,} of {warm_up:,} tasks: still learning"
     return f"{tasks:,} {'task' if tasks == 1 else 'tasks'} seen, {warm_up:,} needed"
+
+
+# As many tools, and as many of what follows each, as a table has.
+_TOOLS, _NEXT = 20, 3
+_HEADERS = ("after", "calls", "next", "share", "at least", "times", "last (UTC)", "note")
+
+
+def following(shown: Flow) -> Table:
+    """What follows the tools that are called most."""
+    title = f"{shown.persona}: what follows each tool, most-called tools first"
+    left = len(shown.tools) - _TOOLS
+    more = (
+        (f"and {count(left, 'more tool')}; `toolsight sessions next --json` lists them all",)
+        if left > 0
+        else ()
+    )
+    told = "share: of the calls after that tool, by age; at least: the lower end of its 95 % interval."
+    right, whole = frozenset({1, 3, 4, 5}), frozenset({0, 2, 6})
+    return Table(title, _HEADERS, tuple(_rows(shown)), right, (*more, told), whole=whole)
+
+
+def _rows(shown: Flow) -> Iterator[tuple[str, ...]]:
+    for tool in shown.tools[:_TOOLS]:
+        first = (tool.tool, f"{tool.calls:,}")
+        if not tool.successors:
+            yield (*first, "nothing", "", "", "", "", "")
+        for one in tool.successors[:_NEXT]:
+            last = shown_moment(one.at) if one.at else ""
+            shares = (percent(one.probability), percent(one.low), f"{one.count:,}")
+            yield (*first, one.tool, *shares, last, one.note)
+            first = ("", "")
 
 
 def exported(shown: Flow) -> dict[str, Any]:

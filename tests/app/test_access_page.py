@@ -69,7 +69,7 @@ async def test_seeing_as_a_user_leaves_nothing_of_the_session_before() -> None:
         await until(pilot, lambda: "as eve" in seen(pilot))
         feed = pilot.app.shown.feed  # type: ignore[attr-defined]
         assert {record.session for record in feed} == {"s-3"}
-        for name in ("access", "servers", "search", "events", "timeline", "machine", "flow", "sessions"):
+        for name in ("access", "servers", "search", "events", "timeline", "machine", "telemetry", "sessions"):
             await goes(pilot, name)
             await pilot.pause()
             text = seen(pilot)

@@ -38,7 +38,6 @@ from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.pages.tools.marketplace import MarketplaceScreen
 from inspector.app.pages.tools.registry import RegistryScreen
 from inspector.app.pages.trace.events import EventsScreen
-from inspector.app.pages.trace.flow import FlowScreen
 from inspector.app.pages.trace.sessions import SessionsScreen
 from inspector.app.pages.trace.telemetry import TelemetryScreen
 from inspector.app.pages.trace.timeline import TimelineScreen
@@ -73,7 +72,6 @@ from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.core.test_event import records as event_records
 from tests.support import firm
 from tests.support.canned import (
-    CannedFlows,
     canned_federation,
     canned_library,
     library,
@@ -333,11 +331,6 @@ PAGES: Mapping[str, Picture] = {
         TimelineScreen,
         lambda: Shown(*STEPS, servers=reading_office(), yes=True),
         _acts(Asked(QUESTION), Goes("timeline"), Shows("now, after 6"), "home", "right", "down"),
-    ),
-    "flow": Picture(
-        FlowScreen,
-        lambda: Shown(flows=CannedFlows()),
-        _acts(Goes("flow"), Shows("81 of 100"), "home", Shows("office:send_message")),
     ),
     "registry": Picture(
         RegistryScreen,

@@ -21,6 +21,7 @@ from inspector.core.turns import turns
 from inspector.measure.telemetry.gathering import Telemetry, telemetry
 from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
+from tests.support.canned import CannedFlows
 from tests.support.fakes import calls, says, searches
 from tests.support.hostile import with_hostile_text
 from tests.support.transcripts import records_of, story_store
@@ -145,6 +146,18 @@ def test_no_line_is_wider_than_the_page(width: int) -> None:
     shown = shown_with(CLOSED, OPEN, missed=(Miss("s", 1, "long " * 60, ("shop:all",)),))
     lines = [line for group in content.GROUPS for line in drawn(shown, group, width).splitlines()]
     assert max(Content(line).cell_length for line in lines) <= width
+
+
+async def test_all_sessions_show_what_each_persona_called_after_what() -> None:
+    async with app_rig(*STEPS, beside=lambda _: {"flows": CannedFlows()}) as (pilot, rig):
+        await rig.bench.chat("go")
+        await goes(pilot, "telemetry")
+        await pilot.press("a", *"tttt")
+        await until(pilot, lambda: "toolsight: what follows each tool" in seen(pilot))
+        assert "office:create_event" in seen(pilot)
+        assert "claude-code: what follows each tool" in str(
+            pilot.app.screen.query_one("#numbers-text").render()
+        )
 
 
 @with_hostile_text

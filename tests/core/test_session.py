@@ -10,9 +10,7 @@ from inspector.core.events import (
     CatalogBuilt,
     CatalogEntry,
     Event,
-    Guess,
     ModelRequested,
-    NextPredicted,
     Record,
     ServerConnecting,
     ServerFailed,
@@ -165,36 +163,9 @@ def call(tool: str, by: Actor = "model") -> tuple[Event, Event]:
     return CallStarted(f"c {tool}", tool, {}, by), CallFinished(f"c {tool}", tool, True, "")
 
 
-def predicted(after: str, *tools: str) -> NextPredicted:
-    guesses = tuple(Guess(tool, 0.5) for tool in tools)
-    return NextPredicted(after, guesses, 0.3, most_used=("c:z", "b:y"), same_server=("a:w",))
-
-
-def test_a_first_use_is_scored_for_the_graph_and_for_the_plainer_rules() -> None:
-    hits = state(*call("a:x"), predicted("a:x", "b:y", "c:z"), *call("b:y")).inertia.hits
-    assert (hits.first_uses, hits.order_1, hits.most_used, hits.same_server) == (1, (1, 1), (0, 1), (0, 0))
-
-
-def test_a_tool_that_was_called_before_is_not_scored() -> None:
-    hits = state(*call("b:y"), *call("a:x"), predicted("a:x", "b:y"), *call("b:y")).inertia.hits
-    assert hits.first_uses == 0
-
-
-def test_only_the_next_call_is_scored_by_a_prediction() -> None:
-    told = predicted("a:x", "c:z")
-    hits = state(*call("a:x"), told, *call("b:y"), *call("c:z")).inertia.hits
-    assert (hits.first_uses, hits.order_1) == (1, (0, 0))
-
-
-def test_another_message_is_another_task() -> None:
-    inertia = state(*call("a:x"), predicted("a:x", "b:y"), UserSaid("next"), *call("b:y")).inertia
-    assert inertia.hits.first_uses == 0
-    assert inertia.called == "b:y"
-
-
-def test_a_persons_call_is_nothing_that_a_model_did() -> None:
-    inertia = state(*call("a:x"), predicted("a:x", "b:y"), *call("b:y", by="user")).inertia
-    assert (inertia.called, inertia.hits.first_uses) == ("a:x", 0)
+def test_another_message_is_another_task_and_a_persons_call_is_none_of_the_models() -> None:
+    assert state(*call("a:x"), *call("b:y", by="user")).inertia.called == "a:x"
+    assert state(*call("a:x"), UserSaid("next")).inertia.called == ""
 
 
 def test_a_tool_bound_ahead_says_so_until_it_is_called() -> None:

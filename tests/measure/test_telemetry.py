@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
 
 from inspector.clients.miss import MissCause
 from inspector.core.budget import TokenParts
@@ -15,7 +15,6 @@ from inspector.core.events import (
     CallRetried,
     CallStarted,
     CatalogBuilt,
-    CatalogEntry,
     Event,
     GateApplied,
     GateScore,
@@ -32,7 +31,6 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.fold import fold
 from inspector.core.ranking import Answer, Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.turns import turns
 from inspector.measure.bootstrap import share_estimate
@@ -218,36 +216,21 @@ def test_predictions_are_scored_on_the_first_use_of_a_tool_beside_plainer_rules(
     assert [found.three[rule].held for rule in found.three] == [1, 0, 1]
 
 
-_THREE = (LATE, ALL, POST)
-_three = st.sampled_from(_THREE)
-_some = st.lists(_three, max_size=3).map(tuple)
-_predicting = st.one_of(
-    st.builds(
-        NextPredicted,
-        after=_three,
-        predicted=st.lists(st.builds(Guess, tool=_three, probability=st.just(0.5)), max_size=3).map(tuple),
-        threshold=st.just(0.3),
-        most_used=_some,
-        same_server=_some,
-    ),
-    st.builds(CallStarted, st.just("c"), _three, st.just({})),
-    st.builds(CallFinished, st.just("c"), _three, st.booleans(), st.just("")),
-    st.just(UserSaid("hi")),
+@pytest.mark.parametrize(
+    ("between", "scored"),
+    [
+        ((), [(1, 1)]),
+        # Only the next call, the model's own, for the same message.
+        ((call(POST),), [(0, 1)]),
+        ((CallStarted("c", LATE, {}, "user"),), [(1, 1)]),
+        ((UserSaid("next"),), [(0, 0)]),
+    ],
 )
-
-
-@given(st.lists(_predicting, max_size=30))
-def test_predictions_are_scored_as_the_session_itself_scores_them(stream: list[Event]) -> None:
-    catalog = CatalogBuilt("", tuple(CatalogEntry(tool, 1, True) for tool in _THREE), "", 1, 1)
-    whole = records([catalog, *stream])
-    hits, found = fold(whole).inertia.hits, telemetry(turns(whole)).inertia
-    assert found.first["order_1"].count == hits.first_uses
-    for rule, (first, three) in (
-        ("order_1", hits.order_1),
-        ("most_used", hits.most_used),
-        ("same_server", hits.same_server),
-    ):
-        assert (found.first[rule].held, found.three[rule].held) == (first, three)
+def test_a_prediction_is_scored_by_the_models_next_call_for_its_message(
+    between: tuple[Any, ...], scored: list[tuple[int, int]]
+) -> None:
+    found = counted(turn(call(ALL), _prediction(ALL, LATE), *between, call(LATE))).inertia
+    assert [(found.first["order_1"].held, found.first["order_1"].count)] == scored
 
 
 def test_retries_and_substitutes_are_counted_by_tool_and_by_what_they_were_for() -> None:

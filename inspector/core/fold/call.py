@@ -1,6 +1,5 @@
 """What events of calls change: costs, uses, approvals, counts, breakers, predictions, versions."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.core.definition import judged
@@ -21,12 +20,11 @@ from inspector.core.events import (
     ModelRequested,
     ModelResponded,
     ModelRetried,
-    NextPredicted,
     ToolSubstituted,
     VersionTold,
 )
 from inspector.core.fold.tool import evolve, step, with_tool
-from inspector.core.session import CallCost, Hits, InertiaState, SessionState
+from inspector.core.session import CallCost, InertiaState, SessionState
 
 
 @step.register
@@ -71,23 +69,9 @@ def _tool_substituted(_event: ToolSubstituted, state: SessionState) -> SessionSt
     return evolve(state, substitutions=state.substitutions + 1)
 
 
-# Only the first use of a tool is scored: a tool that was called before is bound as a rule, and half of all
-# calls are of the tool called last, which anybody could tell.
-
-_TOP = 3
-
-
-@step.register
-def _next_predicted(event: NextPredicted, state: SessionState) -> SessionState:
-    return evolve(state, inertia=replace(state.inertia, predicted=event))
-
-
 def with_call(state: SessionState, tool_id: str) -> SessionState:
     """The state as the model calls a tool."""
     inertia = state.inertia
-    is_first = tool_id not in state.used
-    if is_first and inertia.predicted is not None and inertia.predicted.after == inertia.called:
-        inertia = replace(inertia, hits=scored(inertia.hits, inertia.predicted, tool_id))
     known = state.known(tool_id)
     if known is not None and known.is_ahead:
         inertia = replace(inertia, used=inertia.used | {tool_id})
@@ -96,22 +80,7 @@ def with_call(state: SessionState, tool_id: str) -> SessionState:
 
 def with_message(inertia: InertiaState) -> InertiaState:
     """What is left as the user says something: another task, which begins with no call."""
-    return replace(inertia, called="", predicted=None)
-
-
-def scored(hits: Hits, said: NextPredicted, tool_id: str) -> Hits:
-    """The hits with those of one more first use of a tool, after a prediction."""
-    return Hits(
-        hits.first_uses + 1,
-        _counted(hits.order_1, [one.tool for one in said.predicted], tool_id),
-        _counted(hits.most_used, said.most_used, tool_id),
-        _counted(hits.same_server, said.same_server, tool_id),
-    )
-
-
-def _counted(so_far: tuple[int, int], guesses: Sequence[str], tool_id: str) -> tuple[int, int]:
-    first, three = so_far
-    return first + (tool_id in guesses[:1]), three + (tool_id in guesses[:_TOP])
+    return replace(inertia, called="")
 
 
 @step.register

@@ -30,8 +30,7 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.fold.call import breaker_status, scored
-from inspector.core.session import Hits
+from inspector.core.fold.call import breaker_status
 from inspector.core.tool import server_of
 from inspector.core.turns import Session, Turn
 from inspector.measure.telemetry.cell import Cases, Sample
@@ -204,6 +203,7 @@ RULES = {
     "most_used": "most used overall",
     "same_server": "most used on the same server",
 }
+_TOP = 3
 
 
 class InertiaCount:
@@ -251,11 +251,10 @@ class InertiaCount:
     def _call(self, session: str, tool: str) -> None:
         said = self._said
         if said is not None and tool not in self._used and said.after == self._called:
-            hits = scored(Hits(), said, tool)
-            for rule in RULES:
-                first, three = getattr(hits, rule)
-                self.first[rule].add(session, first)
-                self.three[rule].add(session, three)
+            graph = tuple(one.tool for one in said.predicted)
+            for rule, named in zip(RULES, (graph, said.most_used, said.same_server), strict=True):
+                self.first[rule].add(session, tool in named[:1])
+                self.three[rule].add(session, tool in named[:_TOP])
         if tool in self._waiting:
             self._waiting.discard(tool)
             self.ahead.add(session, 1, 0)

@@ -1,7 +1,7 @@
 """The telemetry page: statistics of the session that is shown, or of all that are recorded."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import ClassVar
 
@@ -20,11 +20,13 @@ from inspector.app.replay import Replay
 from inspector.app.stream import View
 from inspector.clients.miss import Backlog
 from inspector.core.error import BreakerState, BreakerStatus
+from inspector.core.inertia import Aging
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.report import Section, Table
 from inspector.core.turns import turns
 from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry
 from inspector.measure.telemetry.section import MOST, overview, sections
+from inspector.reliability.flow import flows, following
 from inspector.session.view import SessionView
 from widgets import plain
 
@@ -38,7 +40,8 @@ NOTHING = (
 )
 NO_SESSIONS = "No sessions recorded yet. Press 1 for Chat, or press i on the sessions page to import some."
 EMPTY = {
-    "inertia": "No predictions recorded: only the stack profile predicts which tool comes next.",
+    "inertia": "No predictions recorded: only the stack profile predicts which tool comes next. "
+    "Press a to see which tools are called after which in all recorded sessions.",
     "backlog": "No unmet requests: every search, if any, led to a call.",
 }
 NO_BREAKER = "No circuit breaker has changed state. The stack profile turns them on."
@@ -63,12 +66,15 @@ class Shown:
     is_empty: bool
 
     @staticmethod
-    def of(gathered: Telemetry, *, is_all: bool) -> "Shown":
-        """Take what is drawn of the statistics."""
+    def of(gathered: Telemetry, *, is_all: bool, followed: tuple[Table, ...] = ()) -> "Shown":
+        """Take what is drawn of the statistics; `followed` says which tools are called after which."""
         used = gathered.turns or gathered.discovery.searches or gathered.calls.all.calls.count
         return Shown(
             overview(gathered),
-            sections(gathered),
+            tuple(
+                replace(one, tables=(*one.tables, *followed)) if one.id == "inertia" else one
+                for one in sections(gathered)
+            ),
             tuple(gathered.reliability.breakers.values()),
             gathered.discovery.backlog.groups[:MOST],
             is_all,
@@ -178,6 +184,7 @@ class TelemetryScreen(GroupedPage):
         "This session is counted live; a replay counts up to the moment shown.",
         "95 %: the Wilson interval of a share. With several sessions, each session is one cluster.",
         "A search led to no call if none of its results was called before the turn ended.",
+        "inertia, over all sessions: which tools each agent called after which, and how sure that is.",
         "r rereads all sessions, esc stops reading. `toolsight sessions metrics` prints the same.",
     )
     groups = GROUPS
@@ -257,10 +264,20 @@ class TelemetryScreen(GroupedPage):
 
     def action_again(self) -> None:
         """Read all sessions, in a thread."""
-        replay = self.context.replay
+        replay, library, settings = (
+            self.context.replay,
+            self.context.parts.flows,
+            self.session.settings.inertia,
+        )
+        aging = Aging(self.session.retrieval.clock.now(), settings.half_life_days)
+
+        def followed(job: Job) -> tuple[Table, ...]:
+            graphs = library.graphs(settings.seed, job.stopped) if library is not None else {}
+            return tuple(map(following, flows(graphs, aging)))
+
         self.run_stoppable(
             "telemetry",
-            lambda job: _of_all(replay, job),
+            lambda job: _of_all(replay, followed, job),
             self._take,
             failed=lambda error: self.write(failure_line(error)),
         )
@@ -279,7 +296,7 @@ def _of_one(session: SessionView, job: Job) -> Shown:
     return Shown.of(telemetry(turns(records)), is_all=False)
 
 
-def _of_all(replay: Replay, job: Job) -> Shown:
+def _of_all(replay: Replay, followed: Callable[[Job], tuple[Table, ...]], job: Job) -> Shown:
     """Read one session after another; none of them stays in memory."""
     gathered = Telemetry()
     found = replay.sessions()
@@ -290,4 +307,4 @@ def _of_all(replay: Replay, job: Job) -> Shown:
         for turn in turns(records):
             gathered.add(turn)
         job.report(number, len(found))
-    return Shown.of(gathered.end(), is_all=True)
+    return Shown.of(gathered.end(), is_all=True, followed=followed(job))
