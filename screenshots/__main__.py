@@ -97,9 +97,6 @@ async def xray(pilot: Pilot[None]) -> None:
     await pilot.press("r")
     await pilot.pause(25.0)
     save(pilot, "bench")
-    await pilot.press("v")
-    await pilot.pause(12.0)
-    save(pilot, "calibration")
 
 
 async def loop(pilot: Pilot[None], bench: Workbench) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from inspector.core.ranking import SearchReport, SearchRequest
 
 if TYPE_CHECKING:
-    from inspector.measure.evalset import LiveBench
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,6 @@ PLACES: tuple[Place, ...] = (
         "Lab",
         (
             PageInfo("bench", "benchmark", "Measure how well every ranker finds the right tools."),
-            PageInfo("threshold", "threshold", "The confidence an answer needs.", view_of="bench"),
             PageInfo("runs", "recorded runs", "Recorded sessions under three profiles.", view_of="bench"),
             PageInfo("scenarios", "scenarios", "Run scenarios; see what the guards count."),
         ),
@@ -119,7 +118,6 @@ SCREENS: Mapping[str, str] = {
     "sessions": "trace.sessions:SessionsScreen",
     "telemetry": "trace.telemetry:TelemetryScreen",
     "bench": "lab.bench:BenchScreen",
-    "threshold": "lab.calibration:CalibrationScreen",
     "runs": "lab.recorded:RecordedRunsScreen",
     "scenarios": "lab.scenario:GuardLabScreen",
 }
@@ -309,15 +307,6 @@ class TracePage(Destination):
 
     page = "timeline"
     session_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdPage(Destination):
-    """The threshold of a ranker, measured at once; `live` has requests that are gathered already."""
-
-    page = "threshold"
-    ranker: str
-    live: "LiveBench | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,7 @@ from inspector.core.ports import Clock
 from inspector.core.redaction import clean, open_private
 from inspector.core.tool import Tool
 from inspector.core.turns import Search, ToolCall, turns
-from inspector.measure.calibrate import Calibration, calibrate
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Report
-from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.generate import numbered, query_key
 from inspector.search.index import ToolIndex
 from inspector.search.retrieval import Retrieval
@@ -278,13 +276,6 @@ class LiveBench:
             rankers, lambda: None if semantics is None else semantics.anew(), self.clock, report, cancelled
         )
         return bench.over(self.dataset, self.index)
-
-    def calibrate(
-        self, ranker: str, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
-    ) -> Calibration | None:
-        """Calibrate a ranker's threshold, see `calibrate`. Raises ToolsightError."""
-        rankers = CatalogRankers(self.index, self.dataset.settings)
-        return calibrate(rankers, self.evalset, ranker_name=ranker, progress=progress, cancelled=cancelled)
 
 
 def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:

@@ -1,4 +1,4 @@
-"""The bench page, its requests and the calibration, driven by keys."""
+"""The bench page, and its requests, driven by keys."""
 
 import json
 import threading
@@ -11,9 +11,7 @@ from textual.pilot import Pilot
 from inspector.access.reach import EvalCase
 from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.bench_text import DEFAULT_RANKERS, Running, State, running, status
-from inspector.app.pages.lab.calibration import CalibrationScreen
 from inspector.core.tool import Tool
-from inspector.measure.calibrate import threshold_of
 from tests.support.app import app_rig, goes, said, until
 from tests.support.hostile import KINDS
 from tests.support.memory_servers import MemoryServer
@@ -131,10 +129,6 @@ async def test_hostile_tools_and_requests_do_no_harm() -> None:
                 await pilot.press("down")
             await pilot.press("escape")
             assert not dangerous("".join(lines(pilot.app)))
-        await pilot.press("v")
-        await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
-        await until(pilot, lambda: bool(_list(pilot).records))
-        assert not dangerous("".join(lines(pilot.app)))
 
 
 async def test_results_of_tools_that_changed_are_marked() -> None:
@@ -177,46 +171,6 @@ async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> N
     assert (tmp_path / "bench.md").read_text().startswith("| data set")
     assert len(json.loads((tmp_path / "bench.json").read_text())) == 6
     assert (tmp_path / "bench.csv").read_text().startswith("dataset,")
-
-
-async def calibrated(pilot: Pilot[None], *keys: str) -> None:
-    await opened(pilot)
-    await pilot.press(*keys, "v")
-    await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
-    await until(pilot, lambda: bool(_list(pilot).records))
-
-
-async def test_v_draws_the_curve_with_the_cursor_on_the_best_threshold() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await calibrated(pilot)
-        assert _list(pilot).records[0].key == "0.01"
-        current = _list(pilot).current
-        assert current is not None
-        assert "★" in str(current.cells[0])
-        assert "hybrid: confidence threshold" in said(pilot, "#calibration-facts")
-        assert "F1, solid" in said(pilot, "#curve")
-
-
-@pytest.mark.parametrize("ranker", ["hybrid", "dense"])
-async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranker: str) -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        await calibrated(pilot)
-        if ranker == "dense":
-            await pilot.press("n")
-            await until(pilot, lambda: "cosine" in said(pilot, "#calibration-facts"))
-            await until(pilot, lambda: bool(_list(pilot).records))
-        _list(pilot).move_to("0.52")
-        await pilot.press("a")
-        assert threshold_of(rig.bench.settings, ranker) == 0.52
-        current = _list(pilot).current
-        assert current is not None
-        assert "●" in str(current.cells[0])
-        await pilot.press("y")
-        setting = "min_probability" if ranker == "hybrid" else "iso_threshold"
-        copied = json.loads(f"{{{pilot.app.clipboard}}}")["settings"]["discovery"]
-        assert copied[setting] == 0.52
-        assert copied == {name: getattr(rig.bench.settings.discovery, name) for name in copied}
-        assert ranker == "hybrid" or "min_closest" not in copied
 
 
 RUNNING = Running("dense", 3, 6, 60, 234, 4.2)

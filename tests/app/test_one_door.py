@@ -5,7 +5,6 @@ from textual.widgets import Input
 
 from inspector.app.pages.find.rankers import RankerDialog
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.lab.calibration import CalibrationScreen
 from tests.support.app import app_rig, goes, until
 from tests.support.fakes import says
 from tests.support.memory_vectors import MemoryEmbedder
@@ -39,24 +38,6 @@ async def test_a_ranker_chosen_on_the_search_page_is_an_event_and_outlives_anoth
         assert rig.bench.settings.discovery.ranker == "bm25"
         rig.bench.policy.set("binding.capacity", 3)
         assert rig.bench.retrieval.ranker_name == "bm25"
-
-
-async def test_a_threshold_chosen_on_the_curve_is_an_event_and_outlives_another_setting() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        await goes(pilot, "bench")
-        await until(pilot, lambda: "bench" in type(pilot.app.screen).__name__.lower())
-        await pilot.press("v")
-        await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
-        await until(pilot, lambda: bool(pilot.app.screen.query("#points")))
-        await until(pilot, lambda: pilot.app.screen.query_one("#points").current is not None)  # type: ignore[attr-defined]
-        pilot.app.screen.query_one("#points").focus()
-        before = rig.bench.settings.discovery.min_probability
-        await pilot.press("home", "a")
-        assert ("discovery.min_probability",) in _changes(rig)
-        chosen = rig.bench.settings.discovery.min_probability
-        assert chosen != before
-        rig.bench.policy.set("binding.capacity", 3)
-        assert rig.bench.retrieval.rules.threshold == chosen
 
 
 async def test_choosing_a_ranker_in_a_replay_leaves_the_live_session_as_it_was() -> None:

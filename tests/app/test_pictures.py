@@ -27,7 +27,6 @@ from inspector.app.pages.cost.budget import BudgetScreen
 from inspector.app.pages.cost.machine import MachineScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
-from inspector.app.pages.lab.calibration import CalibrationScreen
 from inspector.app.pages.lab.recorded import RecordedRunScreen, RecordedRunsScreen
 from inspector.app.pages.lab.scenario import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
@@ -223,7 +222,7 @@ def _wired() -> Shown:
 # From the view that a tool opens with to its form.
 CALL = ("right",) * 4 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
-PLAYED = (Goes("bench"), "o", Shows("5 runs played"))
+PLAYED = (Goes("bench"), "v", Shows("5 runs played"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(
         SessionScreen,
@@ -381,9 +380,6 @@ PAGES: Mapping[str, Picture] = {
     ),
     "bench": Picture(BenchScreen, _office, _acts(*MEASURED)),
     "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),
-    "calibration": Picture(
-        CalibrationScreen, _office, _acts(*MEASURED[:2], "v", Shows("confidence threshold"))
-    ),
     "recorded-runs": Picture(
         RecordedRunsScreen,
         lambda: Shown(runs=few_runs()),

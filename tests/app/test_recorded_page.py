@@ -76,7 +76,7 @@ def two(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def opened(
-    source: RunSource | None, stored: Sequence[Record] = (), *, key: str = "o"
+    source: RunSource | None, stored: Sequence[Record] = (), *, key: str = "v"
 ) -> AsyncGenerator[Pilot[None], None]:
     """The page, after its key on the benchmark page."""
 

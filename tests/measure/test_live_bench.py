@@ -84,13 +84,6 @@ async def test_the_threshold_of_a_ranker_changes_what_it_finds() -> None:
     assert retrieval.search(SearchRequest("mow the lawn"), bound=()).report.answer is Answer.NOTHING
 
 
-async def test_a_session_is_calibrated_over_its_own_requests() -> None:
-    live = LiveBench.of(await searching(*CASES, embedder=MemoryEmbedder()))
-    found = live.calibrate("hybrid", lambda _done, _total: None, lambda: False)
-    assert found is not None
-    assert (found.possible, found.impossible) == (1, 1)
-
-
 def test_refusals_and_wrong_answers_come_before_a_right_tool_at_a_low_rank() -> None:
     wanted = (frozenset({"s:a"}),)
     cases = tuple(EvalCase(str(place), "q", wanted if place != 3 else ()) for place in range(5))

@@ -31,62 +31,35 @@ class Curve:
     period: int = 1
 
 
-def _one_decimal(value: float) -> str:
-    return f"{value:.1f}"
-
-
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The vertical axis from 0 to `top`, and the format of its numbers."""
 
-    top: float = 1.0
-    text: Callable[[float], str] = _one_decimal
+    top: float
+    text: Callable[[float], str]
 
     def share(self, value: float) -> float:
         """Return a value's position between the ends, clamped to 0 and 1."""
         return min(max(value / self.top, 0.0), 1.0) if self.top > 0 else 0.0
 
 
-_UNIT = Scale()
+def plot(
+    curves: Sequence[Curve], first: int, last: int, width: int, height: int, scale: Scale
+) -> list[Content]:
+    """Draw the curves over the numbers from `first` to `last`, in lines of at most `width` cells.
 
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """The horizontal axis from `start` to `stop`; `marks` are signs below it, by value.
-
-    `ticks` are the numbered values; if empty, five are spread from end to end.
-    """
-
-    start: float
-    stop: float
-    marks: Mapping[float, tuple[str, str]]
-    cursor: float | None = None
-    ticks: Sequence[float] = ()
-    text: Callable[[float], str] = _one_decimal
-
-    def column(self, value: float, width: int) -> int:
-        """Return the cell of a value, clamped to the ends."""
-        span = self.stop - self.start
-        share = (value - self.start) / span if span else 0.0
-        return round(min(max(share, 0.0), 1.0) * (width - 1))
-
-
-def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int, scale: Scale = _UNIT) -> Content:
-    """Draw the curves with both axes: `height` lines of dots and three below, at most `width` cells wide.
-
-    A cell where curves cross has the color of the first one.
+    There are `height` lines of dots, and two below. A cell where curves cross has the color of the first one.
     """
     marked = {height - 1: 0.0, (height - 1) // 2: scale.top / 2, 0: scale.top}
     levels = {row: scale.text(value) for row, value in marked.items()}
     label = max(_LEAST_LABEL, *map(len, levels.values()))
     room = max(width - label - len(curves) - 2, 1)
     cells = _cells(curves, room, height, scale)
-    at = None if axis.cursor is None else axis.column(axis.cursor, room)
     ends = [_end(curve, height, scale) for curve in curves]
     lines = [
         Content.assemble(
             (f"{levels.get(row, ''):>{label}}{'┤' if row in levels else '│'}", MUTED),
-            *_row(cells, row, room, at),
+            *(_cell(cells, column, row) for column in range(room)),
             " ",
             *(
                 (curve.letter, f"bold {curve.style}")
@@ -96,18 +69,12 @@ def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int, scale: Sc
         )
         for row in range(height)
     ]
-    return Content("\n").join([*lines, *_below(axis, room, label)])
+    return [*lines, *_below(first, last, room, label)]
 
 
-def _row(
-    cells: Mapping[tuple[int, int], tuple[int, str]], row: int, room: int, cursor: int | None
-) -> Iterator[tuple[str, str]]:
-    for column in range(room):
-        bits, style = cells.get((column, row), (0, ""))
-        if bits:
-            yield chr(_BRAILLE + bits), style
-        else:
-            yield ("┊", "$accent") if column == cursor else (" ", "")
+def _cell(cells: Mapping[tuple[int, int], tuple[int, str]], column: int, row: int) -> tuple[str, str]:
+    bits, style = cells.get((column, row), (0, ""))
+    return (chr(_BRAILLE + bits), style) if bits else (" ", "")
 
 
 def _cells(
@@ -159,26 +126,16 @@ def _end(curve: Curve, height: int, scale: Scale) -> int:
     return round((1 - scale.share(last)) * (height * _DOTS_Y - 1)) // _DOTS_Y
 
 
-def _below(axis: Axis, room: int, label: int) -> list[Content]:
-    """Return the axis, the marks and the numbers."""
-    step = (axis.stop - axis.start) / (_TICKS - 1)
-    ticks = axis.ticks or [axis.start + step * number for number in range(_TICKS)]
+def _below(first: int, last: int, room: int, label: int) -> Iterator[Content]:
+    """The axis and its numbers."""
     line, numbers = ["─"] * room, [" "] * room
-    for tick in ticks:
-        column = axis.column(tick, room)
+    for tick in whole_ticks(first, last):
+        column = round((tick - first) / max(last - first, 1) * (room - 1))
         line[column] = "┴"
-        text = axis.text(tick)
-        start = min(max(column - len(text) // 2, 0), max(room - len(text), 0))
-        numbers[start : start + len(text)] = text
-    marks: dict[int, tuple[str, str]] = {}
-    for value, mark in axis.marks.items():
-        marks.setdefault(axis.column(value, room), mark)
-    indent = " " * label
-    return [
-        Content.styled(f"{indent}└{''.join(line)}", MUTED),
-        Content.assemble(f"{indent} ", *(marks.get(column, " ") for column in range(room))),
-        Content.styled(f"{indent} {''.join(numbers)}", MUTED),
-    ]
+        start = min(max(column - len(str(tick)) // 2, 0), max(room - len(str(tick)), 0))
+        numbers[start : start + len(str(tick))] = str(tick)
+    yield Content.styled(f"{' ' * label}└{''.join(line)}", MUTED)
+    yield Content.styled(f"{' ' * label} {''.join(numbers)}", MUTED)
 
 
 def round_above(value: float) -> float:
@@ -189,9 +146,11 @@ def round_above(value: float) -> float:
     return next((step * size for step in _ROUND if step * size >= value), 10 * size)
 
 
-def whole_ticks(first: int, last: int) -> list[float]:
+def whole_ticks(first: int, last: int) -> list[int]:
     """Return at most five whole numbers from end to end."""
     steps = min(last - first, _TICKS - 1)
-    if steps <= 0:
-        return [float(first)]
-    return [float(round(first + (last - first) * number / steps)) for number in range(steps + 1)]
+    return (
+        [first + round((last - first) * number / steps) for number in range(steps + 1)]
+        if steps > 0
+        else [first]
+    )

@@ -12,7 +12,7 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.budget import fact, flow
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
-from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
+from inspector.app.draw.plot import Curve, Scale, plot, round_above
 from inspector.clients.finding import answer_line, input_line, reported_dollars, reported_hit_rate
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, money_decimals, percent, signed, signed_percent, tokens
@@ -36,7 +36,8 @@ def price_facts(prices: Prices | None, model: str) -> list[Content]:
 
 
 _DISCOVERY, _STATIC = "$success", "$foreground 60%"
-_BELOW, _LEGEND = 3, 1
+# The legend, and the axis with its numbers.
+_AROUND = 3
 _LEAST = 3
 _LEAST_TOP = 10.0
 NO_PLOT = "No model calls yet. Send a message in Chat; each call is plotted here next to static binding."
@@ -50,12 +51,8 @@ def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
     static = [float(cost.static_tools) for cost in costs]
     scale = Scale(round_above(max(*spent, *static, _LEAST_TOP)), lambda value: tokens(round(value)))
     curves = (Curve("D", spent, _DISCOVERY), Curve("S", static, _STATIC, drawn=3, period=5))
-    first, last = costs[0].call, costs[-1].call
-    axis = Axis(first, last, {}, ticks=whole_ticks(first, last), text=lambda value: f"{value:.0f}")
-    lines = max(height - _BELOW - _LEGEND + 1, _LEAST)
-    drawn = plot(curves, axis, width, lines, scale).split("\n")
-    # This axis has no marks below it.
-    kept = [line for row, line in enumerate(drawn) if row != lines + 1]
+    lines = max(height - _AROUND, _LEAST)
+    drawn = plot(curves, costs[0].call, costs[-1].call, width, lines, scale)
     legend = Content.assemble(
         ("D", f"bold {_DISCOVERY}"),
         f" with discovery {tokens(costs[-1].parts.discovery_tokens)}   ",
@@ -63,7 +60,7 @@ def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
         f" static {tokens(costs[-1].static_tools)}   ",
         ("tool tokens per model call", MUTED),
     )
-    return Content("\n").join([legend.truncate(width, ellipsis=True), *kept])
+    return Content("\n").join([legend.truncate(width, ellipsis=True), *drawn])
 
 
 COLUMNS = (

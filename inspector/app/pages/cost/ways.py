@@ -14,7 +14,7 @@ from inspector.app.context import InContext
 from inspector.app.draw.budget import fact, flow
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED, failure_text
-from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
+from inspector.app.draw.plot import Curve, Scale, plot, round_above
 from inspector.core.budget import Prices
 from inspector.core.events import Record as EventRecord
 from inspector.core.number import count, money, money_decimals, percent, tokens
@@ -223,17 +223,16 @@ def way_plot(comparison: DeliveryComparison, width: int, height: int) -> Content
     sums = {cost.delivery: _sums(cost.cached, calls, priced) for cost in comparison.priced.costs}
     top = round_above(max(max(values) for values in sums.values()))
     curves = [Curve(way.value[0].upper(), values, *_LOOKS[way]) for way, values in sums.items()]
-    axis = Axis(1, calls, {}, ticks=whole_ticks(1, calls), text=lambda value: f"{value:.0f}")
     decimals = money_decimals([top / 2])
     scale = Scale(top, lambda value: money(value, decimals) if priced else tokens(round(value)))
-    lines = plot(curves, axis, width, max(height - _AROUND, 3), scale).split("\n")
+    lines = plot(curves, 1, calls, width, max(height - _AROUND, 3), scale)
     names = [
         Content.assemble((way.value[0].upper(), f"bold {_LOOKS[way][0]}"), f" {way.value}")
         for way in Delivery
     ]
     what = f"{'dollars' if priced else 'billed tokens'} so far per model call, with cache"
     legend = Content("  ").join([*names, Content.styled(what, MUTED)]).truncate(width, ellipsis=True)
-    return Content("\n").join([legend, *lines[:-2], lines[-1]])
+    return Content("\n").join([legend, *lines])
 
 
 def _sums(cost: SessionCost, calls: int, priced: bool) -> Sequence[float]:

@@ -12,10 +12,9 @@ from inspector.app.context import Job
 from inspector.app.list_page import ListPage
 from inspector.app.pages.lab import bench_text as content
 from inspector.app.pages.lab.bench_text import DEFAULT_RANKERS, Running, State, page, running
-from inspector.app.place import RunsPage, SearchPage, ThresholdPage
+from inspector.app.place import RunsPage, SearchPage
 from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
-from inspector.measure.calibrate import SETTINGS
 from inspector.measure.evalset import LiveBench
 from inspector.measure.ranker_bench import Measured, csv_text, json_text, markdown
 from inspector.search.ranker_list import RANKERS
@@ -65,8 +64,7 @@ class BenchScreen(ListPage):
     CSS_PATH = "bench.tcss"
     AUTO_FOCUS = "#rankers RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "other_view", "threshold", id="page.view"),
-        Binding("o", "recorded", "recorded runs", id="bench.recorded"),
+        Binding("v", "other_view", "recorded runs", id="page.view"),
         Binding("space", "choose", "choose", id="bench.choose"),
         Binding("r", "run", "run", id="bench.run"),
         Binding("x", "export", "export", id="bench.export"),
@@ -80,8 +78,7 @@ class BenchScreen(ListPage):
         "false yes: impossible requests answered “found”. false no: possible requests that get nothing.",
         "p50 and p95: half of the searches, or 95 % of them, finished within this time.",
         "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
-        "v finds the confidence that a search needs to answer found or closest.",
-        "o plays recorded runs again, yours too, and shows what each profile finds and costs.",
+        "v plays recorded runs again, yours too, and shows what each profile finds and costs.",
         "x exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
     )
 
@@ -199,11 +196,6 @@ class BenchScreen(ListPage):
         self.app.push_screen(BenchRequestScreen(measured, None if first is measured else first))
 
     def action_other_view(self) -> None:
-        """Calibrate the threshold of the ranker under the cursor, or of the default one."""
-        name = self.key if self.key in SETTINGS else next(iter(SETTINGS))
-        self.open(ThresholdPage(name, self._live))
-
-    def action_recorded(self) -> None:
         """Play recorded runs under three profiles."""
         self.open(RunsPage())
 

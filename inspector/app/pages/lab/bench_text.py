@@ -116,7 +116,7 @@ def status(state: State, width: int) -> Content:
             ("✓ ", "$text-success"),
             f"{len(state.measured)} rankers measured.",
             ("  enter lists requests.", MUTED),
-            ("  v finds the threshold.", MUTED),
+            ("  v plays recorded runs.", MUTED),
         )
     return Content.assemble(("r", "bold $text-accent"), f" measures the {state.chosen} chosen rankers.")
 
