@@ -1,6 +1,5 @@
 """The arithmetic of an audit, by hand and over any tools; asking servers; suggestions; growth."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,14 +20,11 @@ from inspector.measure.audit.audit import (
     KEEP,
     SHORTEN,
     UNUSED,
-    Change,
     Pricing,
     audit,
-    changes,
     deferring,
     note,
     tool_tokens,
-    totals,
     without_descriptions,
 )
 from inspector.measure.audit.result import (
@@ -331,45 +327,9 @@ def test_an_unusable_entry_says_what_it_needs() -> None:
     assert stored(spec, MemoryServerMemory()) == told
 
 
-def test_totals_are_those_of_measured_servers() -> None:
-    own = tools("a", 2)
-    found = audit(
-        subject(readings={"a": Reading(own), "b": Reading(reason="gone")}), character_meter(), Pricing()
-    )
-    assert totals([found]) == {KEY: {"a": found.tokens, "b": None}}
-
-
 # Growth
 
 KEY = ("Cursor", "user", "x.json")
-
-
-def change(now: dict[str, int | None], before: dict[str, int | None]) -> Change:
-    (found,) = changes({KEY: now}, {KEY: before})
-    return found
-
-
-def test_a_new_server_counts_as_growth_and_one_that_went_as_none() -> None:
-    assert change({"a": 100, "b": 10}, {"a": 100}).increase == pytest.approx(0.1)
-    assert change({"a": 100}, {"a": 100, "b": 10}).increase == pytest.approx(-10 / 110)
-    assert change({"a": 5}, {"a": 0}).increase == math.inf
-
-
-def test_a_server_that_was_not_measured_both_times_counts_on_neither_side() -> None:
-    found = change({"a": 100, "b": None, "c": 7}, {"a": 100, "b": 50, "c": None})
-    assert (found.before, found.after, found.skipped) == (100, 100, ("b", "c"))
-    assert found.is_compared
-    assert not change({"a": None}, {"a": 50}).is_compared
-    assert not change({"a": None}, {"a": None}).is_compared
-
-
-def test_configurations_that_came_or_went_are_told_and_do_not_exceed() -> None:
-    other = ("Cline", "user", "y.json")
-    came, went = changes({KEY: {"a": 5}}, {other: {"b": 6}})
-    assert came == Change(KEY, None, 5, is_compared=False)
-    assert went == Change(other, 6, None, is_compared=False)
-    assert not came.exceeds(0.0)
-    assert not went.exceeds(0.0)
 
 
 tokens = st.dictionaries(st.sampled_from("abcd"), st.none() | st.integers(0, 1000))

@@ -3,18 +3,15 @@
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from rich.cells import cell_len, set_cell_size
-
 from widgets import visible
 
 WIDTH, HEIGHT = 1280, 720
 # The colors of the dark theme.
 BACKGROUND, INK, DIM, GOOD, BAD = "#16161e", "#c8d3f5", "#8b93b8", "#9ece6a", "#ff9e64"
-BLUE, YELLOW = "#7aa2f7", "#e0af68"
+BLUE = "#7aa2f7"
 LETTER, BOLD_LETTER = 0.56, 0.68
 """The mean width of a sans-serif letter, as a share of the font size."""
 _FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif"
-_ELLIPSIS = "…"
 
 
 def slide(parts: Iterable[str]) -> str:
@@ -32,15 +29,6 @@ def text(
     """Return one line of text whose baseline starts, ends or is centered at a point."""
     attributes = _attributes(x=x, y=y, font_size=size, font_weight=weight, fill=fill, text_anchor=anchor)
     return f'<text{attributes} xml:space="preserve">{escape(visible(words, newlines=False))}</text>'
-
-
-def fitted(words: str, width: float, size: float) -> str:
-    """Shorten a text to one safe line of that width; empty if not even two letters fit."""
-    line = visible(words, newlines=False)
-    cells = int(width / (size * LETTER))
-    if cell_len(line) <= cells:
-        return line
-    return set_cell_size(line, cells - 1).rstrip() + _ELLIPSIS if cells >= len("ab…") else ""
 
 
 def box(x: float, y: float, width: float, height: float, fill: str, *, corner: float = 0) -> str:
