@@ -1,14 +1,14 @@
-"""`toolsight sessions next`: what follows what in recorded sessions, seed files and scored runs."""
+"""`toolsight sessions next`: what follows what in recorded sessions; an export is a seed."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from inspector.core.events import CallStarted, Record, UserSaid
+from inspector.core.inertia import Aging
+from inspector.reliability.inertia_seed import load_seeds
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
-from tests.support import recordings
 
 CALLS = ("shop:list", "shop:list", "mail:send")
 
@@ -36,19 +36,7 @@ def test_an_export_is_read_as_a_seed(toolsight: Toolsight, recorded: Path, tmp_p
     exported = toolsight("sessions", "next", "--export", "--half-life", "0", "--db", str(recorded))
     file = tmp_path / "export.json"
     file.write_text(exported.stdout)
-    done = toolsight("sessions", "next", "--check", str(file), "--json")
-    (persona,) = json.loads(done.stdout)
-    assert (persona["persona"], persona["tasks"]) == ("toolsight", 1)
-    pairs = [(one["after"], one["tool"], one["count"]) for one in persona["transitions"]]
-    assert pairs == [("shop:list", "mail:send", 1), ("shop:list", "shop:list", 1)]
-
-
-def test_recorded_runs_are_scored_beside_the_rules_to_beat(toolsight: Toolsight, tmp_path: Path) -> None:
-    recordings.toolathlon(tmp_path)
-    told = toolsight("sessions", "next", "--score", str(tmp_path))
-    assert told.exit_code == 0, told.stderr
-    assert "not shipped" in told.stdout
-    said = json.loads(toolsight("sessions", "next", "--score", str(tmp_path), "--json").stdout)
-    assert said["facts"]["runs"] == 1
-    assert {one["left_out"] for one in said["scores"]} == {"the run", "the task"}
-    assert set(said["scores"][0]["hits"]) == {"order 1", "order 1 unfiltered", "most used", "same server"}
+    ((persona, graph),) = load_seeds(file).items()
+    assert (persona, graph.tasks) == ("toolsight", 1)
+    after = graph.after("shop:list", Aging(0.0))
+    assert [(one.tool, one.count) for one in after] == [("mail:send", 1), ("shop:list", 1)]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from docs.benchmark.inertia import ALL, RULES, Ahead, InertiaScore, facts, score
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import wilson
 from inspector.core.ranking import Answer
@@ -19,7 +20,6 @@ from inspector.measure.bootstrap import (
     ratio_estimate,
     share_estimate,
 )
-from inspector.measure.inertia_score import PERSONAS, RULES, Ahead, InertiaScore, facts, score
 from inspector.measure.ranker_bench import Measured, Row
 from inspector.measure.run import CaseRun, Run, Share, summarise
 from inspector.measure.standing import difference, standings
@@ -191,9 +191,6 @@ def test_repeated_attempts_at_a_task_do_not_narrow_an_interval() -> None:
     assert ratio_estimate(ten) == found
     assert found is not None
     assert found.clusters == 12
-
-
-ALL = next(iter(PERSONAS))
 
 
 def run(name: str, task: str, *tools: str, model: str = "") -> RecordedRun:

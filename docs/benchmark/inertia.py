@@ -2,17 +2,27 @@
 
 What a rule is asked is left out of what it learns: the run alone, as when tasks come back, or every attempt
 at its task, as when each is new. Only first uses are scored: a tool that was called before is bound.
+`python -m docs.benchmark.inertia FOLDER` prints the tables of "How well the next tool can be predicted" in
+docs/papers/composition.md, from recordings in the formats of `toolsight bench runs`.
 """
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
+from inspector.cli.table import Progress, say_report
 from inspector.core.inertia import Aging, InertiaGraph
+from inspector.core.number import percent
 from inspector.core.ports import TaskCalls
+from inspector.core.report import NOTHING, Column, Table
 from inspector.core.tool import server_of
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate, ratio_estimate
+from inspector.scenario.recording import read_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +95,7 @@ PERSONAS: Mapping[str, Persona] = {
     "task group": lambda run: run.task.partition("__")[0] if "__" in run.task else "",
 }
 """Ways to decide whose habits a run shows."""
+ALL = next(iter(PERSONAS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,3 +264,41 @@ def _ahead(
         ratio_estimate((task, float(not is_used), 1.0) for task, _, is_used in bound),
         ratio_estimate(covered),
     )
+
+
+def report(source: str, runs: Sequence[RecordedRun]) -> Iterator[str | Table]:
+    """The facts, and what every rule predicts: with each way to choose personas that separates the runs."""
+    told = facts(runs)
+    yield f"{source}: {told.runs:,} runs, {told.tasks:,} tasks, {told.calls:,} calls of {told.tools:,} tools"
+    yield f"{told.transitions:,} transitions: {_share(told.same)} stay, {_share(told.first)} go to a new tool"
+    ways = [name for name, of in PERSONAS.items() if name == ALL or len({of(run) for run in runs}) > 1]
+    scores = [score(runs, name, by_task=by_task) for name in ways for by_task in (False, True)]
+    learned = (Column("learned from", "persona"), Column("left out", "left_out"))
+    hits = (Column(f"{rule}, top {cut}", partial(_hit, rule, cut)) for rule in RULES for cut in CUTS)
+    yield Table.of((*learned, *hits), scores, "First uses predicted in the top one and the top three")
+    title = "Bound ahead after a call, each tool once per run and never one already called"
+    headers = ("learned from", "left out", "from", "bound", "not next", "never called", "covers")
+    yield Table(title, headers, tuple(row for one in scores for row in _wasted(one)))
+
+
+def _hit(rule: str, cut: int, one: InertiaScore) -> str:
+    return _share(one.hits[rule][cut])
+
+
+def _wasted(one: InertiaScore) -> Iterator[tuple[Any, ...]]:
+    for ahead in one.ahead:
+        shares = map(_share, (ahead.unused_next, ahead.unused, ahead.covered))
+        yield (one.persona, one.left_out, f"{ahead.by} {ahead.level:g}", f"{ahead.bound:,}", *shares)
+
+
+def _share(value: Estimate | None) -> str:
+    """A share and its 95 % bootstrap interval over tasks."""
+    if value is None:
+        return NOTHING
+    return f"{percent(value.mean, 1)} [{value.low * 100:.0f}, {value.high * 100:.0f}]"
+
+
+if __name__ == "__main__":
+    with Progress() as progress:
+        found = read_runs(Path(sys.argv[1]), progress)
+    say_report(report(sys.argv[1], found.runs))
