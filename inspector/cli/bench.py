@@ -1,7 +1,5 @@
 """`toolsight bench`: measures rankers on labelled requests, without the app."""
 
-import json
-import math
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,7 +18,6 @@ from inspector.cli.options import CommandGroup, Options, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, TableLayout, cancellation, say, say_report, side_by_side, write_file
 from inspector.clients.client import Client
-from inspector.config.file import read_bytes
 from inspector.core.error import ConfigError
 from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
@@ -31,13 +28,9 @@ from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Row, 
 from inspector.measure.run import KINDS, Kind
 from inspector.measure.standing import (
     Difference,
-    Mark,
     Standing,
     difference,
-    drops,
-    marks,
     standings,
-    stored_marks,
 )
 from inspector.search.ranker_list import RANKERS, require_ranker
 from inspector.search.semantics import Semantics
@@ -162,13 +155,6 @@ _NO_TERMINAL = (200, 24)
 _Path = click.Path(path_type=Path)
 
 
-def _a_number(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    """Reject NaN: no drop is larger than it, so every drop would pass."""
-    if math.isnan(value):
-        raise click.BadParameter("not a number")
-    return value
-
-
 @click.group(cls=CommandGroup, modules=_COMMANDS, invoke_without_command=True)
 @click.option(
     "--data",
@@ -200,19 +186,6 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
 )
 @click.option("--output", type=_Path, help="Write the report to this file.")
 @click.option(
-    "--baseline",
-    type=_Path,
-    help="Compare nDCG@10 with a file written by --format json; exit with 3 if it dropped.",
-)
-@click.option(
-    "--max-drop",
-    type=click.FloatRange(min=0),
-    default=0.01,
-    show_default=True,
-    callback=_a_number,
-    help="With --baseline: the drop to allow.",
-)
-@click.option(
     "--details",
     type=click.IntRange(min=0),
     default=0,
@@ -233,8 +206,6 @@ def bench(
     count: int | None,
     form: str,
     output: Path | None,
-    baseline: Path | None,
-    max_drop: float,
     details: int,
     embedding_model: str,
     **values: Any,
@@ -251,7 +222,6 @@ def bench(
     if details and (form not in _WITH_DETAILS or len(names) < 2):
         raise click.UsageError("--details needs two rankers and --format text or markdown.")
     chosen = options(**values)
-    stored = _stored(baseline) if baseline else None
     if output is not None and not output.parent.is_dir():
         hint = "Create the folder first."
         raise ConfigError(f"{output} cannot be written: its folder does not exist", hint=hint)
@@ -266,8 +236,6 @@ def bench(
     if not is_complete:
         say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
         sys.exit(Exit.INTERRUPTED)
-    if stored is not None:
-        _compare(rows, stored, max_drop)
 
 
 def _measured(
@@ -318,23 +286,3 @@ def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -
             title = f"{dataset}: {after.run.ranker} - {before.run.ranker}"
             blocks.append(f"\n{difference_report(title, differing, count)}" if differing else "")
     return "".join(blocks)
-
-
-def _stored(path: Path) -> list[Mark]:
-    """Read the marks of a baseline, before hours are spent on measuring. Raises ConfigError."""
-    hint = "Create it with `toolsight bench --format json --output FILE`."
-    try:
-        stored = stored_marks(json.loads(read_bytes(path, "baseline", missing=hint)))
-        drops((), stored, 0.0)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"the baseline {path} is not valid: {error}", hint=hint) from error
-    return stored
-
-
-def _compare(rows: Sequence[Row], stored: Sequence[Mark], max_drop: float) -> None:
-    """Exit with 3 if a mark dropped too far, naming each one that did."""
-    dropped = drops(marks(rows), stored, max_drop)
-    for drop in dropped:
-        say(f"baseline: {drop.ranker} on {drop.dataset}: {drop.reason}", err=True)
-    if dropped:
-        sys.exit(Exit.GATE)

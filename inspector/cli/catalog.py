@@ -1,4 +1,4 @@
-"""`toolsight servers` and `tools`: what every server answers, lists and changed, and the next request."""
+"""`toolsight servers` and `tools`: what every server answers, lists, and the next request."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,10 +15,8 @@ from inspector.cli.table import show
 from inspector.clients.client import Client
 from inspector.clients.verdict import ClientVerdict, verdict_line
 from inspector.core.budget import Budget
-from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
-from inspector.core.events import DefinitionChanged, ServerReady
-from inspector.core.number import count, percent, shown_moment, tokens
+from inspector.core.number import count, percent, tokens
 from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Column, Table, selected
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
@@ -30,7 +28,7 @@ from inspector.session.client_view import verdicts_on
 from inspector.session.setup import exemptions
 from inspector.session.workbench import Workbench
 
-STDERR_LINES, _CHANGED_LINES = 5, 12
+STDERR_LINES = 5
 # What no server is called: every server.
 _EVERY = "\0"
 _FLAW = "what outcome count"
@@ -188,17 +186,12 @@ def _frames(bench: Workbench, server: str) -> tuple[tuple[Frame, ...], int]:
 @click.command()
 @click.argument("tool_id", default="", metavar="[TOOL]")
 @click.option(
-    "--changes",
-    is_flag=True,
-    help="Show what changed since each server's last connection: new, removed and changed tools.",
-)
-@click.option(
     "--request", is_flag=True, help="Show the next request: the manifest and the tools, exactly as sent."
 )
 @as_client
 @shared
 @as_json
-def tools(tool_id: str, changes: bool, request: bool, client: Client | None, **values: Any) -> None:
+def tools(tool_id: str, request: bool, client: Client | None, **values: Any) -> None:
     """List the tools with their tokens and states.
 
     Warns about tools whose name or parameters contradict their annotations. With --client, lists the tools
@@ -208,15 +201,13 @@ def tools(tool_id: str, changes: bool, request: bool, client: Client | None, **v
     \b
     toolsight tools --client codex server.py
     """
-    if changes + request > 1 or ((changes or request) and (tool_id or client is not None)):
-        raise click.UsageError("Use either --changes or --request, without TOOL or --client.")
+    if request and (tool_id or client is not None):
+        raise click.UsageError("Use --request without TOOL or --client.")
     if tool_id and client is None:
         raise click.UsageError("TOOL needs --client. To call a tool, use `toolsight call TOOL`.")
 
     async def work(bench: Workbench) -> None:
-        if changes:
-            _show_changes(bench)
-        elif request:
+        if request:
             _show_request(bench)
         elif client is not None:
             show_catalog_as(bench, client, tool_id)
@@ -279,76 +270,6 @@ def _show_request(bench: Workbench) -> None:
         yield f"tokens counted with {meter.tokenizer.label}"
 
     show(data, report())
-
-
-# What changed since each server was connected last, in words and as JSON.
-
-
-def _show_changes(bench: Workbench) -> None:
-    """Print what every server lists that it did not list last time, from the session's record."""
-    events = [record.event for record in bench.records((ServerReady.kind, DefinitionChanged.kind))]
-    found = [
-        (server, [one for one in events if isinstance(one, DefinitionChanged) and _is_of(one, server)])
-        for server in events
-        if isinstance(server, ServerReady)
-    ]
-    show([_changes_json(bench, *one) for one in found], _changes(bench, found))
-
-
-def _is_of(change: DefinitionChanged, server: ServerReady) -> bool:
-    return change.tool.partition(":")[0] == server.server
-
-
-def _changes(
-    bench: Workbench, found: Sequence[tuple[ServerReady, Sequence[DefinitionChanged]]]
-) -> Iterator[str]:
-    if not any(server.added or server.removed or changes for server, changes in found):
-        yield f"No changes in {count(len(found), 'server')}."
-    for server, changes in found:
-        if not (server.added or server.removed or changes):
-            continue
-        since = f" since {shown_moment(server.since)} UTC" if server.since else ""
-        yield f"{server.server}{since}"
-        yield from (f"  + {name}" for name in server.added)
-        yield from (f"  - {name}" for name in server.removed)
-        for change in changes:
-            yield from _change(bench, change)
-
-
-def _change(bench: Workbench, change: DefinitionChanged) -> Iterator[str]:
-    yield f"  ~ {change.tool}: {'wording only' if change.verdict == 'words' else change.verdict}"
-    yield from (f"      {reason}" for reason in change.reasons)
-    for gone, new in _lines(bench, change)[:_CHANGED_LINES]:
-        yield f"      - {gone}".rstrip()
-        yield f"      + {new}".rstrip()
-    if change.others:
-        yield f"  and {count(change.others, 'more tool')} changed"
-
-
-def _lines(bench: Workbench, change: DefinitionChanged) -> list[tuple[str, str]]:
-    versions = bench.state.definitions
-    before, after = versions.get(change.before), versions.get(change.after)
-    if before is None or after is None:
-        return []
-    return [
-        (f"{part.part} {gone}" if gone else "", f"{part.part} {new}" if new else "")
-        for part in definition_changes(before, after)
-        for gone, new in part.lines
-    ]
-
-
-def _changes_json(
-    bench: Workbench, server: ServerReady, changes: Sequence[DefinitionChanged]
-) -> dict[str, Any]:
-    keys = "tool verdict reasons breaking:breaking_reasons before after"
-    return {
-        "server": server.server,
-        "since": server.since or None,
-        "added": server.added,
-        "removed": server.removed,
-        "changed": [{**selected(change, keys), "lines": _lines(bench, change)} for change in changes],
-        "others": sum(change.others for change in changes),
-    }
 
 
 def budget_report(budget: Budget) -> Iterator[str | Table]:

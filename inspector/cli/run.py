@@ -153,7 +153,7 @@ MEANINGS = {
     Exit.DONE: "success",
     Exit.FAILED: "a server, tool or model failed, or the output could not be written",
     Exit.USAGE: "the command line, or a file or setting it refers to, is invalid",
-    Exit.GATE: "a gate failed: check, --check or --baseline found a problem",
+    Exit.GATE: "a gate failed: check or --check found a problem",
     Exit.INTERRUPTED: "cancelled with Ctrl+C; other signals exit with 128 plus their number",
 }
 

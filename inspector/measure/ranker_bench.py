@@ -130,7 +130,7 @@ def _interval(share: Share) -> dict[str, float]:
 
 
 def json_text(rows: Sequence[Row]) -> str:
-    """The rows as a JSON document that `toolsight bench --baseline` reads."""
+    """The rows as a JSON document."""
     return f"{json.dumps(json_rows(rows), indent=2)}\n"
 
 

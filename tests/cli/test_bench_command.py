@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -107,39 +106,6 @@ def test_details_without_a_second_ranker_are_refused(run: Run) -> None:
     assert "two rankers" in result.stderr
 
 
-def test_each_drop_is_named_and_gives_its_own_exit_code(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "base.json"
-    rows = stored(run, path, "--ranker", "bm25", "--ranker", "fuzzy")
-    for row in rows:
-        row["ndcg_10"]["mean"] += 0.05
-    path.write_text(json.dumps(rows))
-    result = run("--ranker", "bm25", "--ranker", "fuzzy", "--baseline", str(path))
-    assert result.exit_code == 3
-    assert "bm25 on tiny: 1.050 before, 1.000 now" in result.stderr
-    assert "fuzzy on tiny" in result.stderr
-    allowed = run("--ranker", "bm25", "--ranker", "fuzzy", "--baseline", str(path), "--max-drop", "0.05")
-    assert allowed.exit_code == 0
-
-
-def test_a_drop_that_is_not_a_number_is_refused_because_it_would_allow_every_drop(run: Run) -> None:
-    result = run("--ranker", "bm25", "--max-drop", "nan")
-    assert result.exit_code == 2
-    assert "not a number" in result.stderr
-
-
-@pytest.mark.parametrize("content", [None, "", "{}", "[1]", "\udcff", "[" * 100_000, "NaN"])
-def test_a_missing_or_invalid_baseline_is_reported_before_anything_is_measured(
-    run: Run, tmp_path: Path, content: str | None
-) -> None:
-    path = tmp_path / "base.json"
-    if content is not None:
-        path.write_text(content, errors="surrogateescape")
-    refused = run("--ranker", "bm25", "--baseline", str(path))
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert re.search(r"the baseline .* is not valid|base.json does not exist", refused.stderr)
-    assert "--format json" in refused.stderr.partition("hint:")[2]
-
-
 def test_two_data_sets_with_the_same_name_are_refused(run: Run, data: Path) -> None:
     refused = run("--data", str(data))
     assert refused.exit_code == 2
@@ -169,19 +135,15 @@ class StoppingEmbedder:
         return []
 
 
-def test_an_interrupted_run_prints_what_it_has_and_compares_nothing(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_prints_what_it_has(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(composition, "make_embedder", lambda _: StoppingEmbedder("send a message"))
-    (tmp_path / "base.json").write_text("[]")
     before = signal.getsignal(signal.SIGINT)
     chosen = ("--ranker", "bm25", "--ranker", "dense", "--ranker", "fuzzy")
-    result = run(*chosen, "--baseline", str(tmp_path / "base.json"), model="packaged")
+    result = run(*chosen, model="packaged")
     assert result.exit_code == Exit.INTERRUPTED
     shown = [line.partition("  ")[0] for line in result.stdout.splitlines()[5:7]]
     assert shown == ["bm25", "dense (first 2)"]
     assert "cancelled" in result.stderr
-    assert "baseline" not in result.stderr
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -14,7 +14,6 @@ import pytest
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
 from inspector.access.policy_file import load_policy
-from inspector.cli.bench import _stored
 from inspector.clients.transcript_file.reader import open_transcript
 from inspector.config import program
 from inspector.config.configuration import Configuration
@@ -41,7 +40,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "transcript": open_transcript,
     "followed": lambda path: next(followed_lines(path, lambda: False)),
     "scenario": load_scenario,
-    "bench": _stored,
 }
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -16,7 +15,7 @@ from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate, estimate
 from inspector.measure.ranker_bench import Row, csv_text, json_rows, markdown
 from inspector.measure.run import Run, Share, Summary, run_bench, summarise
-from inspector.measure.standing import Difference, Drop, Mark, difference, drops, marks, stored_marks
+from inspector.measure.standing import Difference, difference
 from inspector.search.index import ToolIndex
 from inspector.search.ranker import Ranking
 from inspector.search.search import SearchRules
@@ -214,51 +213,9 @@ def test_without_a_request_that_some_tool_fits_there_is_no_difference() -> None:
     assert compared(TableRanker({}), TableRanker({}), case("q")) is None
 
 
-def test_a_fall_of_more_than_is_allowed_is_a_drop() -> None:
-    before = [Mark("d", "bm25", 0.80), Mark("d", "dense", 0.80), Mark("d", "up", 0.1)]
-    now = [Mark("d", "bm25", 0.78), Mark("d", "dense", 0.77), Mark("d", "up", 0.9)]
-    (drop,) = drops(now, before, 0.02)
-    assert drop == Drop("d", "dense", 0.80, 0.77)
-    assert drop.reason == "0.800 before, 0.770 now"
-
-
-def test_a_ranker_that_only_one_side_has_is_reported() -> None:
-    gone, new = drops([Mark("d", "BM25", 0.5)], [Mark("d", "bm25", 0.5)], 1.0)
-    assert (gone.now, gone.ranker, gone.reason) == (None, "bm25", "0.500 before, not measured now")
-    assert (new.before, new.ranker) == (None, "BM25")
-    assert "not in the baseline" in new.reason
-
-
-def test_a_table_with_the_same_ranker_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="r on d appears twice"):
-        drops([Mark("d", "r", 1), Mark("d", "r", 0)], [], 0)
-
-
 def row(dataset: str = "letters", ranker: str = "table", *cases: EvalCase) -> Row:
     summary = summary_of(TableRanker({"q": {"a": 1}}), *(cases or (case("q", "a"), case("none"))))
     return Row(dataset, ranker, summary, tools=12, index_seconds=0.25, index_bytes=1_500_000)
-
-
-def test_stored_results_are_compared_as_they_were_measured() -> None:
-    rows = [row(), row("other", "table", case("none"))]
-    stored = stored_marks(json.loads(json.dumps(json_rows(rows))))
-    assert stored == marks(rows) == [Mark("letters", "table", 1.0), Mark("other", "table", None)]
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {},
-        [3],
-        [{"dataset": "d"}],
-        [{"dataset": "d", "ranker": "r"}],
-        [{"dataset": "d", "ranker": "r", "ndcg_10": "high"}],
-        [{"dataset": "d", "ranker": "r", "ndcg_10": {"mean": True}}],
-    ],
-)
-def test_anything_but_stored_results_is_refused(value: object) -> None:
-    with pytest.raises(ValueError, match=r"expected|row 1"):
-        stored_marks(value)
 
 
 def test_the_table_shows_every_number_of_a_row() -> None:
