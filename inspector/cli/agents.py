@@ -209,7 +209,7 @@ def _report(report: AgentReport) -> Iterator[str | Table]:
     yield f"{count(len(report.sessions), 'session')} ({told})"
     yield f"{_reported(report)}\n"
     yield Table.of(_SERVERS, report.servers)
-    yield f"definitions: summed over all model calls{_cost(report)}"
+    yield "definitions: summed over all model calls"
     yield from tools_shown(report.tools)
     yield f"\n{count(report.searches, 'search', 'searches')}, {report.missed:,} missed"
     if report.backlog:
@@ -224,12 +224,6 @@ def _report(report: AgentReport) -> Iterator[str | Table]:
     if report.suggestions:
         yield "\nWhat to do first"
         yield from (f"- {suggestion}" for suggestion in report.suggestions)
-
-
-def _cost(report: AgentReport) -> str:
-    """What the definitions cost: nobody reports which tokens of a request were read from the cache."""
-    low, high = (sum(session.dollars[end] for session in report.sessions) for end in (0, 1))
-    return f"; {money(low)} (all read from the cache) to {money(high)} (none) at list prices" if high else ""
 
 
 def _reported(report: AgentReport) -> str:

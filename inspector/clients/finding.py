@@ -259,9 +259,7 @@ class Findings:
     """One session, summed up. `agent` is "" for a session of Toolsight's own.
 
     `sent` are the tokens of all requests as counted here. `reported` is the sum of `answers`, each of which
-    may be a copy of another session's. `dollars` is what the definitions of tools cost at list prices: if all
-    of them were read from the cache, and if none were. `tool_tokens` are those that the agent itself counted
-    for one request.
+    may be a copy of another session's. `tool_tokens` are those that the agent itself counted for one request.
     """
 
     session: str
@@ -272,7 +270,6 @@ class Findings:
     sent: int = 0
     servers: dict[str, ServerUse] = field(default_factory=dict)
     tools: dict[str, ToolUse] = field(default_factory=dict)
-    dollars: tuple[float, float] = (0.0, 0.0)
     tool_tokens: int | None = None
     misses: tuple[Miss, ...] = ()
     rewrites: tuple[CacheRewrite, ...] = ()
@@ -343,7 +340,7 @@ def _add_calls(
         tokens |= {entry.id: entry.tokens for entry in call.catalog.entries} if call.catalog else {}
         tokens |= {event.tool: event.tokens for event in call.loaded}
         if call.answer is None or call.answer.finish_reason != TOTALS:
-            _add_request(found, call, tokens, prices(call.model) if call.model else None)
+            _add_request(found, call, tokens)
         if call.answer is not None:
             found.tool_tokens = call.answer.tool_tokens or found.tool_tokens
             reported = _reported(call.answer, call.model, prices)
@@ -351,7 +348,7 @@ def _add_calls(
             found.answers.append(((call.answer.message, call.answer.usage), reported))
 
 
-def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int], prices: Prices | None) -> None:
+def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int]) -> None:
     found.model_calls += 1
     found.sent += call.request.tokens.input
     sizes = {tool_id: tokens.get(tool_id, 0) for tool_id in call.request.bound}
@@ -359,11 +356,6 @@ def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int], price
         found.server_of(tool_id).tokens += size
         found.tool(tool_id).definition = size
         found.tool(tool_id).sent += size
-    if prices is not None:
-        size, plain = sum(sizes.values()), max(prices.input, prices.cache_write or 0.0)
-        cached = prices.input if prices.cache_read is None else prices.cache_read
-        low, high = found.dollars
-        found.dollars = (low + size * cached, high + size * plain)
 
 
 def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices | None]) -> Reported:

@@ -168,14 +168,6 @@ def test_tokens_of_a_tool_are_its_definition_in_each_request_and_its_calls_once(
     assert (shop.tokens, shop.results) == (use.sent, use.results)
 
 
-def test_definitions_cost_between_all_and_none_read_from_the_cache() -> None:
-    found = found_in(
-        ToolsOffered((DEFINED,)), Answered("a", "m"), Answered("b", "m"), Answered("c", "unlisted")
-    )
-    size = found.tools["shop:list_orders"].definition
-    assert found.dollars == pytest.approx((2 * size * 3e-7, 2 * size * 3.75e-6))
-
-
 def test_totals_are_paid_and_are_no_model_call_of_their_own() -> None:
     first = Answered("a", "m", usage=Usage(output_tokens=5))
     totals = Answered("t", "m", usage=Usage(90, 7, 60), finish_reason=TOTALS, tool_tokens=4200)

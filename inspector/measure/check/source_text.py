@@ -1,6 +1,6 @@
 """Where a description stands in source files, and the same files with another one in its place.
 
-Python, JavaScript and TypeScript, JSON and YAML are read as their literals. A new text is written in the same
+Python, JavaScript, TypeScript and JSON are read as their literals. A new text is written in the same
 quotes and indentation, and the file is read again: if anything else changed, it is not offered.
 """
 
@@ -100,8 +100,7 @@ def replacement(path: Path, old: str, new: str) -> Replacement:
         raise ConfigError(f"{path} cannot be read as source: {error}", hint=_BY_HAND) from error
     found = [literal for literal in literals if _is(path, _value(literal), old)]
     if len(found) != 1:
-        nowhere = f"nowhere as a literal{_made(path, text, old)}"
-        where = f"in {count(len(found), 'place')}" if found else nowhere
+        where = f"in {count(len(found), 'place')}" if found else "nowhere as a literal"
         raise ConfigError(f"the text stands {where} in {path}", hint=_BY_HAND)
     value, indentation = _value(found[0]), _indentation(text, found[0][0].start)
     whole = new if value == old else _laid_out(value, indentation, _cleaned(new))
@@ -204,16 +203,6 @@ def _is_sound(path: Path, before: Sequence[_Literal], changed: _Literal, text: s
         return False
     expected = [whole if old is changed else _value(old) for old in before]
     return expected == list(map(_value, after))
-
-
-def _made(path: Path, text: str, old: str) -> str:
-    """Whether a text is made at run time, for the reason; "" if nothing is known of it."""
-    for node in ast.walk(ast.parse(text.removeprefix("\ufeff"))) if path.suffix == ".py" else ():
-        parts = node.values if isinstance(node, ast.JoinedStr) else ()
-        fixed = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
-        if fixed and all(part in old for part in fixed):
-            return " (it is an f-string)"
-    return ""
 
 
 # Python
@@ -335,54 +324,10 @@ def _script_forms(token: str, text: str) -> Iterator[str]:
     yield quote + (body.replace("${", "\\${") if quote == "`" else body) + quote
 
 
-# YAML
-
-_TEXT = "tag:yaml.org,2002:str"
-
-
-def _yaml(text: str) -> Iterator[_Literal]:
-    import yaml
-
-    try:
-        waiting = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise ValueError(str(error).replace("\n", " ")) from error
-    found: dict[int, _Literal] = {}
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue  # An alias.
-        seen.add(id(node))
-        if isinstance(node, yaml.ScalarNode) and node.tag == _TEXT:
-            start, end = node.start_mark.index, node.end_mark.index
-            end = start + len(text[start:end].rstrip()) if node.style in ("|", ">") else end
-            found[start] = (_Part(start, end, node.value),)
-        elif isinstance(node, yaml.CollectionNode):
-            waiting += [item[1] if isinstance(item, tuple) else item for item in node.value]
-    return iter([found[start] for start in sorted(found)])
-
-
-def _yaml_forms(token: str, text: str) -> Iterator[str]:
-    """In its own style, and in double quotes, which hold any text."""
-    if token[0] in "|>":
-        header, *lines = _LINE_END.split(token)
-        inner = next((_indentation(line, len(line)) for line in lines if line.strip()), "  ")
-        new = (f"{inner}{line}" if line else "" for line in text.rstrip("\n").split("\n"))
-        yield f"{header}\n" + ("\n\n" if token[0] == ">" else "\n").join(new)
-    elif token[0] == "'":
-        quoted = text.replace("'", "''")
-        yield f"'{quoted}'"
-    elif token[0] != '"':
-        yield text
-    yield f'"{_escaped(text, chr(34), _python_code)}"'
-
-
 _Language = tuple[Callable[[str], Iterator[_Literal]], Callable[[str, str], Iterator[str]]]
 _LANGUAGES: dict[str, _Language] = {
     ".py": (_python, _python_forms),
     ".json": (_json, _json_forms),
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), (_script, _script_forms)),
-    **dict.fromkeys((".yaml", ".yml"), (_yaml, _yaml_forms)),
 }
 """By a file's suffix, what reads its literals, and the forms of a literal with another text."""
