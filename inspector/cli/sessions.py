@@ -70,7 +70,6 @@ class SpanOptions:
     """Where the spans go, by default to standard output, and whether they hold what was said."""
 
     file: Path | None = None
-    endpoint: str = ""
     content: bool = False
 
 
@@ -80,13 +79,6 @@ _OPTIONS = (
         "span_file",
         type=click.Path(path_type=Path, dir_okay=False),
         help="With --as spans: write them to this file (OTLP, JSON lines).",
-    ),
-    click.option(
-        "--endpoint",
-        "span_endpoint",
-        default="",
-        metavar="URL",
-        help="With --as spans: send them to a collector (OTLP over HTTP). Needs the `otel` extra.",
     ),
     click.option(
         "--content",
@@ -101,10 +93,8 @@ def span_options(function: F) -> F:
     """Add the options; the command receives them as `spans`."""
 
     @wraps(function)
-    def command(span_file: Path | None, span_endpoint: str, span_content: bool, **rest: Any) -> Any:
-        if span_file is not None and span_endpoint:
-            raise click.UsageError("use either --output or --endpoint, not both")
-        return function(spans=SpanOptions(span_file, span_endpoint, span_content), **rest)
+    def command(span_file: Path | None, span_content: bool, **rest: Any) -> Any:
+        return function(spans=SpanOptions(span_file, span_content), **rest)
 
     decorated: Any = command
     for option in reversed(_OPTIONS):
@@ -114,25 +104,17 @@ def span_options(function: F) -> F:
 
 def export(chosen: SpanOptions, session: str, records: Sequence[Record]) -> None:
     """Export the records, and say how many spans they made. Raises ToolsightError."""
+    from inspector.measure.telemetry.otel import export_lines, write_spans
     from inspector.measure.telemetry.trace import spans
 
     # What is recorded is redacted by the rules of its day; what leaves is by those of today, too.
     redacted = (Record(one.session, one.seq, one.at, clean(one.event)) for one in records)
     made = spans(redacted, content=chosen.content)
-    if chosen.endpoint:
-        from inspector.measure.telemetry.otel import send_spans
-
-        number, where = send_spans(chosen.endpoint, made), chosen.endpoint
-    elif chosen.file is not None:
-        from inspector.measure.telemetry.otel import write_spans
-
-        number, where = write_spans(chosen.file, made), str(chosen.file)
-    else:
-        from inspector.measure.telemetry.otel import export_lines
-
+    if chosen.file is None:
         for line, _ in export_lines(made):
             say_raw(f"{line}\n")
         return
+    number, where = write_spans(chosen.file, made), str(chosen.file)
     held = "with their content" if chosen.content else "without content; add --content to include it"
     data = {"session": session, "spans": number, "to": where, "content": chosen.content}
     show(data, [f"exported {count(number, 'span')} of session {session} to {where}, {held}"])
@@ -301,7 +283,7 @@ def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:
     if asks_events and (asks_spans or form not in (None, EVENTS)):
         raise click.UsageError("--kind and --limit go with --as events")
     if asks_spans and form not in (None, SPANS):
-        raise click.UsageError("--output, --endpoint and --content go with --as spans")
+        raise click.UsageError("--output and --content go with --as spans")
     return form or (EVENTS if asks_events else SPANS if asks_spans else TIMELINE)
 
 

@@ -60,7 +60,7 @@ FREE = {
         "--catalog",
         "--env",
     ),
-    *("--category", "--embedding-model", "--assume", "--max-increase", "--endpoint", "--scenario"),
+    *("--category", "--embedding-model", "--assume", "--scenario"),
     *("--query", "--origin", "--model", "--api-base", "--profile", "--set", "--input", "--policy"),
 }
 # These show everything, to whom it belongs: they refuse to be told a user.

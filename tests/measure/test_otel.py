@@ -1,28 +1,20 @@
-"""Sessions as spans: their conventions, files and collectors."""
+"""Sessions as spans: their conventions and files."""
 
 import json
-import sys
-from base64 import b64decode
-from collections.abc import Iterator
+from base64 import b64encode
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, ParseDict
 from hypothesis import given
-from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-    ExportTraceServiceResponse,
-)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from inspector.clients.importing import Importer
 from inspector.clients.transcript_file.reader import open_transcript
 from inspector.core.budget import TokenParts
-from inspector.core.error import ConfigError, ConnectError, FailureKind
+from inspector.core.error import ConfigError, FailureKind
 from inspector.core.events import (
     CallFinished,
     CallRejected,
@@ -47,9 +39,6 @@ from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequ
 from inspector.measure.telemetry.otel import (
     Span,
     export_json,
-    readable,
-    send_spans,
-    traces_address,
     write_spans,
 )
 from inspector.measure.telemetry.trace import spans
@@ -133,106 +122,29 @@ def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     assert file.read_text() == "mine"
 
 
-def _like_protobuf(value: Any) -> Any:
-    """OTLP's JSON as protobuf's own JSON has it: ids in base64 there, in hexadecimal here."""
+def _with_base64(value: Any) -> Any:
+    """OTLP's JSON as protobuf reads it: ids in base64, where OTLP has hexadecimal digits."""
     if isinstance(value, list):
-        return [_like_protobuf(one) for one in value]
+        return [_with_base64(one) for one in value]
     if not isinstance(value, dict):
         return value
+    ids = ("traceId", "spanId", "parentSpanId")
     return {
-        key: b64decode(one).hex() if key in ("traceId", "spanId", "parentSpanId") else _like_protobuf(one)
+        key: b64encode(bytes.fromhex(one)).decode() if key in ids else _with_base64(one)
         for key, one in value.items()
-        if key != "flags"
     }
 
 
 @given(streams)
-def test_a_file_says_what_a_collector_is_sent(stream: list[Event]) -> None:
+def test_a_collector_can_read_what_is_exported(stream: list[Event]) -> None:
     made = list(spans(records([*TALK, *stream]), content=True))
-    sent = encode_spans([readable(one) for one in made])
-    whole = MessageToDict(sent, use_integers_for_enums=True)
-    theirs = _like_protobuf(whole)["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    for one in theirs:
+    ours = _with_base64(json.loads(json.dumps(export_json(made))))
+    read = MessageToDict(ParseDict(ours, ExportTraceServiceRequest()), use_integers_for_enums=True)
+    for one in (theirs := read["resourceSpans"][0]["scopeSpans"][0]["spans"]):
         one.setdefault("attributes", [])
-        one.get("status") or one.pop("status", None)
         for event in one.get("events", ()):
             event.setdefault("attributes", [])
-    ours = json.loads(json.dumps(export_json(made)))["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    assert theirs == ours
-
-
-class _Collector(HTTPServer):
-    """A collector that keeps what it is sent, and answers with `status`."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Receiver)
-        self.received: list[tuple[str, str, bytes]] = []
-        self.status = 200
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class _Receiver(BaseHTTPRequestHandler):
-    server: _Collector
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.received.append((self.path, self.headers["Content-Type"], body))
-        answer = ExportTraceServiceResponse().SerializeToString()
-        self.send_response(self.server.status)
-        self.send_header("Content-Type", "application/x-protobuf")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def collector() -> Iterator[_Collector]:
-    with _Collector() as server:
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
-def test_a_collector_gets_every_span_as_protobuf(collector: _Collector) -> None:
-    made = list(spans(records(TALK)))
-    assert send_spans(collector.address, made) == len(made)
-    [(path, kind, body)] = collector.received
-    assert (path, kind) == ("/v1/traces", "application/x-protobuf")
-    [resource] = ExportTraceServiceRequest.FromString(body).resource_spans
-    sent = resource.scope_spans[0].spans
-    assert [(one.name, one.span_id.hex()) for one in sent] == [(one.name, one.id) for one in made]
-    assert {attribute.key for attribute in resource.resource.attributes} == {
-        "service.name",
-        "service.version",
-    }
-
-
-def test_a_collector_that_refuses_is_an_error_with_its_reason(collector: _Collector) -> None:
-    collector.status = 401
-    with pytest.raises(ConnectError, match="401"):
-        send_spans(collector.address, spans(records(TALK)))
-
-
-def test_an_address_without_a_path_gets_the_specifications_one() -> None:
-    assert traces_address("http://a:4318/") == "http://a:4318/v1/traces"
-    assert traces_address("https://a/x/v1/traces") == "https://a/x/v1/traces"
-    with pytest.raises(ConfigError):
-        traces_address("a:4318")
-
-
-def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
-    with pytest.raises(ConfigError, match="not installed") as told:
-        send_spans("http://127.0.0.1:9", ())
-    assert "toolsight[otel]" in told.value.hint
+    assert theirs == ours["resourceSpans"][0]["scopeSpans"][0]["spans"]
 
 
 def made(*events: Event, content: bool = False) -> dict[str, Span]:
