@@ -2,67 +2,107 @@
 
 import os
 import shlex
+import socket
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import click
 
 from inspector.cli.options import TYPED_SERVER, CommandGroup, as_json, database
-from inspector.clients.tap import run
-from inspector.config.client import client_file_of, client_files, is_there
+from inspector.clients.tap import run, start_recorder
+from inspector.config.client import PROJECT, ClientFile, client_file_of, client_files, is_there
 from inspector.config.file import load_object, read_bytes, read_text
 from inspector.config.format import SECTIONS
 from inspector.config.plugin import FileChange
+from inspector.config.text_edit import (
+    entry_at,
+    parsed,
+    with_command_ahead,
+    with_value,
+    without_command_ahead,
+)
 from inspector.core.error import ConfigError
 
-_CLIENTS = ("claude-code", "claude-desktop", "cursor", "vs-code", "windsurf", "cline", "gemini-cli")
+_CLIENTS = (
+    *("claude-code", "claude-desktop", "cursor", "vs-code", "windsurf", "cline", "gemini-cli"),
+    *("codex", "goose", "continue"),
+)
+# What clients call a server's address; the last one is Goose's.
+_URLS = ("url", "httpUrl", "serverUrl", "uri")
 
 
 @click.group(
     cls=CommandGroup, modules={"add": "tap:add", "remove": "tap:remove"}, invoke_without_command=True
 )
 @click.option("--name", default="", help="The server's name in the recorded session.")
+@click.option("--url", default="", help="The address of a server to pass on to.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="With --url: 0 takes a free one.")
 @database
 @click.pass_context
-def tap(context: click.Context, name: str, database: Path | None) -> None:
-    """Start the server after `--` and record its traffic.
+def tap(context: click.Context, name: str, url: str, port: int, database: Path | None) -> None:
+    """Record the traffic of the server after `--`, or of the one at a URL.
 
     A client's configuration can name this command in place of the server's. Every byte passes unchanged, as
-    do the exit code and signals. If Toolsight's database is slow or fails, the traffic goes on.
+    do the exit code and signals. If Toolsight's database is slow or fails, the traffic goes on. With `--url`
+    it runs until ctrl+c; clients use the address on this machine that it prints.
 
     \b
     toolsight tap --name shop -- npx -y @scope/shop
+    toolsight tap --url https://example.com/mcp       for a server with an address
     toolsight tap add shop --client claude-code       change the client's configuration to that
     """
     if context.invoked_subcommand is not None:
         return
     command: tuple[str, ...] = context.meta.get(TYPED_SERVER, ())
-    if not command:
-        raise click.UsageError("no server to start: write its command after --", context)
+    if bool(command) is bool(url):
+        raise click.UsageError("write either a server's command after --, or --url", context)
     given = str(database or "")
-    run(command, lambda source: record(source, command, name=name, database=given))
+    if url:
+        _serve(url, port, lambda source: record(source, (url,), name=name, database=given))
+    else:
+        run(command, lambda source: record(source, command, name=name, database=given))
+
+
+def _serve(url: str, port: int, record: Callable[[int], None]) -> None:
+    """Pass on to a server with an address until a signal comes."""
+    from inspector.cli.run import run as run_until_signal
+    from inspector.cli.table import say
+    from inspector.clients.tap_http import HttpTap
+    from inspector.clients.tap_pump import Copies
+    from inspector.core.redaction import clean
+
+    def ready(address: str) -> None:
+        say(f"Listening on {clean(address)}, passing on to {clean(url)}. Ctrl+C stops.", err=True)
+
+    with Copies(start_recorder(record)) as copies, suppress(KeyboardInterrupt):
+        run_until_signal(HttpTap(url, copies).serve(port, ready))
 
 
 def record(source: int, command: Sequence[str], *, name: str = "", database: str = "") -> None:
     """Record a tapped server in the database, until it ends."""
     from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
     from inspector.cli.options import Options
-    from inspector.clients.tapped import Tapped, TapRecorder, pieces
+    from inspector.clients.tapped import Tapped, TapRecorder, pieces, record as record_all
     from inspector.core.redaction import learn_environment
 
     # What a client's configuration passes to the server as a secret is one in its messages, too.
     learn_environment(os.environ)
-    store = open_store(Options(database=Path(database) if database else None))
-    tapped = Tapped(new_session_id(), name or _name(command), shlex.join(command), str(Path.cwd()))
-    with store:
-        TapRecorder(tapped, store, cache(bulk_counter_for)).run(pieces(source))
+    counter_for = cache(bulk_counter_for)
+    what = name or _name(command), shlex.join(command), str(Path.cwd())
+    with open_store(Options(database=Path(database) if database else None)) as store:
+        record_all(pieces(source), lambda: TapRecorder(Tapped(new_session_id(), *what), store, counter_for))
 
 
 def _name(command: Sequence[str]) -> str:
-    """A server's name by its command: its last word that looks like a program or package."""
+    """A server's name by its host or command: its last word that looks like a program or package."""
+    if host := urlsplit(command[0]).hostname:
+        return host
     named = [word for word in command if not word.startswith("-")] or list(command)
     return Path(named[-1]).stem or command[0]
 
@@ -87,23 +127,27 @@ def _placed(function: Any) -> Any:
 def add(server: str, client: str | None, config: Path | None, yes: bool) -> None:
     """Put a tap before SERVER in a client's configuration.
 
-    Shows the change, asks, keeps a backup of the file. The client uses it from its next start.
+    Shows the change, asks, keeps a backup of the file. The client uses it from its next start. Of a server
+    with an address the tap has to run by then: the command for it is shown.
 
     \b
     toolsight tap add shop --client claude-code
     """
-    from inspector.config.editor import with_command_ahead
-
     path, at = _entry(server, client, config)
-    text, words = _text(path), _ahead(server)
-    if _tap_of(_at(load_object(path), at), server):
+    entry, text, running = entry_at(_load(path), at), _text(path), ""
+    key = next((name for name in _URLS if isinstance(entry.get(name), str)), "")
+    if _tap_of(entry, server) or _address_before(path, at, key):
         raise ConfigError(f"{server} in {path} is tapped already")
     try:
-        after = with_command_ahead(text, at, words)
-    except KeyError:
-        hint = "A tap stands before a command; a server with an address has none."
-        raise ConfigError(f"{server} in {path} has no command", hint=hint) from None
-    _change(server, path, _encoded(path, after), yes=yes)
+        if key:
+            running, address = _address(server, entry[key])
+            after = with_value(text, at, key, address, path.suffix)
+        else:
+            after = with_command_ahead(text, at, _ahead(server), path.suffix)
+    except (KeyError, ValueError):
+        hint = "It has no plain command or address, or is written in a way that only you can edit."
+        raise ConfigError(f"{server} in {path} cannot be tapped", hint=hint) from None
+    _change(server, path, _encoded(path, after), yes=yes, running=running)
 
 
 @click.command()
@@ -116,32 +160,87 @@ def remove(server: str, client: str | None, config: Path | None, yes: bool) -> N
     \b
     toolsight tap remove shop --client claude-code
     """
-    from inspector.config.editor import without_command_ahead
-
     path, at = _entry(server, client, config)
-    words = _tap_of(_at(load_object(path), at), server)
-    if not words:
+    entry, text = entry_at(_load(path), at), _text(path)
+    key = next((name for name in _URLS if name in entry), "")
+    words, was = _tap_of(entry, server), _address_before(path, at, key)
+    if not (words or was):
         raise ConfigError(f"{server} in {path} is not tapped")
+
+    def tapped(text: str) -> str:
+        if was:
+            return with_value(text, at, key, entry[key], path.suffix)
+        return with_command_ahead(text, at, words, path.suffix)
+
+    before = _before(path, tapped)
     try:
-        after = without_command_ahead(_text(path), at, words)
+        if before is None and was:
+            before = _encoded(path, with_value(text, at, key, was, path.suffix))
+        elif before is None:
+            before = _encoded(path, without_command_ahead(text, at, words, path.suffix))
     except (KeyError, ValueError):
         hint = "Edit it by hand: what follows `--` is the server's own command."
         raise ConfigError(f"the tap of {server} in {path} was changed by hand", hint=hint) from None
-    _change(server, path, _before(path, at, words) or _encoded(path, after), yes=yes)
+    _change(server, path, before, yes=yes)
 
 
-def _before(path: Path, at: Sequence[str], words: Sequence[str]) -> bytes | None:
+def _address(server: str, url: str) -> tuple[str, str]:
+    """The command that runs a tap of the address, and where it listens. Raises ValueError without a host."""
+    port = _port(server)
+    if not urlsplit(url).hostname or "${" in url:
+        raise ValueError(url)
+    words = [*_started(), "tap", "--name", server, "--url", url, "--port", str(port)]
+    return shlex.join(words), _local(url, port)
+
+
+def _local(url: str, port: int | None) -> str:
+    return urlunsplit(urlsplit(url)._replace(scheme="http", netloc=f"127.0.0.1:{port}"))
+
+
+def _port(server: str) -> int:
+    """A free port, the same one each time if it can be, and none that outgoing connections get."""
+    for port in range(20_000 + zlib.crc32(server.encode()) % 10_000, 32_000):
+        with suppress(OSError), socket.socket() as tried:
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise ConfigError("no port is free for the tap")
+
+
+def _address_before(path: Path, at: Sequence[str], key: str) -> str:
+    """The address that a backup has for an entry whose own is that of a tap; "" if it is not tapped."""
+    with suppress(ValueError):
+        now = str(entry_at(_load(path), at).get(key))
+        for backup in _backups(path):
+            was = entry_at(_load(backup, path.suffix), at).get(key)
+            if isinstance(was, str) and was != now and _local(was, urlsplit(now).port) == now:
+                return was
+    return ""
+
+
+def _backups(path: Path) -> Iterator[Path]:
+    yield from path.resolve().parent.glob(f"{path.resolve().name}.bak*")
+
+
+def _before(path: Path, tapped: Callable[[str], str]) -> bytes | None:
     """The bytes of the backup that the tap was added to, if nothing else has changed since."""
-    from inspector.config.editor import with_command_ahead
-
     now = path.read_bytes()
-    for backup in path.resolve().parent.glob(f"{path.resolve().name}.bak*"):
+    for backup in _backups(path):
         try:
-            if _encoded(path, with_command_ahead(_text(backup), at, words)) == now:
+            if _encoded(path, tapped(_text(backup))) == now:
                 return backup.read_bytes()
         except (ConfigError, KeyError, ValueError, OSError):
             continue
     return None
+
+
+def _load(path: Path, suffix: str = "") -> Any:
+    """What a file says, in the format that `suffix` names, or its own. Raises ConfigError."""
+    if (suffix or path.suffix) not in (".toml", ".yaml", ".yml"):
+        return load_object(path)
+    try:
+        return parsed(_text(path), suffix or path.suffix)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", hint="Correct it first.") from error
 
 
 _MARK = b"\xef\xbb\xbf"
@@ -158,15 +257,18 @@ def _encoded(path: Path, text: str) -> bytes:
 
 def _ahead(server: str) -> list[str]:
     """The words that start a tap of the server: by whole paths, as a client may have another PATH."""
+    return [*_started(), "tap", "--name", server, "--"]
+
+
+def _started() -> list[str]:
     program = Path(sys.argv[0]).absolute()
-    started = [str(program)] if program.name == "toolsight" else [sys.executable, "-m", "inspector"]
-    return [*started, "tap", "--name", server, "--"]
+    return [str(program)] if program.name == "toolsight" else [sys.executable, "-m", "inspector"]
 
 
 def _tap_of(entry: Mapping[str, Any], server: str) -> list[str]:
     """The words of a tap that the entry starts, of this Toolsight or one that was elsewhere; none without."""
     args = entry.get("args")
-    words = [entry.get("command"), *(args if isinstance(args, list) else ())]
+    words = [entry.get("command", entry.get("cmd")), *(args if isinstance(args, list) else ())]
     end = words.index("--") + 1 if "--" in words else 0
     return words[:end] if words[:end][-4:] == _ahead(server)[-4:] else []
 
@@ -175,13 +277,13 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
     """The file that has the server, and the keys that lead to it. Raises ConfigError."""
     if (client is None) == (config is None):
         raise click.UsageError("use either --client or --config")
-    known = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+    known = _files()
     files = (
         [client_file_of(config, known)]
         if config is not None
         else [file for file in known if file.client.lower().replace(" ", "-") == client and is_there(file)]
     )
-    found = [(file, at) for file in files for at in _places() if server in _at(load_object(file.path), at)]
+    found = [(file, at) for file in files for at in _places() if entry_at(_load(file.path), (*at, server))]
     # A client prefers what is nearer: the project's part of its own file, then the project's file.
     found.sort(key=lambda one: (len(one[1]) < 3, one[0].scope != "project"))
     if not found:
@@ -191,32 +293,41 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
     return file.path, (*at, server)
 
 
+def _files() -> tuple[ClientFile, ...]:
+    """The files of every client, those in formats of which only a tap is added here at the end."""
+    home, folder = Path.home(), Path.cwd()
+    return (
+        *client_files(home, folder, sys.platform, os.environ),
+        ClientFile("Codex", Path(os.environ.get("CODEX_HOME") or home / ".codex") / "config.toml"),
+        ClientFile("Codex", folder / ".codex" / "config.toml", PROJECT),
+        ClientFile("Goose", home / ".config" / "goose" / "config.yaml"),
+        ClientFile("Continue", home / ".continue" / "config.yaml"),
+    )
+
+
 def _places() -> Iterator[tuple[str, ...]]:
     """The keys that may lead to servers, in any client's file."""
     yield from (("projects", str(Path.cwd()), name) for name in SECTIONS)
-    yield from ((name,) for name in SECTIONS)
+    yield from ((name,) for name in (*SECTIONS, "mcp_servers", "extensions"))
     yield from (("mcp", name) for name in SECTIONS)
 
 
-def _at(data: Any, path: Sequence[str]) -> Mapping[str, Any]:
-    for key in path:
-        data = data.get(key) if isinstance(data, Mapping) else None
-    return data if isinstance(data, Mapping) else {}
-
-
-def _change(server: str, path: Path, after: bytes, *, yes: bool) -> None:
-    """Show the change, ask, write it and say where the backup is."""
+def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = "") -> None:
+    """Show the change, ask, write it and say where the backup is, and what has to run from now on."""
     from inspector.cli.table import say, show
     from inspector.config.editor import replace_file
-    from inspector.core.redaction import SECRETS, Redactor
+    from inspector.core.redaction import SECRETS, Redactor, clean
 
     change = FileChange(str(path), read_bytes(path, "configuration"), after)
     lines = change.diff(Redactor(SECRETS).text)
     say(f"{path} would change:", err=True)
     for line in lines:
         say(f"  {line}", err=True)
+    if running:
+        say(f"Until the tap is removed, {server} needs this to run:\n  {clean(running)}", err=True)
     if not yes and not click.confirm("Write it?", default=False, err=True):
         raise click.Abort
     backup = replace_file(path, change.before, change.after)
     said = [f"changed {server} in {path}", f"backup: {backup}"]
-    show({"server": server, "file": str(path), "backup": backup, "diff": list(lines)}, said)
+    told = {"server": server, "file": str(path), "backup": backup, "diff": list(lines), "run": clean(running)}
+    show(told, said)

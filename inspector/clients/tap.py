@@ -58,9 +58,16 @@ def _in_background(work: Callable[[], None]) -> None:
         os._exit(0)
 
 
-def _pump(to_server: int, from_server: int, record: "Recording") -> None:
+def start_recorder(record: "Recording") -> int:
+    """Start the process that records, and return the pipe to it."""
     ours, theirs = os.pipe()
     _in_background(lambda: _recorder(ours, record))
+    os.close(ours)
+    return theirs
+
+
+def _pump(to_server: int, from_server: int, record: "Recording") -> None:
+    theirs = start_recorder(record)
     _keep_only(to_server, from_server, theirs)
     _silence(2)
     from inspector.clients.tap_pump import pump

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.clients.known_tools import KnownTools
-from inspector.clients.tap_pump import HEADER, TO_SERVER
+from inspector.clients.tap_pump import END, HEADER, NOTE, SECRET, TO_SERVER
 from inspector.clients.transcript import AgentTool
 from inspector.core.error import FailureKind, StoreError
 from inspector.core.events import (
@@ -25,7 +25,7 @@ from inspector.core.events import (
 )
 from inspector.core.number import byte_size, count
 from inspector.core.ports import EventStore, TokenCounter
-from inspector.core.redaction import clean
+from inspector.core.redaction import SECRETS, clean
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, compact
@@ -37,13 +37,14 @@ _READ = 1_000_000
 class Piece:
     """Bytes as they crossed the tap, in the direction `side`; before them, `lost` bytes were not copied.
 
-    `at` is when the tap read them, in seconds since 1970, UTC.
+    `at` is when the tap read them, in seconds since 1970, UTC. `session` tells the clients of a tap apart.
     """
 
     side: int
     at: float
     lost: int
     data: bytes
+    session: int = 0
 
 
 def pieces(source: int) -> Iterator[Sequence[Piece]]:
@@ -53,11 +54,11 @@ def pieces(source: int) -> Iterator[Sequence[Piece]]:
         rest += read
         found, begin = [], 0
         while len(rest) >= begin + HEADER.size:
-            side, at, lost, size = HEADER.unpack_from(rest, begin)
+            side, session, at, lost, size = HEADER.unpack_from(rest, begin)
             data = rest[begin + HEADER.size : begin + HEADER.size + size]
             if len(data) < size:
                 break
-            found.append(Piece(side, at, lost, data))
+            found.append(Piece(side, at, lost, data, session))
             begin += HEADER.size + size
         rest = rest[begin:]
         if found:
@@ -65,6 +66,8 @@ def pieces(source: int) -> Iterator[Sequence[Piece]]:
 
 
 UNKNOWN_CLIENT = "client"
+MOST_SESSIONS = 64
+"""Sessions that one tap records at once; beyond that, the one that was quiet longest ends."""
 MOST_WAITING = 2_000
 """Events that may wait for a store that fails; beyond that they are dropped and counted."""
 _LONGEST_TEXT = 20_000
@@ -111,7 +114,7 @@ class Conversation:
             return
         text = data.decode("utf-8", "replace").rstrip("\r")
         found = _read(text)
-        yield from self._started(found)
+        yield from self.started(found)
         pair = (not sent if _is_reply(found) else sent, compact(found.get("id")))
         asked = self._pending.pop(pair, None) if _is_reply(found) else None
         method = asked.method if asked is not None else found.get("method")
@@ -125,7 +128,7 @@ class Conversation:
         elif id_ and method and not _is_reply(found):
             yield from self._asked(pair, _Request(method, at, _object(found.get("params"))))
 
-    def _started(self, found: JsonObject) -> Iterator[Event]:
+    def started(self, found: JsonObject) -> Iterator[Event]:
         """The session begins with its first message, which says who the client is."""
         if self._known is not None:
             return
@@ -244,38 +247,45 @@ class TapRecorder:
         self._sides = (_Side(), _Side())
         self._waiting: list[tuple[float, Event]] = []
         self._stored = self._dropped = 0
-        self._again = 0.0
+        self._again = self._at = 0.0
         self._server = tapped.server
 
-    def run(self, batches: Iterable[Sequence[Piece]]) -> None:
-        """Record until both sides have ended."""
-        at = 0.0
-        for batch in batches:
-            for piece in batch:
-                at = piece.at
-                self._take(at, self._events(piece))
-            self._flush()
-        self._take(at, self._conversation.end())
+    def take(self, piece: Piece) -> None:
+        """Make events of a piece; `flush` stores them."""
+        self._at = piece.at
+        self._take(piece.at, self._events(piece))
+
+    def end(self) -> None:
+        """Nothing more comes: store what is left."""
+        self._take(self._at, self._conversation.end())
         self._again = 0.0
-        self._flush()
+        self.flush()
         self._store.release(self._session)
 
     def _events(self, piece: Piece) -> Iterator[Event]:
         if piece.lost:
             yield Failed(self._server, f"{byte_size(piece.lost)} passed unrecorded: the recording lagged")
+        if piece.side == SECRET:
+            SECRETS.learn({"authorization": piece.data.decode("latin-1")})
+            return
+        if piece.side == NOTE:
+            yield from self._conversation.started({})
+            yield Failed(self._server, piece.data.decode("utf-8", "replace"))
+            return
         for line in self._sides[piece.side].after(piece):
             yield from self._conversation.line(line, piece.at, sent=piece.side == TO_SERVER)
 
     def _take(self, at: float, events: Iterable[Event]) -> None:
         for event in events:
             if len(self._waiting) >= MOST_WAITING:
-                self._flush()
+                self.flush()
             if len(self._waiting) < MOST_WAITING:
                 self._waiting.append((at, clean(event)))
             else:
                 self._dropped += 1
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Store what waits, unless the store has just failed."""
         if not self._waiting or time.monotonic() < self._again:
             return
         waiting = list(self._waiting)
@@ -293,3 +303,22 @@ class TapRecorder:
             return
         self._stored += len(records)
         self._waiting, self._dropped = [], 0
+
+
+def record(batches: Iterable[Sequence[Piece]], new: Callable[[], TapRecorder]) -> None:
+    """Record every session that crosses a tap, until the tap ends."""
+    running: dict[int, TapRecorder] = {}
+    for batch in batches:
+        for piece in batch:
+            recorder = running.pop(piece.session, None) or new()
+            if piece.side == END:
+                recorder.end()
+                continue
+            running[piece.session] = recorder
+            recorder.take(piece)
+            if len(running) > MOST_SESSIONS:
+                running.pop(next(iter(running))).end()
+        for recorder in running.values():
+            recorder.flush()
+    for recorder in running.values():
+        recorder.end()

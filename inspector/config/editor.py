@@ -1,193 +1,30 @@
 """Adds servers to configuration files and takes them out: atomically, with a backup, formatting untouched."""
 
-import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from inspector.config.configuration import Configuration
 from inspector.config.file import (
     MAX_BYTES,
-    bare_json,
     is_file,
     parse_object,
     read_bytes,
     read_text,
     unusable,
-    without_comments,
 )
 from inspector.config.format import SECTIONS
 from inspector.config.plugin import FileChange, ServerChange
 from inspector.config.reader import read
+from inspector.config.text_edit import with_member, without_member
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
 from inspector.schema.json_value import JsonObject
-
-# Comments and trailing commas stay as they are, and so do the file's indentation and its line ends.
-
-_DECODER = json.JSONDecoder(strict=False)
-_STEP = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """Where a member begins and ends, and where its value begins."""
-
-    key: str
-    start: int
-    value: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """An object in the text: where its braces are, its members, and its trailing comma (-1 for none)."""
-
-    opening: int
-    closing: int
-    members: tuple[_Member, ...]
-    comma: int = -1
-
-
-def with_member(text: str, path: Sequence[str], key: str, value: Any) -> str:
-    """The text with a member behind the last one of the object that `path` leads to.
-
-    The text is a JSON object that has been read before; KeyError if the path leads to none.
-    """
-    found = _find(text, path)
-    line = "\r\n" if "\r\n" in text else "\n"
-    inside = text[found.opening : found.closing]
-    if "\n" not in inside and found.members:
-        written = f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(value, ensure_ascii=False)}"
-        return _inserted(text, found, f" {written}")
-    outer = _indent(text, found.closing) if "\n" in inside else _indent(text, found.opening)
-    inner = _indent(text, found.members[-1].start) if found.members else outer + " " * _STEP
-    unit = inner.removeprefix(outer) or " " * _STEP
-    dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"{line}{inner}")
-    written = f"{line}{inner}{json.dumps(key, ensure_ascii=False)}: {dumped}"
-    if not found.members:
-        before, after = text[: found.opening + 1], text[found.opening + 1 :]
-        closing = "" if "\n" in inside else f"{line}{outer}"
-        return f"{before}{written}{closing}{after}"
-    return _inserted(text, found, written)
-
-
-def without_member(text: str, path: Sequence[str], key: str) -> str:
-    """The text without a member of the object that `path` leads to; KeyError if there is none."""
-    plain = without_comments(text)
-    found = _find(text, path)
-    names = [member.key for member in found.members]
-    if key not in names:
-        raise KeyError(key)
-    at = names.index(key)
-    member = found.members[at]
-    start = len(text[: member.start].rstrip())
-    is_last = at == len(names) - 1
-    after = plain.find(",", member.end, found.closing)
-    if not is_last or found.comma >= 0:
-        return text[:start] + text[member.end : after] + text[after + 1 :]
-    if not at:
-        return text[:start] + text[member.end :]
-    comma = plain.find(",", found.members[at - 1].end)
-    return text[:comma] + text[comma + 1 : start] + text[member.end :]
-
-
-def with_command_ahead(text: str, path: Sequence[str], words: Sequence[str]) -> str:
-    """The text where the entry starts these words, and has what it started before behind them.
-
-    Nothing else changes, not even how the entry's own words are written. KeyError unless it has a command.
-    """
-    members = {member.key: member for member in _find(text, path).members}
-    command, args = members["command"], members.get("args")
-    was = text[command.value : command.end]
-    first, *rest = (json.dumps(word, ensure_ascii=False) for word in words)
-    ahead = ", ".join([*rest, was])
-    if args is None:
-        return f'{text[: command.value]}{first}, "args": [{ahead}]{text[command.end :]}'
-    opening = text.index("[", args.value) + 1
-    comma = "" if text[opening : args.end - 1].isspace() or opening == args.end - 1 else ", "
-    edits = ((command.value, command.end, first), (opening, opening, f"{ahead}{comma}"))
-    for start, end, written in sorted(edits, reverse=True):
-        text = text[:start] + written + text[end:]
-    return text
-
-
-def without_command_ahead(text: str, path: Sequence[str], words: Sequence[str]) -> str:
-    """The text that `with_command_ahead` had before it, but for an empty list of arguments.
-
-    KeyError unless the entry starts these words.
-    """
-    members = {member.key: member for member in _find(text, path).members}
-    command, args = members["command"], members["args"]
-    opening = text.index("[", args.value) + 1
-    first, *rest = (json.dumps(word, ensure_ascii=False) for word in words)
-    ahead = "".join(f"{word}, " for word in rest)
-    if text[command.value : command.end] != first or not text.startswith(ahead, opening):
-        raise KeyError("command")
-    own = opening + len(ahead)
-    end = _DECODER.raw_decode(text, own)[1]
-    was, after = text[own:end], text[end:]
-    edits = (
-        (command.value, command.end, was),
-        (opening, end + (2 if after.startswith(", ") else 0), ""),
-    )
-    for start, stop, written in sorted(edits, reverse=True):
-        text = text[:start] + written + text[stop:]
-    return text
-
-
-def _inserted(text: str, found: _Object, written: str) -> str:
-    """The text with a member behind the last one, whose comma stands where the file's style has it."""
-    end = len(text[: found.closing].rstrip())
-    if found.comma >= 0:
-        return f"{text[:end]}{written},{text[end:]}"
-    last = found.members[-1].end
-    return f"{text[:last]},{text[last:end]}{written}{text[end:]}"
-
-
-def _indent(text: str, position: int) -> str:
-    """The white space that the position's line begins with."""
-    line = text[text.rfind("\n", 0, position) + 1 : position]
-    return line[: len(line) - len(line.lstrip())]
-
-
-def _find(text: str, path: Sequence[str]) -> _Object:
-    plain, bare = without_comments(text), bare_json(text)
-    found = _object(plain, bare, plain.index("{"))
-    for name in path:
-        member = next((one for one in found.members if one.key == name), None)
-        if member is None or plain[member.value] != "{":
-            raise KeyError(name)
-        found = _object(plain, bare, member.value)
-    return found
-
-
-def _object(plain: str, bare: str, opening: int) -> _Object:
-    """The object that opens there; `bare` is the text without trailing commas, too."""
-    members: list[_Member] = []
-    position, comma = opening + 1, -1
-    while plain[position := _next(plain, position)] != "}":
-        key, end = _DECODER.raw_decode(bare, position)
-        value = _next(plain, _next(plain, end) + 1)
-        end = _DECODER.raw_decode(bare, value)[1]
-        members.append(_Member(key, position, value, end))
-        position, comma = _next(plain, end), -1
-        if plain[position] == ",":
-            position, comma = position + 1, position
-    return _Object(opening, position, tuple(members), comma)
-
-
-def _next(plain: str, position: int) -> int:
-    """The next position that is no white space."""
-    while plain[position].isspace() or plain[position] == "\ufeff":
-        position += 1
-    return position
-
 
 _NOTHING: Mapping[str, str] = {}
 _NO_FILE = "Nothing is saved: without a configuration file of your own, the change ends with the session."

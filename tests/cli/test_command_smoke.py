@@ -62,7 +62,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "sessions unmet": ((), 0, "1 search that led to no call"),
     "sessions metrics": ((), 0, " from toolsight)"),
     "sessions next": ((), 0, ""),
-    "tap": ((), 2, "write its command after --"),
+    "tap": ((), 2, "write either a server's command after --, or --url"),
     "tap add": (("nowhere", "--client", "cursor"), 2, "there is no server 'nowhere'"),
     "tap remove": (("nowhere", "--client", "cursor"), 2, "there is no server 'nowhere'"),
     "registry": ((), 0, "weather"),

@@ -39,6 +39,8 @@ _FOREIGN = {
 _VOLATILE = re.compile(r"session \S+ in |    \S+:\S+  [\d.]+  ")
 # Replaced by the id of the demo's session.
 SESSION = "SESSION"
+# Replaced by a client's file.
+FILE = "FILE"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "servers": ("servers", "--demo"),
     "tools": ("tools", "--demo"),
@@ -65,6 +67,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "doctor-breakers": ("doctor", "breakers"),
     "config-settings": ("config", "settings"),
     "config-keys": ("config", "keys"),
+    "tap-add": ("tap", "add", "far", "--config", FILE, "--yes"),
 }
 
 
@@ -84,9 +87,11 @@ def recorded(transcript: str) -> str:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_keys_of_a_commands_json_are_those_that_programs_know(
-    toolsight: Toolsight, recorded: str, name: str
+    toolsight: Toolsight, recorded: str, name: str, tmp_path: Path
 ) -> None:
-    words = (recorded if word == SESSION else word for word in COMMANDS[name])
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"far": {"url": "https://example.com"}}}', encoding="utf-8")
+    words = ({SESSION: recorded, FILE: str(file)}.get(word, word) for word in COMMANDS[name])
     done = toolsight(*words, "--json")
     assert done.exit_code == 0, done.stderr
     _compare(name, _described(json.loads(done.stdout)))

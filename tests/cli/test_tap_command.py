@@ -1,12 +1,15 @@
 """`tap add` and `tap remove` change one entry of a client's file, and give back the same bytes."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.config.editor import with_command_ahead, without_command_ahead
+from inspector.config.file import load_object
+from inspector.config.text_edit import entry_at, parsed, with_command_ahead, without_command_ahead
 from tests.cli.conftest import Toolsight
 
 FILE = """{
@@ -15,7 +18,8 @@ FILE = """{
 \t\t"shop": { "type": "stdio", "command": "np\\u0078", "args": [ "-y", "shop" ], "env": {"A": "1"} },
 \t\t"bare": {"command": "serve"},
 \t\t"empty": {"command": "serve", "args": []},
-\t\t"far": {"type": "http", "url": "https://example.com/mcp"},
+\t\t"far": {"type": "http", "url": "https:\\/\\/example.com/mcp?a=b"},
+\t\t"odd": {"type": "stdio", "url": "${FAR}/mcp"},
 \t}
 }\r
 """
@@ -31,7 +35,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.parametrize("server", ["shop", "bare", "empty"])
+@pytest.mark.parametrize("server", ["shop", "bare", "empty", "far"])
 def test_removing_a_tap_gives_back_the_same_bytes(toolsight: Toolsight, file: Path, server: str) -> None:
     before = file.read_bytes()
     added = toolsight("tap", "add", server, "--client", "claude-code", "--yes")
@@ -75,7 +79,8 @@ def test_nothing_changes_without_a_yes(toolsight: Toolsight, file: Path) -> None
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("add", "far"), "has no command"),
+        (("add", "odd"), "cannot be tapped"),
+        (("remove", "far"), "is not tapped"),
         (("add", "nobody"), "there is no server 'nobody'"),
         (("remove", "shop"), "is not tapped"),
     ],
@@ -89,9 +94,123 @@ def test_what_cannot_be_done_changes_nothing(
     assert says in done.stderr
 
 
-def test_a_tap_is_added_once(toolsight: Toolsight, file: Path) -> None:
+@pytest.mark.parametrize("server", ["shop", "far"])
+def test_a_tap_is_added_once(toolsight: Toolsight, file: Path, server: str) -> None:
     for code in (0, 2):
-        assert toolsight("tap", "add", "shop", "--config", str(file), "--yes").exit_code == code
+        assert toolsight("tap", "add", server, "--config", str(file), "--yes").exit_code == code
+
+
+def test_an_address_becomes_one_on_this_machine_whose_tap_has_to_run(
+    toolsight: Toolsight, file: Path
+) -> None:
+    """The headers stay. An address that something else changed in the meantime comes back on its own."""
+    done = toolsight("tap", "add", "far", "--config", str(file), "--yes", "--json")
+    url = load_object(file)["mcpServers"]["far"]["url"]
+    assert re.fullmatch(r"http://127\.0\.0\.1:2\d{4}/mcp\?a=b", url)
+    run = shlex.split(json.loads(done.stdout)["run"])
+    port = url.split(":")[2].partition("/")[0]
+    assert run[1:] == ["tap", "--name", "far", "--url", "https://example.com/mcp?a=b", "--port", port]
+    file.write_bytes(file.read_bytes().replace(b"// mine", b"// yours"))
+    toolsight("tap", "remove", "far", "--config", str(file), "--yes")
+    assert load_object(file)["mcpServers"]["far"]["url"] == "https://example.com/mcp?a=b"
+
+
+OTHERS = {
+    "codex": """# mine
+[mcp_servers."my shop"] # not this = one
+command = 'npx'
+[mcp_servers.shop]   # a table
+command = "np\\u0078" # [x]
+args = [
+  '-y', # "quoted"
+  "a]b",
+]
+env = { A = "1" }
+
+[mcp_servers.shop.env2]
+command = "other"
+[mcp_servers.bare]
+command = "serve"
+[mcp_servers.far]
+url = "https://example.com/mcp"
+http_headers = { Authorization = "x" }
+""",
+    "goose": """# mine
+extensions:
+  shop:
+    cmd: npx   # the command
+    args:
+      - -y     # yes
+      - 'it''s'
+    envs: &a {}
+  bare: {cmd: serve, enabled: true}
+  far:
+    uri: https://example.com/mcp
+    type: streamable_http
+""",
+    "continue": """mcpServers:
+  - name: bare
+    command: serve
+  - name: shop
+    command: npx
+    args: ["-y", 'shop']
+  - name: far
+    url: "https://example.com/mcp"
+""",
+}
+
+
+@pytest.mark.parametrize("server", ["shop", "bare", "far"])
+@pytest.mark.parametrize("client", OTHERS)
+def test_files_in_toml_and_yaml_are_edited_in_place_and_get_the_same_bytes_back(
+    toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str, server: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    name = ".config/goose" if client == "goose" else f".{client}"
+    path = tmp_path / name / ("config.toml" if client == "codex" else "config.yaml")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(before := OTHERS[client].replace("\n", "\r\n").encode())
+    for action in ("add", "remove"):
+        done = toolsight("tap", action, server, "--client", client, "--yes")
+        assert done.exit_code == 0, done.stderr
+        assert (path.read_bytes() == before) is (action == "remove")
+        # All comments are still there.
+        assert path.read_bytes().count(b"#") == before.count(b"#")
+
+
+@pytest.mark.parametrize(
+    ("client", "suffix"), [("codex", ".toml"), ("goose", ".yaml"), ("continue", ".yaml")]
+)
+@pytest.mark.parametrize("server", ["shop", "bare"])
+def test_a_tap_taken_out_by_its_words_leaves_the_text_of_toml_and_yaml(
+    client: str, suffix: str, server: str
+) -> None:
+    """Without a backup; an entry that had no arguments has an empty list of them then."""
+    text, ahead = OTHERS[client], ["toolsight", "tap", "--"]
+    at = ({"codex": "mcp_servers", "goose": "extensions"}.get(client, "mcpServers"), server)
+    tapped = with_command_ahead(text, at, ahead, suffix)
+    entry = entry_at(parsed(tapped, suffix), at)
+    own = ["npx", *entry_at(parsed(text, suffix), at)["args"]] if server == "shop" else ["serve"]
+    assert entry["args"] == ["tap", "--", *own]
+    after = without_command_ahead(tapped, at, ahead, suffix)
+    assert after == text if server == "shop" else entry_at(parsed(after, suffix), at)["args"] == []
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".toml", "s = { x = { command = 'a' } }"),
+        (".toml", "[s]\nx.command = 'a'"),
+        (".toml", '[s.x]\ncommand = """a"""'),
+        (".yaml", "s: {x: {command: 'a', args: }}"),
+        (".yaml", "s:\n  x:\n    command: a, b\n    args: [c]"),
+        (".yaml", "s:\n  x:\n    command: |\n      a\n    args: [c]"),
+    ],
+)
+def test_what_is_written_in_a_way_that_cannot_be_edited_is_refused(suffix: str, text: str) -> None:
+    with pytest.raises(KeyError):
+        with_command_ahead(text, ("s", "x"), ["t", "--"], suffix)
 
 
 def test_a_tap_of_a_toolsight_that_has_moved_is_known_and_removed(

@@ -1,5 +1,10 @@
-"""A tap passes every byte, and is noticed by neither side: not at the end, nor when one of them is killed."""
+"""A tap passes every byte, and is noticed by neither side: not at the end, nor when one of them is killed.
 
+The second half is of servers with an address.
+"""
+
+import asyncio
+import gzip
 import json
 import os
 import random
@@ -10,13 +15,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from inspector.clients.tap_pump import TO_CLIENT, TO_SERVER, Copies, pass_on
+from inspector.clients.tap_http import LONGEST_MESSAGE, HttpTap
+from inspector.clients.tap_pump import END, NOTE, SECRET, TO_CLIENT, TO_SERVER, Copies, pass_on
 from inspector.clients.tapped import pieces
+from inspector.core.error import ConfigError
+from inspector.core.events import MessagePassed
 from inspector.store.store import SqliteStore
 
 # Sends back what it gets with every byte inverted.
@@ -174,10 +183,10 @@ def test_a_copy_is_there_before_the_other_side_can_answer() -> None:
     os.set_blocking(server, False)
 
     class Watching(Copies):
-        def add(self, side: int, at: float, data: bytes) -> None:
+        def add(self, kind: int, at: float, data: bytes, session: int = 0) -> None:
             with pytest.raises(BlockingIOError):
                 os.read(server, 1)
-            super().add(side, at, data)
+            super().add(kind, at, data, session)
 
     os.write(to_tap, b"ask")
     os.close(to_tap)
@@ -255,3 +264,328 @@ def test_nothing_of_the_program_is_imported_before_the_server_starts() -> None:
     loaded = [name for name in done.stdout.split() if name.partition(".")[0] in ("inspector", "click")]
     assert loaded == ["inspector", "inspector.cli", "inspector.clients", "inspector.clients.tap"]
     assert not {"dataclasses", "inspect", "typing", "json"}.intersection(done.stdout.split())
+
+
+Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+ASKED = b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}'
+ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}'
+
+
+class Kept(Copies):
+    """Keeps what is copied: its kind, its bytes and its session."""
+
+    def __init__(self) -> None:
+        super().__init__(-1)
+        self.pieces: list[tuple[int, bytes, int]] = []
+
+    def add(self, kind: int, at: float, data: bytes, session: int = 0) -> None:
+        super().add(kind, at, data, session)
+        self.pieces.append((kind, data.strip(), session))
+
+    def of(self, *kinds: int) -> list[bytes]:
+        return [data for kind, data, _ in self.pieces if kind in kinds]
+
+    @property
+    def lost(self) -> list[int]:
+        return self._lost
+
+
+class Rig:
+    """A tap before a server that keeps what it got and answers each request by a function."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.copies = Kept()
+        self.got = bytearray()
+        self.is_left, self.has_part = asyncio.Event(), asyncio.Event()
+        self.upstream = self.port = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                self.got += head
+                left = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
+                body = b""
+                while part := await reader.read(left - len(body)):
+                    body += part
+                    self.got += part
+                    self.has_part.set()
+                await self._answer(body, writer)
+        except (asyncio.IncompleteReadError, OSError):
+            self.is_left.set()
+            writer.close()
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port)
+
+    async def ask(self, sent: bytes, size: int = -1) -> bytes:
+        """Send on a connection of its own, and read so much, or to the end."""
+        reader, writer = await self.connect()
+        writer.write(sent)
+        got = await (reader.read() if size < 0 else reader.readexactly(size))
+        writer.close()
+        return got
+
+    def request(self, body: bytes = ASKED, *headers: str, method: str = "POST", path: str = "/mcp") -> bytes:
+        named = [f"hOst: 127.0.0.1:{self.port}", f"Content-Length: {len(body)}", *headers]
+        if body:
+            named.append("Content-Type: application/json")
+        return "\r\n".join([f"{method} {path} HTTP/1.1", *named, "\r\n"]).encode() + body
+
+
+@asynccontextmanager
+async def tapped(answer: Answer) -> AsyncIterator[Rig]:
+    rig = Rig(answer)
+    async with await asyncio.start_server(rig.serve, "127.0.0.1", 0) as upstream:
+        rig.upstream = upstream.sockets[0].getsockname()[1]
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        url = f"http://127.0.0.1:{rig.upstream}/mcp?a=b"
+        serving = asyncio.create_task(HttpTap(url, rig.copies).serve(0, ready.set_result))
+        address = await ready
+        assert address.endswith("/mcp?a=b")
+        rig.port = int(address.rpartition(":")[2].partition("/")[0])
+        async with asyncio.timeout(DEADLINE):
+            yield rig
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+
+def whole(body: bytes, *headers: str, status: str = "200 OK", kind: str = "application/json") -> bytes:
+    named = [f"HTTP/1.1 {status}", f"content-TYPE: {kind}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join([*named, "\r\n"]).encode() + body
+
+
+def always(answer: bytes) -> Answer:
+    async def respond(_body: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+
+    return respond
+
+
+async def test_bytes_are_equal_both_ways_over_many_requests_of_random_sizes() -> None:
+    """Only the Host differs; on one connection, in pieces of random sizes, whole and chunked answers."""
+    chosen = random.Random(39)
+    sent, answers = bytearray(), bytearray()
+
+    async def answer(_body: bytes, writer: asyncio.StreamWriter) -> None:
+        given = json.dumps(
+            {"jsonrpc": "2.0", "id": 1, "result": "y" * chosen.choice((0, 9, 70_000))}
+        ).encode()
+        parts = b"".join(b"%x;e=1\r\n%s\r\n" % (len(part), part) for part in (given[:5], given[5:]))
+        head = b"HTTP/1.1 200 Fine\r\nTransfer-Encoding: chunked\r\nContent-Type:  application/json \r\n\r\n"
+        made = chosen.choice((whole(given), head + parts + b"0\r\nTrailer: t\r\n\r\n"))
+        answers.extend(made)
+        writer.write(made)
+
+    async with tapped(answer) as rig:
+        reader, writer = await rig.connect()
+        got = bytearray()
+        for number in range(300):
+            text = "x" * chosen.choice((0, 3, 200, 5_000, 90_000))
+            body = json.dumps({"jsonrpc": "2.0", "id": number, "method": "m", "params": text}).encode()
+            request = rig.request(
+                body, "Authorization: Bearer abc", "mcp-SESSION-id: s1", "MCP-Protocol-Version: 1"
+            )
+            sent += request
+            for at in range(0, len(request), size := chosen.choice((60, 4_000, 200_000))):
+                writer.write(request[at : at + size])
+                await writer.drain()
+            while len(got) < len(answers) or len(rig.got) < len(sent):
+                got += await reader.read(100_000)
+        writer.close()
+        port, upstream = str(rig.port).encode(), str(rig.upstream).encode()
+        assert rig.got.replace(b"hOst: 127.0.0.1:" + upstream, b"hOst: 127.0.0.1:" + port) == sent
+        assert got == answers
+        assert len(rig.copies.of(TO_SERVER)) == len(rig.copies.of(TO_CLIENT)) == 300
+        assert {session for _, _, session in rig.copies.pieces} == {1}
+
+
+async def test_an_event_arrives_before_the_answer_is_complete() -> None:
+    go_on = asyncio.Event()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    first, last = b"event: message\r\ndata: " + ANSWER + b"\r\n\r\n", b"data: {\ndata: }\n\n"
+
+    async def answer(_body: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(head + first)
+        await go_on.wait()
+        writer.write(last)
+        writer.close()
+
+    async with tapped(answer) as rig:
+        reader, writer = await rig.connect()
+        writer.write(rig.request())
+        assert await reader.readexactly(len(head + first)) == head + first
+        assert rig.copies.of(TO_SERVER, TO_CLIENT) == [ASKED, ANSWER]
+        go_on.set()
+        assert await reader.read() == last
+        assert rig.copies.of(TO_CLIENT, NOTE) == [ANSWER, b"{ }"]
+
+
+async def test_a_body_is_passed_on_while_it_is_being_sent() -> None:
+    async with tapped(always(whole(ANSWER))) as rig:
+        reader, writer = await rig.connect()
+        request = rig.request()
+        writer.write(request[:-9])
+        await rig.has_part.wait()
+        writer.write(request[-9:])
+        assert await reader.readexactly(len(whole(ANSWER))) == whole(ANSWER)
+        writer.close()
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "404 Not Found", "500 Internal Server Error"])
+async def test_an_error_passes_unchanged_and_is_noted(status: str) -> None:
+    answer = whole(b"no", "WWW-Authenticate: Bearer", status=status, kind="text/plain")
+    async with tapped(always(answer)) as rig:
+        assert await rig.ask(rig.request(), len(answer)) == answer
+        assert rig.copies.of(TO_CLIENT, NOTE) == [b"POST: HTTP " + status.encode()]
+
+
+async def test_a_server_that_is_gone_is_a_bad_gateway_and_noted() -> None:
+    async with tapped(always(b"")) as rig:
+        tap = HttpTap("http://127.0.0.1:1/mcp", rig.copies)
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        serving = asyncio.create_task(tap.serve(0, ready.set_result))
+        rig.port = int((await ready).split(":")[2].partition("/")[0])
+        got = await rig.ask(rig.request())
+        assert got.startswith(b"HTTP/1.1 502 Bad Gateway\r\n")
+        assert b"cannot connect to 127.0.0.1:1" in got
+        assert rig.copies.of(NOTE)[0].startswith(b"POST: cannot connect to 127.0.0.1:1")
+        serving.cancel()
+
+
+async def test_a_server_that_leaves_in_the_middle_ends_the_clients_connection() -> None:
+    half = whole(ANSWER)[:-4]
+
+    async def answer(_body: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(half)
+        writer.close()
+
+    async with tapped(answer) as rig:
+        assert await rig.ask(rig.request()) == half
+        assert rig.copies.of(NOTE) == [b"POST: the connection ended before the answer was whole"]
+
+
+async def test_a_client_that_leaves_ends_the_connection_to_the_server() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    async with tapped(always(head)) as rig:
+        await rig.ask(rig.request(b"", method="GET"), len(head))
+        await rig.is_left.wait()
+        assert rig.copies.of(NOTE) == []
+
+
+@pytest.mark.parametrize(
+    "headers", [("Host: evil.example",), ("Origin: https://evil.example",), ("Origin: null",), ("Host:",)]
+)
+async def test_what_a_page_of_some_site_asks_reaches_no_server(headers: tuple[str, ...]) -> None:
+    async with tapped(always(whole(ANSWER))) as rig:
+        request = rig.request(ASKED, *headers)
+        if headers[0].startswith("Host"):
+            request = request.replace(f"hOst: 127.0.0.1:{rig.port}\r\n".encode(), b"")
+        assert (await rig.ask(request)).startswith(b"HTTP/1.1 403 ")
+        assert not rig.got
+
+
+async def test_a_page_of_this_machine_may_ask() -> None:
+    async with tapped(always(whole(ANSWER))) as rig:
+        answer = await rig.ask(rig.request(ASKED, "Origin: http://localhost:6274"), len(whole(ANSWER)))
+        assert answer == whole(ANSWER)
+
+
+async def test_secrets_of_headers_and_other_paths_are_never_copied() -> None:
+    """What a header says goes to the recorder as a secret alone, so that no message may repeat it."""
+    secret, token = "Bearer u7-Zk39-words", b'{"access_token":"t0k"}'
+    async with tapped(always(whole(token, "Set-Cookie: c00k=1"))) as rig:
+        await rig.ask(rig.request(b'{"code":"c0d3"}', path="/token"), len(whole(token)))
+        await rig.ask(rig.request(ASKED, f"Authorization: {secret}", "Mcp-Session-Id: s3ss"), 1)
+        assert rig.copies.of(SECRET) == [secret.encode()]
+        said = b"".join(rig.copies.of(TO_SERVER, TO_CLIENT, NOTE))
+        assert not [one for one in (b"u7-Zk39", b"c0d3", b"c00k", b"s3ss") if one in said]
+
+
+async def test_a_packed_answer_passes_packed_and_is_read() -> None:
+    answer = whole(gzip.compress(ANSWER), "Content-Encoding: gzip")
+    async with tapped(always(answer)) as rig:
+        assert await rig.ask(rig.request(), len(answer)) == answer
+        assert rig.copies.of(TO_CLIENT, NOTE) == [ANSWER]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [b"HTTP/1.1 what\r\n\r\n", whole(gzip.compress(b"0" * LONGEST_MESSAGE * 2), "Content-Encoding: gzip")],
+)
+async def test_an_answer_that_cannot_be_read_passes_all_the_same(broken: bytes) -> None:
+    async with tapped(always(broken)) as rig:
+        assert await rig.ask(rig.request(), len(broken)) == broken
+        assert rig.copies.of(NOTE)[0].startswith(b"POST: the answer cannot be read")
+
+
+async def test_a_message_beyond_the_bound_passes_and_is_counted() -> None:
+    answer = whole(b"1" * (LONGEST_MESSAGE + 1))
+    async with tapped(always(answer)) as rig:
+        assert await rig.ask(rig.request(), len(answer)) == answer
+        assert (rig.copies.of(TO_CLIENT), rig.copies.lost[TO_CLIENT]) == ([], LONGEST_MESSAGE + 1)
+
+
+async def test_sessions_are_told_apart_by_the_servers_id_and_end_with_delete() -> None:
+    hello = b'{"jsonrpc":"2.0","id":0,"method":"initialize"}'
+    given = iter(("a", "b"))
+
+    async def answer(body: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(whole(ANSWER, f"Mcp-Session-Id: {next(given)}") if body == hello else whole(ANSWER))
+
+    async with tapped(answer) as rig:
+        for body, *headers in (
+            *((hello,), (hello,), (ASKED, "Mcp-Session-Id: a"), (ASKED, "Mcp-Session-Id: b")),
+            *((ASKED, "Mcp-Session-Id: a"),),
+        ):
+            await rig.ask(rig.request(body, *headers), len(whole(ANSWER)))
+        await rig.ask(rig.request(b"", "Mcp-Session-Id: a", method="DELETE"), len(whole(ANSWER)))
+        sessions = [session for kind, _, session in rig.copies.pieces if kind == TO_SERVER]
+        assert sessions == [1, 2, 1, 2, 1]
+        assert [(kind, session) for kind, _, session in rig.copies.pieces][-1] == (END, 1)
+
+
+async def test_without_an_id_of_the_server_a_session_ends_where_the_first_message_comes_again() -> None:
+    methods = ((1, "server/discover"), (2, "initialize"), (3, "tools/list"), (1, "server/discover"), (2, "x"))
+    async with tapped(always(whole(ANSWER))) as rig:
+        for number, method in methods:
+            body = json.dumps({"id": number, "method": method}).encode()
+            await rig.ask(rig.request(body, "User-Agent: one"), len(whole(ANSWER)))
+        await rig.ask(rig.request(ASKED, "User-Agent: other"), len(whole(ANSWER)))
+        sessions = [session for kind, _, session in rig.copies.pieces if kind == TO_SERVER]
+        assert sessions == [1, 1, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "url", ["example.com/mcp", "ftp://example.com", "http://[", "http://", "http://u:p@h/"]
+)
+def test_what_is_no_address_of_a_server_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError):
+        HttpTap(url, Kept())
+
+
+@pytest.mark.parametrize("is_stored", [True, False], ids=["store", "no store"])
+async def test_the_command_passes_on_and_records_until_a_signal_comes(
+    tmp_path: Path, no_database: Path, is_stored: bool
+) -> None:
+    path = tmp_path / "toolsight.db" if is_stored else no_database
+    async with tapped(always(whole(ANSWER))) as rig:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "inspector", "tap", "--name", "far"),
+            *("--url", f"http://127.0.0.1:{rig.upstream}/mcp"),
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TOOLSIGHT_DB": str(path)},
+        )
+        assert process.stderr is not None
+        rig.port = int((await process.stderr.readline()).split(b":")[2].partition(b"/")[0])
+        for number in range(50):
+            request = rig.request(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}' % number)
+            assert await rig.ask(request, len(whole(ANSWER))) == whole(ANSWER)
+        process.terminate()
+        assert await process.wait() == 128 + signal.SIGTERM
+    if is_stored:
+        with SqliteStore(path) as store:
+            until(lambda: path.exists() and [store.is_written(one.id) for one in store.sessions()] == [False])
+            events = [one.event for one in store.read(store.sessions()[0].id)]
+            assert sum(isinstance(one, MessagePassed) for one in events) == 100

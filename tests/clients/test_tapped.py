@@ -8,7 +8,7 @@ import pytest
 
 from inspector.clients import tapped
 from inspector.clients.tap_pump import TO_CLIENT, TO_SERVER
-from inspector.clients.tapped import MOST_WAITING, Piece, Tapped, TapRecorder
+from inspector.clients.tapped import MOST_WAITING, Piece, Tapped, TapRecorder, record
 from inspector.core.error import StoreError
 from inspector.core.events import (
     CallFinished,
@@ -53,7 +53,7 @@ def store(tmp_path: Path) -> SqliteStore:
 
 
 def recorded(store: SqliteStore, pieces: Iterable[Piece], recorder: TapRecorder | None = None) -> list[Event]:
-    (recorder or TapRecorder(TAPPED, store, TiktokenCounter)).run([one] for one in pieces)
+    record(([one] for one in pieces), lambda: recorder or TapRecorder(TAPPED, store, TiktokenCounter))
     return [record.event for record in store.read("s1")]
 
 

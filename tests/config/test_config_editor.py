@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration, target
-from inspector.config.editor import ConfigurationEditor, with_member, without_member
+from inspector.config.editor import ConfigurationEditor
 from inspector.config.file import parse_object
 from inspector.config.plugin import Package, Plugin, Variable, concealed_values, server_entry
 from inspector.config.reader import read
+from inspector.config.text_edit import with_member, without_member
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.redaction import clean

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.config.configuration import Configuration
-from inspector.config.editor import with_member, without_member
 from inspector.config.plugin import FileChange, ServerChange
+from inspector.config.text_edit import with_member, without_member
 from inspector.core.error import (
     CallTimeout,
     ConfigError,

@@ -1,0 +1,370 @@
+"""A tap before a server with an address: it listens on the loopback interface and passes HTTP on.
+
+Every connection of a client is one to the server. All bytes pass as they come, but for the `Host` of each
+request, which names the server. Of what passes, only the JSON-RPC messages at the server's own address are
+copied: headers, and what is said at other paths to sign in, are not.
+"""
+
+import asyncio
+import json
+import re
+import ssl
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final
+from urllib.parse import urlsplit
+
+import h11
+
+from inspector.clients.tap_pump import END, NOTE, SECRET, TO_CLIENT, TO_SERVER, Copies, now
+from inspector.core.error import ConfigError
+from inspector.core.secret_value import looks_secret
+from inspector.mcp.pace import CutLine, Lines
+from inspector.schema.json_value import JsonObject
+
+LONGEST_MESSAGE: Final = 4_000_000
+"""Bytes of a message that is recorded."""
+_LONGEST_HEAD = _LONGEST_OPENING = _PIECE = 65_536
+_MOST_KNOWN = 1_000
+_HERE = ("127.0.0.1", "localhost", "::1")
+_HOST = re.compile(rb"(?i)(\r\nhost:[ \t]*)[^\r\n]*")
+_FORBIDDEN = "403 Forbidden", "This tap is for programs on this machine."
+
+
+class HttpTap:
+    """Stands before the server at `url`; `address` is where clients reach it. Raises ConfigError."""
+
+    def __init__(self, url: str, copies: Copies) -> None:
+        try:
+            parts = urlsplit(url)
+            self.server, port = parts.hostname or "", parts.port
+        except ValueError:
+            raise ConfigError(f"{url} is not an address") from None
+        if parts.scheme not in ("http", "https") or not self.server or "@" in parts.netloc:
+            hint = "Write it as https://example.com/mcp, with no name and password in it."
+            raise ConfigError(f"{url} is not the address of a server", hint=hint)
+        self.tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self.port = port or (443 if self.tls else 80)
+        self.host = parts.netloc.encode()
+        self.path = (parts.path or "/").encode()
+        self._target = f"{parts.path}{'?' if parts.query else ''}{parts.query}"
+        self.address = ""
+        self._copies, self.lose = copies, copies.lose
+        self._sessions: dict[str, tuple[int, JsonObject]] = {}
+        self._running: set[int] = set()
+        self._begun = 0
+        self._secrets: set[bytes] = set()
+
+    async def serve(self, port: int, ready: Callable[[str], None]) -> None:
+        """Pass on until cancelled; `ready` is told the address. Raises ConfigError if the port is taken."""
+        try:
+            listening = await asyncio.start_server(self._connected, _HERE[0], port)
+        except OSError as error:
+            raise ConfigError(f"port {port} cannot be used: {error.strerror}") from error
+        async with listening:
+            self.address = f"http://{_HERE[0]}:{listening.sockets[0].getsockname()[1]}{self._target}"
+            ready(self.address)
+            await listening.serve_forever()
+
+    async def _connected(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        # Whichever side goes, the other one learns it as its connection ends.
+        with suppress(OSError, asyncio.CancelledError):
+            await _Connection(self, client, to_client).run()
+        to_client.close()
+
+    def session(self, key: str, message: JsonObject) -> int:
+        """The number of the session that a message belongs to.
+
+        `key` is the id that the server gave the session. Where it gives none it is the client's own name, and
+        a message that initializes, or has the id of the first one again, begins the next session.
+        """
+        known, first = self._sessions.get(key, (0, {}))
+        is_again = message.get("id") is not None and message.get("id") == first.get("id")
+        is_retried = first.get("method") == "server/discover"
+        if not known or is_again or (message.get("method") == "initialize" and not is_retried):
+            self._begun = known = self._begun + 1
+            self._running.add(known)
+            self.name(key, known, message)
+        return known
+
+    def name(self, key: str, session: int, first: JsonObject) -> None:
+        """Know a session by this key from now on."""
+        self._sessions[key] = session, {name: first.get(name) for name in ("id", "method")}
+        if len(self._sessions) > _MOST_KNOWN:
+            del self._sessions[next(iter(self._sessions))]
+
+    def end(self, session: int) -> None:
+        """The client has ended the session."""
+        self._sessions = {key: known for key, known in self._sessions.items() if known[0] != session}
+        self.copy(END, b"", session)
+        self._running.discard(session)
+
+    def copy(self, kind: int, data: bytes, session: int) -> None:
+        """Have something recorded, unless its session has ended."""
+        if session in self._running:
+            self._copies.add(kind, now(), data, session)
+
+    def learn(self, value: bytes, session: int) -> None:
+        """Have what a header says as a secret never stored, also where a message repeats it."""
+        if value not in self._secrets and len(self._secrets) < _MOST_KNOWN:
+            self._secrets.add(value)
+            self.copy(SECRET, value, session)
+
+
+class _Exchange:
+    """A request and its answer, as far as they are copied."""
+
+    def __init__(self, tap: HttpTap, request: h11.Request) -> None:
+        self._tap = tap
+        self._headers = _headers(request)
+        self.method = request.method
+        self.is_copied = request.target.partition(b"?")[0] == tap.path
+        self.key = self._headers.get("mcp-session-id") or self._headers.get("user-agent", "")
+        self.session = 0
+        self._asked = _Messages(self._headers)
+        self._answered: _Messages | None = None
+        self._reader: h11.Connection | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a program on this machine asks, rather than a page that some site had a browser load."""
+        host, origin = self._headers.get("host", ""), self._headers.get("origin")
+        names = [f"//{host}", *([] if origin is None else [origin])]
+        with suppress(ValueError):
+            return all(urlsplit(name).hostname in _HERE for name in names)
+        return False
+
+    def asked(self, data: bytes) -> None:
+        """Take a piece of the request's body."""
+        self._asked.feed(data)
+
+    def asked_all(self) -> None:
+        """The request is whole: copy it, before it is passed on."""
+        if not self.is_copied:
+            return
+        messages = self._asked.end()
+        opening = {} if "mcp-session-id" in self._headers else _opening(messages[0])
+        self.session = self._tap.session(self.key, opening)
+        for name, value in self._headers.items():
+            if looks_secret(name):
+                self._tap.learn(value.encode("latin-1"), self.session)
+        self._copy(TO_SERVER, messages)
+
+    def answered(self, data: bytes) -> bytes | None:
+        """Take what the server wrote, and return what is after this answer; None if it is not whole yet.
+
+        Raises h11.RemoteProtocolError for what is no HTTP, zlib.error for what cannot be unpacked.
+        """
+        if self._reader is None:
+            self._reader = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
+            self._reader.send(h11.Request(method=self.method, target="/", headers=[("host", "x")]))
+            self._reader.send(h11.EndOfMessage())
+        self._reader.receive_data(data)
+        while not isinstance(event := self._reader.next_event(), h11.EndOfMessage):
+            if event is h11.NEED_DATA or event is h11.PAUSED:
+                return None
+            if isinstance(event, h11.Response):
+                self._begin(event)
+            elif isinstance(event, h11.Data) and self._answered is not None:
+                self._copy(TO_CLIENT, self._answered.feed(event.data))
+        if self._answered is not None:
+            self._copy(TO_CLIENT, self._answered.end())
+        return self._reader.trailing_data[0]
+
+    def _begin(self, response: h11.Response) -> None:
+        headers = _headers(response)
+        self._answered = _Messages(headers)
+        if not self.is_copied:
+            return
+        self.session = self.session or self._tap.session(self.key, {})
+        if given := headers.get("mcp-session-id"):
+            self._tap.name(given, self.session, {})
+        if response.status_code >= 400:
+            self.note(f"HTTP {response.status_code} {response.reason.decode('latin-1')}".rstrip())
+        elif self.method == b"DELETE":
+            self._tap.end(self.session)
+
+    def note(self, text: str) -> None:
+        """Have a failure recorded that is no message."""
+        if self.is_copied:
+            said = f"{self.method.decode()}: {text}"
+            self._tap.copy(NOTE, said.encode(), self.session or self._tap.session(self.key, {}))
+
+    def _copy(self, kind: int, messages: Iterable[bytes | CutLine]) -> None:
+        for message in messages if self.is_copied else ():
+            if isinstance(message, CutLine):
+                self._tap.lose(kind, message.size)
+            elif message.strip():
+                # After bytes that are lost, what is read again begins behind the end of a line.
+                self._tap.copy(kind, b"\n" + message + b"\n", self.session)
+
+
+def _headers(message: h11.Request | h11.Response) -> dict[str, str]:
+    return {name.decode(): value.decode("latin-1") for name, value in message.headers}
+
+
+def _opening(message: bytes | CutLine) -> JsonObject:
+    """The message, if it is one that may begin a session: those are small."""
+    try:
+        found = json.loads(message) if isinstance(message, bytes) and len(message) < _LONGEST_OPENING else {}
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+class _Messages:
+    """The messages in a body: it is one, or the data of each event is one."""
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        self._is_stream, self._is_read = kind == "text/event-stream", kind.endswith(("json", "/event-stream"))
+        packed = headers.get("content-encoding", "identity") != "identity"
+        self._packed = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
+        self._lines, self._data = Lines(LONGEST_MESSAGE), list[bytes]()
+
+    def feed(self, data: bytes) -> list[bytes | CutLine]:
+        """The messages that a piece completes."""
+        if self._packed is not None:
+            data = self._packed.decompress(data, LONGEST_MESSAGE)
+            if self._packed.unconsumed_tail:
+                raise zlib.error("too large")
+        if not self._is_stream:
+            # Outside strings an end of a line is blank, and within them there is none.
+            return list(self._lines.feed(data.replace(b"\n", b" "))) if self._is_read else []
+        whole: list[bytes | CutLine] = []
+        for line in self._lines.feed(data):
+            if isinstance(line, CutLine):
+                whole.append(line)
+            elif line.startswith(b"data:"):
+                self._data.append(line[5:].strip())
+            elif not line.strip():
+                whole.append(b" ".join(self._data))
+                self._data.clear()
+        return whole
+
+    def end(self) -> list[bytes | CutLine]:
+        """The message that the end completes; an event that is not whole is none."""
+        return [b""] if self._is_stream else list(self._lines.feed(b"\n"))
+
+
+class _Connection:
+    """A client's connection, and the one to the server that is made for it."""
+
+    def __init__(self, tap: HttpTap, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        self._tap = tap
+        self._client, self._to_client = client, to_client
+        self._to_server: asyncio.StreamWriter | None = None
+        self._answers: asyncio.Task[None] | None = None
+        self._open: deque[_Exchange] = deque()
+        self._rest = b""
+        self._is_asking = True
+
+    async def run(self) -> None:
+        """Pass on until both sides have ended. Raises OSError."""
+        try:
+            while await self._request():
+                pass
+            if self._to_server is not None and self._answers is not None:
+                # The client has no more to ask; it may still wait for an answer.
+                self._is_asking = False
+                if self._to_server.can_write_eof():
+                    self._to_server.write_eof()
+                else:
+                    self._to_server.close()
+                await self._answers
+        finally:
+            if self._answers is not None:
+                self._answers.cancel()
+            if self._to_server is not None:
+                self._to_server.close()
+
+    async def _request(self) -> bool:
+        """Pass on one request; False if there is none any more."""
+        while (end := self._rest.find(b"\r\n\r\n") + 4) < 4:
+            data = await self._client.read(_PIECE)
+            if not data or len(self._rest) > _LONGEST_HEAD:
+                return False
+            self._rest += data
+        head, self._rest = self._rest[:end], self._rest[end:]
+        reader = h11.Connection(h11.SERVER, max_incomplete_event_size=_LONGEST_HEAD)
+        reader.receive_data(head)
+        try:
+            request = reader.next_event()
+        except h11.RemoteProtocolError as error:
+            return await self._refuse("400 Bad Request", str(error))
+        assert isinstance(request, h11.Request)
+        exchange = _Exchange(self._tap, request)
+        if not exchange.is_local:
+            return await self._refuse(*_FORBIDDEN)
+        try:
+            server = await self._server()
+        except OSError as error:
+            said = f"cannot connect to {self._tap.host.decode()}: {error.strerror or error}"
+            exchange.note(said)
+            return await self._refuse("502 Bad Gateway", said)
+        self._open.append(exchange)
+        server.write(_HOST.sub(lambda found: found[1] + self._tap.host, head, count=1))
+        return await self._body(reader, exchange, server)
+
+    async def _body(self, reader: h11.Connection, exchange: _Exchange, server: asyncio.StreamWriter) -> bool:
+        data = b""
+        while not isinstance(event := reader.next_event(), h11.EndOfMessage):
+            if isinstance(event, h11.Data):
+                exchange.asked(event.data)
+                continue
+            server.write(data)
+            await server.drain()
+            data, self._rest = self._rest or await self._client.read(_PIECE), b""
+            if not data:
+                return False
+            reader.receive_data(data)
+        exchange.asked_all()
+        self._rest = reader.trailing_data[0]
+        server.write(data[: len(data) - len(self._rest)])
+        await server.drain()
+        return True
+
+    async def _server(self) -> asyncio.StreamWriter:
+        if self._to_server is None:
+            server, self._to_server = await asyncio.open_connection(
+                self._tap.server, self._tap.port, ssl=self._tap.tls
+            )
+            self._answers = asyncio.create_task(self._answer(server))
+        return self._to_server
+
+    async def _answer(self, server: asyncio.StreamReader) -> None:
+        """Pass on what the server writes; its end is the end of the client's connection."""
+        try:
+            while data := await server.read(_PIECE):
+                self._to_client.write(data)
+                self._copied(data)
+                await self._to_client.drain()
+        except OSError:
+            self._to_client.transport.abort()
+        self._copied(b"")
+        self._to_client.close()
+
+    def _copied(self, data: bytes) -> None:
+        """Copy what the server wrote; nothing: its connection has ended."""
+        is_end = not data
+        try:
+            while self._open and (data or is_end):
+                rest = self._open[0].answered(data)
+                if rest is None:
+                    return
+                self._open.popleft()
+                data = rest
+        except (h11.RemoteProtocolError, zlib.error) as error:
+            if self._is_asking:
+                broken = "the connection ended before the answer was whole"
+                self._open[0].note(broken if is_end else f"the answer cannot be read: {error}")
+            self._open.clear()
+
+    async def _refuse(self, status: str, why: str) -> bool:
+        said = f"{why}\n".encode("utf-8", "replace")
+        head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(said)}\r\n"
+        self._to_client.write(head.encode() + b"Connection: close\r\n\r\n" + said)
+        await self._to_client.drain()
+        return False
