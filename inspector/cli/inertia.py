@@ -15,7 +15,7 @@ from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
-from inspector.reliability.flow import Flow, exported, flows, warmth
+from inspector.reliability.flow import Flow, exported, flows, following, warmth
 from inspector.store.call_history import SqliteCallHistory
 
 
@@ -71,7 +71,7 @@ def next_tools(persona: str, half_life: float, exports: bool, database: Path | N
         say_json({"personas": [exported(one) for one in _chosen(found, persona)]})
     elif found or is_json():
         chosen = _chosen(found, persona)
-        show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), *_flow(chosen[0])) if found else ())
+        show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), following(chosen[0])) if found else ())
     else:
         say("No calls recorded yet. Import real agents' calls with `toolsight sessions import --agent NAME`.")
 
