@@ -273,6 +273,8 @@ _LEAST_BUTTON = 10
 class GuardedConfirm(Confirm, Guarded):
     """Letters are never an answer: they go on to the input below, and so does every key of a burst.
 
+    Another key may be, such as the one that asked: `ctrl+r` once more.
+
     The last choice has the focus, so make that the refusal, and the one before it the narrowest yes: that is
     where tab and the arrows lead from the refusal. The app has to ask `pass_on` before it handles a key or a
     paste.
@@ -288,13 +290,15 @@ class GuardedConfirm(Confirm, Guarded):
     def __init__(
         self, title: str, body: Content | str = "", choices: Sequence[Choice] = (), *, indent: int = 0
     ) -> None:
-        letterless = [Choice("", choice.label, choice.value) for choice in choices]
+        keys = (choice.key if len(choice.key) > 1 else "" for choice in choices)
+        letterless = [Choice(key, one.label, one.value) for key, one in zip(keys, choices, strict=True)]
         super().__init__(title, body, letterless, indent=indent)
 
     @property
     def least(self) -> Size:
         """So large that every answer is seen whole, and some of the text above them."""
-        widths = (max(cell_len(choice.label) + 2, _LEAST_BUTTON) for choice in self._choices)
+        labels = (f"{one.key}  {one.label}" if one.key else one.label for one in self._choices)
+        widths = (max(cell_len(label) + 2, _LEAST_BUTTON) for label in labels)
         return Size(ceil((sum(widths) + len(self._choices) - 1 + _FRAME) / _SHARE), _LEAST_HEIGHT)
 
     def action_next_answer(self, turns: bool) -> None:

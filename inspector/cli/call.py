@@ -1,7 +1,8 @@
 """Calls one tool by hand, or a call that was saved."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from inspector.cli.consent import TerminalApprover
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit, run
-from inspector.cli.table import say, show
+from inspector.cli.table import say, show, write_file
+from inspector.clients.client import real_clients
+from inspector.clients.seen import kept_results
 from inspector.config.file import read_bytes
 from inspector.config.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_call
 from inspector.core.error import ConfigError, ToolsightError
@@ -22,10 +25,11 @@ from inspector.core.message import ToolResult
 from inspector.core.ports import ApprovalRequest
 from inspector.core.report import selected
 from inspector.core.server import ServerPhase
-from inspector.core.text import did_you_mean
+from inspector.core.text import did_you_mean, file_name
 from inspector.core.tool import Tool
 from inspector.core.written_call import CALL_FORMS, CallForm, read_arguments, written
 from inspector.reliability.approval import CLAIMED, why_ask
+from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject
 from inspector.session.workbench import Workbench
 
@@ -38,6 +42,11 @@ _STDIN = "-"
 @click.option("--saved", default="", metavar="NAME", help=f"Repeat the call of that name in {SAVED_CALLS}.")
 @click.option("--save", default="", metavar="NAME", help=f"Save the call and its result in {SAVED_CALLS}.")
 @click.option(
+    "--files",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the result's images, sounds and blobs into this folder.",
+)
+@click.option(
     "--print",
     "form",
     type=click.Choice(CALL_FORMS),
@@ -46,7 +55,13 @@ _STDIN = "-"
 @shared
 @as_json
 def call(
-    tool: str, given: tuple[str, ...], saved: str, save: str, form: CallForm | None, **values: Any
+    tool: str,
+    given: tuple[str, ...],
+    saved: str,
+    save: str,
+    files: Path | None,
+    form: CallForm | None,
+    **values: Any,
 ) -> None:
     """Call TOOL with these arguments and print its result.
 
@@ -67,26 +82,49 @@ def call(
         tool, words = before.tool, ((tool, *given) if tool else ())
     if not tool:
         raise click.UsageError("Missing argument 'TOOL'.")
-    run(_called(tool, words, options(**values), _Wanted(before, save, form)))
+    run(_called(tool, words, options(**values), _Wanted(before, save, files, form)))
 
 
+@dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What becomes of a call: compared with an earlier one, saved by a name, or only printed."""
+    """What becomes of a call: compared with an earlier one, saved by a name or in files, or only printed."""
 
-    def __init__(self, before: SavedCall | None, name: str, form: CallForm | None) -> None:
-        self.before, self.name, self.form = before, name, form
+    before: SavedCall | None
+    name: str
+    files: Path | None
+    form: CallForm | None
 
-    def report(self, tool: Tool, given: JsonObject, result: ToolResult) -> None:
-        """Print the result and how it differs, and save the call. Raises ConfigError."""
+    def report(self, tool: Tool, given: JsonObject, result: ToolResult, tokens: Callable[[str], int]) -> None:
+        """Print the result and what is to be known of it, and save the call. Raises ToolsightError."""
         changes = None if self.before is None else result_changes(self.before.result, result)
-        show({**selected(result, "text is_error structured kinds"), "changes": changes}, [result.text])
-        for line in changes if changes else ("same result as saved",) * (changes is not None):
-            say(line, err=True)
+        output = None if result.is_error else checked_output(tool.output_schema, result.structured)
+        kept = kept_results(real_clients(), tool, result, tokens)
+        data = {
+            **selected(result, "text is_error structured kinds"),
+            "tokens": tokens(result.text),
+            "output": None if output is None else selected(output, "fits reasons"),
+            "attachments": [selected(one, "kind mime uri size") for one in result.attachments],
+            "clients": [selected(one, "says clients") for one in kept],
+            "changes": changes,
+        }
+        show(data, [result.text])
+        if output is not None and output.fits is not True:
+            says = "not checked" if output.fits is None else "does not fit"
+            say(f"output schema: {says}: {'; '.join(output.reasons)}", err=True)
+        for line in (*kept, *(changes or ("same result as saved",) * (changes is not None))):
+            say(str(line), err=True)
+        for number, one in enumerate(result.attachments if self.files else (), 1):
+            self._write(Path(f"{file_name(tool.name)}-{number}{one.suffix}"), one.data())
         if self.name:
             save_call(Path(SAVED_CALLS), self.name, SavedCall(tool.id, given, result))
             say(f"saved as {self.name} in {SAVED_CALLS}", err=True)
         if result.is_error:
             sys.exit(Exit.FAILED)
+
+    def _write(self, name: Path, data: bytes) -> None:
+        path = (self.files or Path()) / name
+        write_file(path, data)
+        say(f"wrote {path}", err=True)
 
 
 async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _Wanted) -> None:
@@ -103,7 +141,7 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
         if why and await approver.ask(request) is Decision.NO:
             raise ToolsightError(f"{tool.id} was not called")
         result = await bench.call(tool.id, given)
-    wanted.report(tool, given, result)
+        wanted.report(tool, given, result, bench.accounting.meter.text)
 
 
 def _print(

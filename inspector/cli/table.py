@@ -154,7 +154,7 @@ def say_json(value: object) -> None:
         click.echo(json.dumps(clean(value), indent=2, default=_plain))
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, text: str | bytes) -> None:
     """Write a file without secrets that only its owner can read. Raises ConfigError."""
     try:
         write(path, text, errors="backslashreplace")

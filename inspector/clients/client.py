@@ -185,6 +185,33 @@ class SearchRule:
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
+class ResultLimit:
+    """Of a text of more than `over` units the model gets `kept` of them; `rest` is what becomes of the rest.
+
+    How many are kept may not be known (None). A tool's `_meta` may name another limit by `changed_by`.
+    """
+
+    over: int
+    unit: Literal["character", "byte", "token"] = "character"
+    kept: int | None = None
+    rest: str = "the rest is cut"
+    changed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class ResultRule:
+    """What becomes of a tool's result; of the `limits`, the first that it is over is the one that counts.
+
+    With `structured`, structured content replaces the text of a result that is no error. The kinds of content
+    in `left_out` do not reach the model.
+    """
+
+    structured: bool = False
+    left_out: tuple[str, ...] = ()
+    limits: tuple[ResultLimit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
 class Client:
     """A client, its rules and the facts behind them.
 
@@ -203,6 +230,7 @@ class Client:
     search: SearchRule
     declares: ClientCapabilities
     facts: tuple[Fact, ...]
+    results: ResultRule = ResultRule()
     follows_changes: bool = False
     protocol: str = ""
 

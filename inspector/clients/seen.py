@@ -1,13 +1,15 @@
-"""What becomes of one tool on its way to a client's model: its name, its description, its schema."""
+"""What becomes of a tool on its way to a client's model: name, description, schema, results."""
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.clients.client import Client, NameRule, SchemaRule, TextRule, Topic
+from inspector.clients.client import Client, NameRule, ResultLimit, SchemaRule, TextRule, Topic
+from inspector.core.message import ToolResult
 from inspector.core.number import count
 from inspector.core.tool import Tool, function_definition, is_for_apps_alone
 from inspector.schema.json_value import JsonObject, compact
@@ -256,3 +258,61 @@ def _value(key: str, value: Any, change: Callable[[JsonObject], Any]) -> Any:
     if key in _SINGLE and isinstance(value, dict):
         return change(value)
     return value
+
+
+# What a client's model would lose of a result.
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """What the models of some clients get of a result, in words, and the clients with how sure that is."""
+
+    says: str
+    clients: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{'; '.join(self.clients)}: {self.says}"
+
+
+def kept_results(
+    clients: Iterable[Client], tool: Tool, result: ToolResult, tokens: Callable[[str], int]
+) -> tuple[KeptResult, ...]:
+    """What each client would lose of a result: one entry for all that lose the same, none for the others.
+
+    Its tokens are counted by Toolsight's tokenizer, not the client's.
+    """
+    outcomes: dict[str, list[str]] = {}
+    for client in clients:
+        if says := "; ".join(_losses(client, tool, result, tokens)):
+            outcomes.setdefault(says, []).append(f"{client.title} ({client.confidence(Topic.RESULTS).told})")
+    return tuple(KeptResult(says, tuple(names)) for says, names in outcomes.items())
+
+
+def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[str], int]) -> Iterator[str]:
+    rule, text = client.results, result.text
+    if rule.structured and result.structured is not None and not result.is_error:
+        if not _says_the_same(text, result.structured):
+            yield "structured content in place of the text"
+        text = compact(result.structured)
+    lost = [one.kind for one in result.attachments if one.kind in rule.left_out]
+    if lost:
+        yield f"without {', '.join(dict.fromkeys(lost))}"
+    for limit in rule.limits:
+        size, most = _size(limit, text, tokens), tool.meta.get(limit.changed_by, limit.over)
+        if isinstance(most, int) and size > most:
+            kept = "part" if limit.kept is None else f"{limit.kept:,}"
+            yield f"{kept} of {count(size, limit.unit)}: {limit.rest}"
+            return
+
+
+def _says_the_same(text: str, structured: JsonObject) -> bool:
+    try:
+        return bool(json.loads(text) == structured)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _size(limit: ResultLimit, text: str, tokens: Callable[[str], int]) -> int:
+    if limit.unit == "token":
+        return tokens(text)
+    return len(text.encode("utf-8", "surrogatepass")) if limit.unit == "byte" else len(text)

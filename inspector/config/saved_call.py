@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,11 +61,18 @@ def saved_call(path: Path, name: str) -> SavedCall:
 def save_call(path: Path, name: str, call: SavedCall) -> None:
     """Add a call to the file, or replace the one of that name. Secrets are left out. Raises ConfigError."""
     calls = {**saved_calls(path), name: call}
-    data = {"calls": {one: asdict(calls[one]) for one in sorted(calls)}}
+    data = {"calls": {one: _entry(calls[one]) for one in sorted(calls)}}
     try:
         write(path, f"{json.dumps(data, indent=2, ensure_ascii=False)}\n")
     except OSError as error:
         raise unusable(path, error, "written") from error
+
+
+def _entry(call: SavedCall) -> dict[str, Any]:
+    """The call without what is attached to its result."""
+    entry = asdict(replace(call, result=replace(call.result, attachments=())))
+    del entry["result"]["attachments"]
+    return entry
 
 
 def result_changes(before: ToolResult, after: ToolResult) -> tuple[str, ...]:

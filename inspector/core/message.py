@@ -1,9 +1,12 @@
 """The conversation as a model receives it."""
 
+import base64
+import mimetypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from inspector.core.error import ToolsightError
 from inspector.core.prompt_cache import Breakpoints
 from inspector.schema.json_value import JsonObject, compact
 from inspector.schema.schema import Deferral
@@ -126,13 +129,47 @@ ModelChunk = TextDelta | ModelReply
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """An image, a sound or a blob of a result: its kind, MIME type and address ("" for none), and its bytes.
+
+    `encoded` is base64 as it came, and may be none.
+    """
+
+    kind: str
+    mime: str
+    uri: str
+    encoded: str = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self.encoded) * 3 // 4 - self.encoded[-2:].count("=")
+
+    @property
+    def suffix(self) -> str:
+        """The usual suffix of a file of its type, with its dot."""
+        return mimetypes.guess_extension(self.mime) or ".bin"
+
+    def data(self) -> bytes:
+        """The bytes. Raises ToolsightError if it is not base64."""
+        try:
+            return base64.b64decode(self.encoded, validate=True)
+        except ValueError as error:
+            raise ToolsightError(f"the {self.kind} is not base64: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A server's result: `text` for the model, `structured` content if any, `is_error` as reported."""
+    """A server's result: `text` for the model, `structured` content if any, `is_error` as reported.
+
+    `attachments` are never stored: the text says what they are.
+    """
 
     text: str
     is_error: bool = False
     structured: JsonObject | None = None
     kinds: tuple[str, ...] = ("text",)
+    attachments: tuple[Attachment, ...] = ()
 
 
 def arguments_text(arguments: JsonObject | None) -> str:

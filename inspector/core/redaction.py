@@ -359,7 +359,11 @@ def _opened(name: str, flags: int) -> int:
     return os.open(name, flags, _PRIVATE_FILE)
 
 
-def write(path: Path, text: str, *, errors: str = "strict") -> None:
-    """Write a text without its secrets, in place of what the file had. Raises OSError."""
+def write(path: Path, text: str | bytes, *, errors: str = "strict") -> None:
+    """Write a text without its secrets, or bytes, in place of what the file had. Raises OSError."""
+    if isinstance(text, bytes):
+        with open_private(path, "wb") as file:
+            file.write(text)
+        return
     with open_private(path, "w", encoding="utf-8", errors=errors, newline="") as file:
         file.write(clean(text))

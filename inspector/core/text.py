@@ -8,6 +8,7 @@ from itertools import chain
 from math import log
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _CUTOFF = 0.2
 # An index is kept for each set of servers that a query mentions; most queries mention none.
 _INDEX_CACHE_SIZE = 4
@@ -156,6 +157,11 @@ def shortened(line: str, limit: int) -> str:
         return ""
     boundary = line.rfind(" ", limit // 2, limit)
     return line[: boundary if boundary > 0 else limit - 1].rstrip(" ,;") + _ELLIPSIS
+
+
+def file_name(name: str) -> str:
+    """The name without what the name of a file should not have."""
+    return _UNSAFE.sub("-", name)
 
 
 def paragraphs(*texts: str) -> str:

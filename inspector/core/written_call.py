@@ -152,8 +152,8 @@ def _named(name: str) -> str:
     return f"=?base64?{base64.b64encode(name.encode()).decode()}?="
 
 
-def written(form: CallForm, tool: Tool, arguments: JsonObject, spec: ServerSpec, protocol: str) -> str:
-    """The call in this form. Raises ConfigError for `curl` and a server without an address."""
+def written(form: str, tool: Tool, arguments: JsonObject, spec: ServerSpec, protocol: str) -> str:
+    """The call in one of `CALL_FORMS`. Raises ConfigError for `curl` and a server without an address."""
     if form == "line":
         return command_line(tool, arguments)
     return json_rpc(tool, arguments) if form == "json-rpc" else curl(tool, arguments, spec, protocol)

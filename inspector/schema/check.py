@@ -1,12 +1,16 @@
 """Checks arguments and results against a tool's schema, which may be hostile."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector.schema.json_value import JsonObject, canonical, compact
 from inspector.schema.reading import type_text, types_of, values_of
 from inspector.schema.schema import resolve
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 # Types, required fields and named values are checked, where the schema says them without alternatives.
 # Schemas and results are untrusted, and a pattern can be made to take for ever: nothing else is tried.
@@ -79,28 +83,69 @@ _NAMED = frozenset({"properties", "dependentSchemas", *_DEFINITIONS})
 # Nor is one with more parts than this, or with more references.
 _MOST_PARTS = 1_000
 _MOST_REFERENCES = 10
+# Nor a value of more characters; where items must be unique, each is compared with all others.
+_LARGEST_VALUE, _LARGEST_UNIQUE = 200_000, 10_000
 _SHOWN = 200
+_NO_OUTPUT = "the tool declares an output schema and returns no structured content"
 
 
 def schema_problem(schema: JsonObject, arguments: JsonObject) -> str:
-    """What a schema objects to, or why it cannot be checked; "" for arguments that it accepts.
+    """What a schema objects to, or why it cannot be checked; "" for arguments that it accepts."""
+    from jsonschema.exceptions import best_match
 
-    Nothing is ever fetched: a reference to another document cannot be checked.
-    """
+    try:
+        error = best_match(_errors(schema, dict(arguments), 100))
+    except Unchecked as unfit:
+        return str(unfit)
+    return "" if error is None else f"{error.json_path}: {error.message}"[:_SHOWN]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Whether a value fits a schema, None if that cannot be checked; the first errors by path, or why not."""
+
+    fits: bool | None
+    reasons: tuple[str, ...] = ()
+
+
+def checked(schema: JsonObject, value: object, most: int = 3) -> Checked:
+    """Check a value, and return the first errors."""
+    is_slow = "uniqueItems" in compact(schema)
+    if len(compact(value)) > (_LARGEST_UNIQUE if is_slow else _LARGEST_VALUE):
+        return Checked(None, ("the value is too large to be checked",))
+    try:
+        errors = _errors(schema, value, most)
+    except Unchecked as unfit:
+        return Checked(None, (str(unfit),))
+    return Checked(not errors, tuple(f"{error.json_path}: {error.message}"[:_SHOWN] for error in errors))
+
+
+def checked_output(schema: JsonObject | None, structured: JsonObject | None) -> Checked | None:
+    """Whether structured content fits a tool's output schema; None without one. MCP wants it returned."""
+    if schema is None:
+        return None
+    return checked(schema, structured) if structured is not None else Checked(False, (_NO_OUTPUT,))
+
+
+class Unchecked(ValueError):
+    """A schema cannot be checked; the message says why."""
+
+
+def _errors(schema: JsonObject, value: object, most: int) -> "list[ValidationError]":
+    """The first errors. Nothing is ever fetched: a reference to another document cannot be checked."""
     from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError, best_match
+    from jsonschema.exceptions import SchemaError
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
     if unfit := _unfit(schema):
-        return unfit
+        raise Unchecked(unfit)
     try:
         Draft202012Validator.check_schema(dict(schema))
         validator = Draft202012Validator(dict(schema), registry=Registry())
-        error = best_match(islice(validator.iter_errors(dict(arguments)), 100))
+        return list(islice(validator.iter_errors(value), most))
     except (SchemaError, Unresolvable, RecursionError, ValueError, TypeError, ArithmeticError) as found:
-        return f"its schema cannot be checked: {type(found).__name__}"
-    return "" if error is None else f"{error.json_path}: {error.message}"[:_SHOWN]
+        raise Unchecked(f"its schema cannot be checked: {type(found).__name__}") from found
 
 
 def _unfit(schema: JsonObject) -> str:

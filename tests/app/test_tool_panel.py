@@ -11,12 +11,13 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.tools import call_panel, tool_panel as content
+from inspector.app.pages.tools import call_answer, tool_panel as content
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.place import EditPage, WhyNotPage
+from inspector.config.saved_call import SAVED_CALLS, saved_call
 from inspector.core.error import CallTimeout, ToolsightError
-from inspector.core.events import CallFinished
-from inspector.core.message import ToolResult
+from inspector.core.events import CallFinished, CallStarted, Event, Record as EventRecord
+from inspector.core.message import Attachment, ToolResult
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding, ToolState
 from inspector.core.tool import Annotations, Tool, definition
@@ -112,6 +113,16 @@ async def test_two_keys_lead_from_the_tool_under_the_cursor_to_its_call() -> Non
         await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
 
 
+async def test_with_a_question_three_keys_lead_from_the_tool_to_its_call() -> None:
+    about = Tool("weather", "now", "The weather.", {"type": "object"}, Annotations(destructive=True))
+    async with _opened("weather:now", MemoryServer([about], answer=echo)) as (pilot, rig):
+        rows(pilot).focus()
+        await pilot.press("c", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
+
+
 async def test_a_claim_to_only_read_is_asked_about_once() -> None:
     async with _opened(FORECAST) as (pilot, rig):
         rig.bench.trust("weather", trusted=False)
@@ -139,12 +150,102 @@ async def test_arguments_can_be_edited_as_json_in_the_same_place() -> None:
 async def test_a_call_is_copied_as_a_line_for_a_shell() -> None:
     async with _opened(FORECAST) as (pilot, _):
         await pilot.press("c", *"Oslo")
-        strip(pilot).focus()
-        await pilot.press("y")
+        await pilot.press("escape", "y")
         await says(pilot, "Copy the call")
         assert "curl" not in seen(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: pilot.app.clipboard == "toolsight call weather:get_forecast city=Oslo")
+
+
+IMAGE = ToolResult(
+    "[image]",
+    structured={"city": 3},
+    kinds=("image",),
+    attachments=(Attachment("image", "image/png", "", "AAAA"),),
+)
+
+
+async def test_a_result_says_whether_it_fits_its_schema_and_what_a_client_would_lose(tmp_path: Path) -> None:
+    async def paints(_tool: str, _arguments: JsonObject) -> ToolResult:
+        return IMAGE
+
+    tool = Tool("weather", "get_forecast", "Forecast.", CITY, READS, output_schema=CITY)
+    async with _opened(FORECAST, MemoryServer([tool], answer=paints)) as (pilot, _):
+        await _typed_in(pilot)
+        await says(pilot, "✕ does not fit the output schema")
+        await says(pilot, "$.city: 3 is not of type 'string'")
+        await says(pilot, "✂ Zed (open source): without image")
+        await pilot.press("escape", "x", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "a.png")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "a.png").exists())
+        assert (tmp_path / "a.png").read_bytes() == bytes(3)
+
+
+async def test_a_result_is_compared_with_the_one_before_for_the_same_arguments() -> None:
+    skies = iter(("rain", "rain", "sun"))
+
+    async def changes(_tool: str, arguments: JsonObject) -> ToolResult:
+        return ToolResult("snow" if arguments["city"] == "Oslo!" else next(skies))
+
+    async with _opened(FORECAST, _forecast(changes)) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "✓ ok")
+        assert "as before" not in seen(pilot)
+        await rig.bench.call(FORECAST, {"city": "Oslo!"})
+        await pilot.press("enter")
+        await says(pilot, "same as before")
+        await pilot.press("enter")
+        await says(pilot, "2 changed lines")
+        assert pilot.app.screen.query_one("#result-changes", TextView).text == "-rain\n+sun"
+
+
+async def test_a_call_is_saved_with_a_name_chosen_again_and_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with _opened(FORECAST) as (pilot, rig):
+        await pilot.press("c", "escape", "h")
+        assert "No earlier call" in toasts(pilot)
+        await pilot.press("x")
+        assert "before the first call" in toasts(pilot)
+        await rig.bench.call(FORECAST, {"city": "Rome"})
+        await pilot.press("tab", "shift+tab", "h")
+        await says(pilot, "UTC by you  ok")
+        await pilot.press("enter")
+        await says(pilot, "│Rome")
+        assert pilot.app.screen.query_one("#result-text", TextView).text == '{"city":"Rome"}'
+        await pilot.press("escape", "x", "enter")
+        await says(pilot, "Save the call")
+        await pilot.press("ctrl+u", *"rome", "enter")
+        await until(pilot, lambda: saved_call(tmp_path / SAVED_CALLS, "rome").arguments == {"city": "Rome"})
+        await pilot.press("h")
+        await says(pilot, "saved as rome")
+        await pilot.press("enter", "enter")
+        await says(pilot, "same as before")
+        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Rome"})] * 2
+
+
+async def test_a_models_calls_are_in_the_history_and_two_with_one_id_are_two() -> None:
+    def record(number: int, event: Event) -> EventRecord:
+        return EventRecord("s", number, 0.0, event)
+
+    records = [
+        record(1, CallStarted("1", FORECAST, {"city": "Oslo"})),
+        record(2, CallFinished("1", FORECAST, True, "rain", 3.0)),
+        record(3, CallStarted("1", "weather:other", {})),
+        record(4, CallFinished("1", "weather:other", True, "")),
+        record(5, CallStarted("1", FORECAST, {"city": "Rome"})),
+        record(6, CallFinished("1", FORECAST, False, "no", 4.0)),
+        record(7, CallStarted("2", FORECAST, {"city": "Bonn"})),
+    ]
+    past = call_answer.past_calls(records, FORECAST)
+    texts = [one.result.text if one.result else None for one in past]
+    assert list(zip([one.arguments["city"] for one in past], texts, strict=True)) == [
+        ("Oslo", "rain"), ("Rome", "no"), ("Bonn", None),
+    ]  # fmt: skip
+    assert past[0].row.detail == "00:00:00 UTC by model  ok"
 
 
 async def test_earlier_calls_of_the_tool_are_filled_in_again() -> None:
@@ -274,8 +375,8 @@ def test_hostile_text_of_a_tool_does_no_harm(text: str) -> None:
     shown = (
         content.title_line(tool, state, 80),
         content.facts_text(tool, state, CHANGES),
-        call_panel.failure_line(ToolsightError(text, hint=text), 1),
-        call_panel.result_line(ToolResult("", kinds=(text,)), 1),
+        call_answer.failure_line(ToolsightError(text, hint=text), 1),
+        call_answer.result_line(ToolResult("", kinds=(text,)), 1),
     )
     for drawn in shown:
         assert not dangerous(drawn.plain.replace("\n", "").replace("\t", ""))

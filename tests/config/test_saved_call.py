@@ -1,5 +1,6 @@
 """A call saved with a name comes back as it was, and a later result is compared with the saved one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.config.saved_call import SavedCall, result_changes, save_call, saved_call, saved_calls
 from inspector.core.error import ConfigError
-from inspector.core.message import ToolResult
+from inspector.core.message import Attachment, ToolResult
 
 OSLO = SavedCall("weather:get", {"city": "Oslo", "days": 3}, ToolResult("rain", structured={"mm": 4}))
 
@@ -22,6 +23,12 @@ def test_a_saved_call_comes_back_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as error:
         saved_call(path, "olso")
     assert "oslo" in error.value.hint
+
+
+def test_an_image_is_not_saved_with_its_call(tmp_path: Path) -> None:
+    image = Attachment("image", "image/png", "", "AAAA")
+    save_call(tmp_path / "calls.json", "a", replace(OSLO, result=replace(OSLO.result, attachments=(image,))))
+    assert saved_call(tmp_path / "calls.json", "a") == OSLO
 
 
 @pytest.mark.parametrize(

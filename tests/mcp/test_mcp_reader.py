@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
+from inspector.core.error import ToolsightError
 from inspector.mcp.client.http import read_stream
 from inspector.mcp.client.message import TOO_LARGE, UNREADABLE, RawMessage, Recorder, cut_frame
 from inspector.mcp.client.process import exit_text
@@ -346,6 +347,23 @@ def block(kind: str, **fields: Any) -> dict[str, Any]:
 def test_a_result_reads_as_text(raw: Mapping[str, Any], text: str, kinds: tuple[str, ...]) -> None:
     result = tool_result(raw)
     assert (result.text, result.kinds, result.is_error) == (text, kinds, False)
+
+
+def test_images_sounds_and_blobs_come_with_their_bytes_and_broken_base64_is_an_error() -> None:
+    blob = {"uri": "x:/a", "mimeType": "application/gzip", "blob": "AAA="}
+    blocks = [
+        block("image", data="AAAA", mimeType="image/png"),
+        block("audio", data="*", mimeType=7),
+        block("resource", resource=blob),
+        block("resource", resource={"uri": "x:/b", "text": "b"}),
+        block("image"),
+    ]
+    image, audio, file = tool_result({"content": blocks}).attachments
+    assert (image.suffix, image.data(), image.size) == (".png", bytes(3), 3)
+    assert (file.kind, file.uri, file.data(), file.size) == ("resource", "x:/a", bytes(2), 2)
+    assert (audio.mime, audio.suffix) == ("7", ".bin")
+    with pytest.raises(ToolsightError, match="not base64"):
+        audio.data()
 
 
 @pytest.mark.parametrize("structured", [[1, 2], "text", 3, {"large": "x" * MAX_STRUCTURED}])

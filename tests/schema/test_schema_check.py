@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
-from inspector.schema.check import result_flaw, schema_problem
+from inspector.schema.check import Checked, checked, checked_output, result_flaw, schema_problem
 from inspector.schema.narrowing import argument_mapping, mapped
 from tests.core.test_event import json_values, texts
 from tests.core.test_schema_change import JSON, SCHEMAS
@@ -88,6 +88,39 @@ DEFINITIONS = {"A": {"type": "string"}, "B": {"type": "number"}}
 )
 def test_the_first_flaw_is_told_by_its_place(value: Any, flaw: str) -> None:
     assert result_flaw(COUNT, value) == flaw
+
+
+def test_structured_content_is_checked_with_its_errors_by_path() -> None:
+    schema = {"type": "object", "properties": {"rows": {"type": "array", "items": COUNT}}}
+    assert checked(schema, {"rows": [{"count": 1}]}) == Checked(True)
+    wrong = checked(schema, {"rows": [{"count": "1"}, {}, {"count": 2}]})
+    assert wrong.fits is False
+    assert [reason.partition(":")[0] for reason in wrong.reasons] == ["$.rows[0].count", "$.rows[1]"]
+    assert len(checked(schema, {"rows": [{}] * 9}).reasons) == 3
+
+
+def test_a_tool_with_an_output_schema_has_to_return_structured_content() -> None:
+    assert checked_output(None, None) is checked_output(None, {"a": 1}) is None
+    missing = checked_output(COUNT, None)
+    assert missing is not None
+    assert missing.fits is False
+    assert "no structured content" in missing.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"properties": {"a": {"pattern": "(a+)+$"}}}, {"a": "a" * 40 + "!"}),
+        ({}, {"a": "a" * 200_000}),
+        ({"properties": {"a": {"uniqueItems": True}}}, {"a": [{"b": number} for number in range(2_000)]}),
+    ],
+)
+def test_a_result_that_would_take_long_is_not_checked(schema: dict[str, Any], value: Any) -> None:
+    began = time.process_time()
+    unchecked = checked(schema, value)
+    assert unchecked.fits is None
+    assert unchecked.reasons
+    assert time.process_time() - began < 2
 
 
 def test_a_flaw_deep_in_a_list_is_told() -> None:

@@ -4,10 +4,12 @@ import re
 from dataclasses import replace
 from hashlib import sha1
 
+import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients.client import Client, all_clients, find_client
-from inspector.clients.seen import see, see_all, sent_name, sent_schema
+from inspector.clients.client import Client, all_clients, find_client, real_clients
+from inspector.clients.seen import kept_results, see, see_all, sent_name, sent_schema
+from inspector.core.message import Attachment, ToolResult
 from inspector.core.tool import ALWAYS_LOAD, Tool
 from inspector.session.client_view import ClientView, view_as
 from tests.support.canned import INSTRUCTIONS, LONG_NAME, TOOLS
@@ -161,3 +163,53 @@ def test_more_tools_than_a_client_takes_are_told() -> None:
     few = replace(client, listing=replace(client.listing, most=3))
     view = view_as(few, [Tool("a", f"tool{number}") for number in range(4)], {}, len)
     assert view.problems == ("4 tools, but only 3 are allowed",)
+
+
+_TOOL = Tool("a", "read")
+
+
+def _kept(result: ToolResult, tool: Tool = _TOOL) -> dict[str, str]:
+    """What each client loses of a result, by its title, of which tokens are words."""
+    kept = kept_results(real_clients(), tool, result, lambda text: len(text.split()))
+    return {name.partition(" (")[0]: one.says for one in kept for name in one.clients}
+
+
+@given(texts)
+def test_of_a_short_text_no_client_loses_anything(text: str) -> None:
+    assert _kept(ToolResult(text)) == {}
+    assert _kept(ToolResult('{"a": 1}', structured={"a": 1})) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "client", "says"),
+    [
+        ("x" * 50_001, "Claude Code", "2,000 of 50,001 characters: the rest goes to a file"),
+        ("x " * 25_001, "Claude Code", "0 of 25,001 tokens: it goes to a file, and the model gets its path"),
+        ("é" * 20_001, "Codex", "40,000 of 40,002 bytes: the middle is cut from what a script prints"),
+        ("x" * 40_001, "Gemini CLI", "part of 40,001 characters: it goes to a file"),
+        ("x" * 200_001, "Goose", "0 of 200,001 characters: it goes to a file"),
+    ],
+)
+def test_a_result_over_a_clients_limit_is_cut_there_and_one_at_it_is_not(
+    text: str, client: str, says: str
+) -> None:
+    assert _kept(ToolResult(text))[client].startswith(says)
+    assert client not in _kept(ToolResult(text[:-1].rpartition(" ")[0] if " " in text else text[:-1]))
+
+
+def test_a_tool_may_raise_claude_codes_limit() -> None:
+    text = ToolResult("x" * 60_000)
+    raised = replace(_TOOL, meta={"anthropic/maxResultSizeChars": 60_000})
+    assert "Claude Code" in _kept(text)
+    assert "Claude Code" not in _kept(text, raised)
+
+
+def test_structured_content_replaces_a_text_that_says_something_else_but_not_that_of_an_error() -> None:
+    both = ToolResult("Sunny.", structured={"sky": "sunny"})
+    assert set(_kept(both)) == {"Claude Code", "opencode"}
+    assert _kept(replace(both, is_error=True)) == {}
+
+
+def test_an_image_is_lost_where_images_are_left_out() -> None:
+    image = Attachment("image", "image/png", "", "AAAA")
+    assert _kept(ToolResult("[image]", attachments=(image,))) == {"Zed": "without image"}

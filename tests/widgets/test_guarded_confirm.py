@@ -103,6 +103,22 @@ async def test_a_deliberate_key_answers(clock: Clock, keys: tuple[str, ...], ans
         assert app.answers == [answer]
 
 
+async def test_a_key_that_is_no_letter_answers_after_the_first_second(clock: Clock) -> None:
+    app = Asking()
+    async with app.run_test() as pilot:
+        choices = (Choice("ctrl+r", "call it"), Choice("n", "no"))
+        app.push_screen(GuardedConfirm("Call it?", "It deletes.", choices), app.answers.append)
+        await pilot.pause()
+        await pilot.press("ctrl+r")
+        assert app.answers == []
+        clock.now = 1.8
+        await pilot.press("n")
+        assert app.answers == []
+        clock.now = 5.0
+        await pilot.press("ctrl+r")
+        assert app.answers == ["call it"]
+
+
 async def test_tab_and_the_arrows_lead_from_no_to_the_narrowest_yes_never_the_widest(
     clock: Clock,
 ) -> None:

@@ -48,11 +48,11 @@ class PathDialog(ModalScreen[str | None]):
 class ExportDialog(PathDialog):
     """Writes `text` and returns the path, or None if closed without writing.
 
-    Where the text depends on the file's extension, `text` is a function of the path and `note` lists the
-    extensions.
+    Bytes are written as they are. Where the text depends on the file's extension, `text` is a function of the
+    path and `note` lists the extensions.
     """
 
-    def __init__(self, suggested: Path, text: str | Callable[[Path], str], note: str = "") -> None:
+    def __init__(self, suggested: Path, text: str | bytes | Callable[[Path], str], note: str = "") -> None:
         super().__init__("Export to a file", "writes", str(suggested), note)
         self._text = text
         self._confirmed: Path | None = None
@@ -65,7 +65,7 @@ class ExportDialog(PathDialog):
                 self._confirmed = file
                 self._say(f"{file} exists. Press enter again to overwrite it.")
                 return
-            write(file, self._text if isinstance(self._text, str) else self._text(file))
+            write(file, self._text(file) if callable(self._text) else self._text)
         except (OSError, ValueError, RuntimeError) as error:
             # ValueError: a NUL in the name; RuntimeError: no home folder.
             reason = getattr(error, "strerror", None) or error

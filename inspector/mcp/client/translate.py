@@ -12,7 +12,7 @@ from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, ListToolsResult, 
 from mcp_types.methods import validate_server_result
 from pydantic import BaseModel, ValidationError
 
-from inspector.core.message import ToolResult
+from inspector.core.message import Attachment, ToolResult
 from inspector.mcp.client.message import UNREADABLE, Message
 from inspector.mcp.pace import size_text
 from inspector.schema.check import result_flaw
@@ -181,9 +181,9 @@ def tool_result(raw: Mapping[str, Any], schema: JsonObject | None = None) -> Too
     flaw = result_flaw(schema, structured) if structured is not None else ""
     if flaw and raw.get("isError") is not True:
         text = f"{text}\n[not what the tool's output schema says: {flaw}]"
-    return ToolResult(
-        text, is_error=raw.get("isError") is True, structured=_kept(structured), kinds=kinds or ("empty",)
-    )
+    attachments = tuple(one for one in map(_attachment, blocks) if one is not None)
+    is_error = raw.get("isError") is True
+    return ToolResult(text, is_error, _kept(structured), kinds or ("empty",), attachments)
 
 
 def _unfinished(raw: Mapping[str, Any]) -> str:
@@ -193,6 +193,16 @@ def _unfinished(raw: Mapping[str, Any]) -> str:
     if isinstance(raw.get("task"), Mapping) and "content" not in raw:
         return "[the tool started a background task, which Toolsight does not follow]"
     return ""
+
+
+def _attachment(block: object) -> Attachment | None:
+    """What a block of content has beside its text."""
+    inner = block.get("resource") if _kind(block) == "resource" and isinstance(block, Mapping) else block
+    if not isinstance(inner, Mapping):
+        return None
+    data = inner.get("blob") if inner is not block else inner.get("data")
+    mime, uri = (str(inner.get(key) or "") for key in ("mimeType", "uri"))
+    return Attachment(_kind(block), mime, uri, data) if isinstance(data, str) else None
 
 
 def _kind(block: object) -> str:

@@ -1,4 +1,4 @@
-"""The form to call a tool by hand, and the result."""
+"""The form to call a tool by hand, the calls it had before, and the result."""
 
 import asyncio
 from typing import Any, ClassVar
@@ -8,81 +8,43 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widgets import Static
 from textual.worker import Worker
 
 from inspector.app.context import InContext
 from inspector.app.dialogs.approver import approval_body
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.line import MUTED
+from inspector.app.pages.tools.call_answer import (
+    Answer,
+    CallAnswer,
+    PastCall,
+    changes_since,
+    compared,
+    elapsed,
+    failure_line,
+    past_calls,
+    result_line,
+    result_notes,
+    saved_for,
+)
 from inspector.app.pages.tools.call_form import CallForm
 from inspector.core.definition import definition_hash
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
-from inspector.core.message import ToolResult
-from inspector.core.number import count, milliseconds
 from inspector.core.ports import ApprovalRequest
+from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.core.written_call import CALL_FORMS, command_line, curl, json_rpc
+from inspector.core.written_call import written
 from inspector.reliability.approval import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject, compact
-from widgets import Choice, Field, GuardedConfirm, Record, SchemaForm, SchemaTree, TextView, plain, visible
-
-# The result of a call by hand: a status line, the text, the structured content.
-
-_BEFORE = Content.styled("Fill in the form and press enter. The result appears here.", MUTED)
-
-
-class CallAnswer(Vertical):
-    """The result panel; empty until the first call."""
-
-    def compose(self) -> ComposeResult:
-        yield Static(_BEFORE, id="result-line")
-        yield TextView(empty="", id="result-text")
-        yield SchemaTree(schema=False, empty="Empty.", id="result-tree")
-
-    def on_mount(self) -> None:
-        self.query_one("#result-tree").border_title = "Structured"
-
-    def show(self, line: Content | None, result: ToolResult | None = None) -> None:
-        """Show the status of a call, and its result if there is one; without a status, what to do."""
-        self.query_one("#result-line", Static).update(line or _BEFORE)
-        text = self.query_one("#result-text", TextView)
-        text.text = result.text if result else ""
-        text.empty = "The tool returned no text." if result else ""
-        tree = self.query_one("#result-tree", SchemaTree)
-        tree.value = result.structured if result else None
-        tree.set_class(tree.value is not None, "-shown")
-
-
-def result_line(result: ToolResult, elapsed: float, size: int | None = None) -> Content:
-    """Return whether the call succeeded according to the server, how long it took, and its text's tokens."""
-    mark = ("✕ the tool failed", "$text-error") if result.is_error else ("✓ ok", "$text-success")
-    kinds = "" if result.kinds == ("text",) else f"   {', '.join(result.kinds) or 'nothing returned'}"
-    counted = "" if size is None else f"   {count(size, 'token')}"
-    facts = (f"   {milliseconds(elapsed)}{counted}", "")
-    return Content.assemble(mark, facts, (visible(kinds, limit=100), MUTED))
-
-
-def failure_line(error: ToolsightError, elapsed: float) -> Content:
-    """Return an error, and what to try."""
-    first = Content.assemble(
-        ("✕ ", "$text-error"),
-        plain(error.message, limit=600).stylize("$text-error"),
-        (f"   {milliseconds(elapsed)}", MUTED),
-    )
-    return Content.assemble(first, "\n", plain(error.hint, limit=600)) if error.hint else first
-
+from widgets import Choice, Field, GuardedConfirm, Record, SchemaForm, visible
 
 _CALL, _TRUST, _NO = "call", "trust", "no"
-_CHOICES = (Choice("", "call it", _CALL), Choice("", "no", _NO))
+_CHOICES = (Choice("ctrl+r", "call it", _CALL), Choice("", "no", _NO))
 _TRUSTING = (Choice("", "trust its claims", _TRUST), *_CHOICES)
 _RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
 _CANCELED = Content.styled("Canceled. The server may have completed the call anyway.", "$text-warning")
 _REFUSED = Content.styled("Not called: you declined.", MUTED)
-
-Answer = tuple[Content, ToolResult | None]
-
 
 _JSON = "arguments"
 _FORMS = {"line": "a toolsight call for a shell", "json-rpc": "the request", "curl": "for a shell"}
@@ -101,8 +63,11 @@ class CallPanel(InContext, Container):
     """Calls one tool at a time; every tool keeps its last answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t", "switch", "fields or JSON", show=False, id="call.json"),
-        Binding("ctrl+up", "earlier(1)", "earlier call", show=False, id="call.earlier"),
+        Binding("ctrl+t", "switch", "JSON", id="call.json"),
+        Binding("ctrl+up", "earlier(1)", "earlier call", id="call.earlier"),
+        Binding("h", "history", "history", id="call.history"),
+        Binding("y", "copy", "copy call", id="call.copy"),
+        Binding("x", "export", "export", id="call.export"),
         Binding("ctrl+down", "earlier(-1)", "later call", show=False, id="call.later"),
     ]
 
@@ -114,6 +79,7 @@ class CallPanel(InContext, Container):
         self._answers: dict[str, Answer] = {}
         self._form: CallForm | None = None
         self._back = 0
+        self._chosen: PastCall | None = None
         self._read_before: set[str] = set()
 
     def compose(self) -> ComposeResult:
@@ -126,7 +92,7 @@ class CallPanel(InContext, Container):
         before, self._tool = self._tool, tool
         is_other = before is None or before.id != tool.id
         if is_other or (before is not None and before.input_schema != tool.input_schema):
-            self._back = 0
+            self._back, self._chosen = 0, None
             self._fill(CallForm.of(tool.input_schema))
         if is_other:
             self._show_answer()
@@ -162,7 +128,8 @@ class CallPanel(InContext, Container):
 
     def action_earlier(self, by: int) -> None:
         """Fill in the arguments of an earlier or a later call of this tool in this session."""
-        past = self._past()
+        calls = self._past(self._tool) if self._tool is not None else []
+        past = list({compact(one.arguments): one.arguments for one in calls}.values())
         if not past:
             self.warn("No earlier call of this tool in this session.")
             return
@@ -170,30 +137,49 @@ class CallPanel(InContext, Container):
         self._fill_in(past[-self._back])
         self.focus_form()
 
-    def _past(self) -> list[JsonObject]:
-        """The arguments of this tool's calls, oldest first, each once."""
-        events = (record.event for record in self.session.records((CallStarted.kind,)))
-        tool_id = self._tool.id if self._tool is not None else ""
-        mine = [one for one in events if isinstance(one, CallStarted) and one.tool == tool_id]
-        return list({compact(one.arguments): one.arguments for one in mine}.values())
+    def _past(self, tool: Tool) -> list[PastCall]:
+        return past_calls(self.session.records((CallStarted.kind, CallFinished.kind)), tool.id)
 
-    def copy_call(self) -> None:
+    def action_history(self) -> None:
+        """Choose a saved call of this tool or one of this session; its arguments are filled in."""
+        if (tool := self._tool) is None:
+            return
+        try:
+            calls = {one.row.key: one for one in (*saved_for(tool), *reversed(self._past(tool)))}
+        except ToolsightError as error:
+            self.fail(error)
+            return
+        if not calls:
+            self.warn("No earlier call of this tool in this session, and none saved.")
+            return
+
+        def fill_in(key: str) -> None:
+            self._chosen = call = calls[key]
+            self._fill_in(call.arguments)
+            self._answer(tool.id, Answer(call.line, call.result, call.arguments))
+            self.focus_form()
+
+        rows = tuple(one.row for one in calls.values())
+        self.app.push_screen(ChoiceDialog("Calls of this tool", rows, fill_in, rows[0].key))
+
+    def action_export(self) -> None:
+        """Ask what to save: the call with a name, to repeat and compare, its result, or what is attached."""
+        self.query_one(CallAnswer).export_answer()
+
+    def action_copy(self) -> None:
         """Ask for a form, and copy the call as it is filled in."""
         tool, values = self._tool, self.query_one("#form", SchemaForm).values()
         if tool is None:
             return
-        spec = next((one for one in self.session.configuration.servers if one.name == tool.server), None)
-        arguments, protocol = self._arguments(values), self.session.state.servers[tool.server].info.protocol
+        servers, state = self.session.configuration.servers, self.session.state.servers.get(tool.server)
+        spec = next((one for one in servers if one.name == tool.server), ServerSpec(tool.server))
+        arguments, protocol = self._arguments(values), state.info.protocol if state is not None else ""
 
         def copy(form: str) -> None:
-            text = command_line(tool, arguments) if form == "line" else json_rpc(tool, arguments)
-            if form == "curl" and spec is not None:
-                text = curl(tool, arguments, spec, protocol)
-            self.copy(text, f"the call as {form}")
+            self.copy(written(form, tool, arguments, spec, protocol), f"the call as {form}")
 
-        forms = CALL_FORMS if spec is not None and spec.is_http else CALL_FORMS[:2]
-        rows = tuple(Record(form, (" ", form, ""), detail=_FORMS[form]) for form in forms)
-        self.app.push_screen(ChoiceDialog("Copy the call", rows, copy, "line"))
+        rows = tuple(Record(form, (" ", form, ""), detail=about) for form, about in _FORMS.items())
+        self.app.push_screen(ChoiceDialog("Copy the call", rows[: 2 + spec.is_http], copy, "line"))
 
     def focus_form(self) -> None:
         """Move the focus to the first field."""
@@ -212,7 +198,7 @@ class CallPanel(InContext, Container):
         """Cancel the running call."""
         if self._call is not None:
             self._call.cancel()
-            self._answer(self._called, _CANCELED)
+            self._answer(self._called, Answer(_CANCELED))
 
     def submit(self) -> None:
         """Call the tool with what is typed."""
@@ -231,16 +217,23 @@ class CallPanel(InContext, Container):
 
     async def _perform(self, tool: Tool, arguments: JsonObject) -> None:
         if not await self._allowed(tool, arguments):
-            self._answer(tool.id, _REFUSED)
+            self._answer(tool.id, Answer(_REFUSED))
             return
-        self._answer(tool.id, _RUNNING)
+        self._answer(tool.id, Answer(_RUNNING))
         try:
             result = await self.commands.call(tool.id, arguments)
         except ToolsightError as error:
-            self._answer(tool.id, failure_line(error, self._elapsed(tool.id)))
+            self._answer(tool.id, Answer(failure_line(error, elapsed(self._past(tool)))))
         else:
-            size = await asyncio.to_thread(self.session.accounting.meter.text, result.text)
-            self._answer(tool.id, result_line(result, self._elapsed(tool.id), size), result)
+            past = self._past(tool)
+            changes, self._chosen = changes_since(self._chosen, past, arguments, result), None
+            tokens = self.session.accounting.meter.text
+            size, notes = await asyncio.to_thread(
+                lambda: (tokens(result.text), result_notes(tool, result, tokens))
+            )
+            line = Content.assemble(result_line(result, elapsed(past), size), compared(changes))
+            line = Content("\n").join([line, notes]) if notes else line
+            self._answer(tool.id, Answer(line, result, arguments, changes))
 
     async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
         why = why_ask(tool, self.session.state)
@@ -258,21 +251,11 @@ class CallPanel(InContext, Container):
             self._read_before.add(definition)
         return answer in (_CALL, _TRUST)
 
-    def _elapsed(self, tool_id: str) -> float:
-        """Return the milliseconds of this tool's last call by a person, ignoring the model's calls."""
-        for record in reversed(self.session.records((CallFinished.kind,))):
-            match record.event:
-                case CallFinished(call_id=call_id, tool=tool, milliseconds=elapsed):
-                    if tool == tool_id and call_id.startswith("user-"):
-                        return elapsed
-        return 0.0
-
-    def _answer(self, tool_id: str, line: Content, result: ToolResult | None = None) -> None:
-        self._answers[tool_id] = (line, result)
+    def _answer(self, tool_id: str, answer: Answer) -> None:
+        self._answers[tool_id] = answer
         if self._tool is not None and self._tool.id == tool_id:
             self._show_answer()
 
     def _show_answer(self) -> None:
         if self.is_attached and self._tool is not None:
-            answer = self._answers.get(self._tool.id)
-            self.query_one(CallAnswer).show(*(answer or (None, None)))
+            self.query_one(CallAnswer).show(self._tool, self._answers.get(self._tool.id))

@@ -1,6 +1,5 @@
 """The servers and their tools in one list on the left, everything about the chosen one on the right."""
 
-import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Button, Input, Static, TextArea
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.approver import trusting
@@ -24,9 +23,9 @@ from inspector.app.place import Destination, FindingsPage, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
-from widgets import Choice, FocusFrame, GuardedConfirm, RecordList, visible
+from inspector.core.text import file_name
+from widgets import Choice, FocusFrame, GuardedConfirm, RecordList, SchemaForm, visible
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _ON_A_SERVER = frozenset({"stop", "reconnect", "trust"})
 _TRUST = (Choice("", "trust its claims"), Choice("", "no"))
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load", "call"})
@@ -51,9 +50,11 @@ class ToolsScreen(ListPage, ToolKeys):
         "The wire log stays in memory and is never stored. Secrets are redacted.",
         "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
         "ctrl+t changes between fields and JSON; ctrl+↑ and ctrl+↓ fill in earlier calls of the tool.",
+        "esc leaves a field; then h lists earlier and saved calls and y copies the call as a line or curl.",
+        "x saves the call with a name, to repeat and compare it, or its result or image to a file.",
         "A call that may change something asks first; one that its server says only reads asks once.",
         "On a server: T toggles trust in its annotations for this session. For good: set trust_annotations.",
-        "x exports the tool's definition or the server's wire log, y copies the name or a call's form.",
+        "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "findings('')", "findings", id="tools.findings"),
@@ -206,6 +207,14 @@ class ToolsScreen(ListPage, ToolKeys):
             raise SkipAction
         super().action_leave_input()
 
+    def leave_input(self) -> None:
+        """Leave a field of the form for its button, where letters are keys; any other input for the list."""
+        form = next((one for one in self.query(SchemaForm) if one.has_focus_within), None)
+        if form is None:
+            super().leave_input()
+        else:
+            form.query_one(Button).focus()
+
     async def action_leave(self) -> None:
         """Cancel the running call, or go back: to the list, or to the page that led here."""
         if self._is_calling:
@@ -307,10 +316,7 @@ class ToolsScreen(ListPage, ToolKeys):
         self.query_one(WirePanel).choose_method()
 
     def action_copy(self) -> None:
-        """Copy the id of the tool, the name of the server or, beside its form, the call."""
-        if self.tool_id and self._panel.strip.current == "call" and not self._is_in_list:
-            self.query_one(ToolPanel).call.copy_call()
-            return
+        """Copy the id of the tool or the name of the server."""
         name = self._server or self.tool_id
         if name:
             self.copy(name, name)
@@ -321,10 +327,10 @@ class ToolsScreen(ListPage, ToolKeys):
         log = self.session.wire(self._server) if self._server else None
         frames = log.frames() if log is not None else ()
         if tool is not None:
-            path = Path(f"{_UNSAFE.sub('-', tool.id)}.json")
+            path = Path(f"{file_name(tool.id)}.json")
             self.export(path, f"{exact_json(tool)}\n", what="The definition")
         elif frames:
-            path = Path(f"{_UNSAFE.sub('-', self._server)}-wire.jsonl")
+            path = Path(f"{file_name(self._server)}-wire.jsonl")
             self.export(path, exported(frames), what=count(len(frames), "message"))
         else:
             self.warn("Nothing to export.")
