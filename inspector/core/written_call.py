@@ -4,11 +4,11 @@ import base64
 import json
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from inspector.core.error import ConfigError
-from inspector.core.server import Era, ServerSpec
+from inspector.core.server import Era, OAuthClient, ServerSpec
 from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject, compact
@@ -18,6 +18,8 @@ CallForm = Literal["line", "json-rpc", "curl"]
 CALL_FORMS: Final = ("line", "json-rpc", "curl")
 _ONE_OBJECT = "Write one object, such as '{\"a\": 1}', and nothing else."
 _UNFIT = re.compile(r"\W")
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-[^}]*)?\}")
+_ENCODED = re.compile(r"=\?base64\?.*\?=")
 _TOKEN = re.compile(r"[!#%&'*+\-.^_|~0-9A-Za-z]+")
 
 
@@ -105,8 +107,9 @@ def json_rpc(tool: Tool, arguments: JsonObject, meta: JsonObject | None = None) 
 def curl(tool: Tool, arguments: JsonObject, spec: ServerSpec, protocol: str) -> str:
     """The call as `curl` commands for a shell. Raises ConfigError for a server that has no address.
 
-    The values of the configuration's headers are left to variables. Up to 2025-11-25 a session has to be
-    opened first (MCP, Transports); from 2026-07-28 on every request stands alone and names what it calls.
+    The values of the configuration's headers, and a token for OAuth, are left to variables. Up to 2025-11-25
+    a session has to be opened first (MCP, Transports); later every request stands alone and says what it
+    calls.
     """
     if not spec.is_http:
         hint = "Use --print json-rpc for a server that is a command."
@@ -114,7 +117,9 @@ def curl(tool: Tool, arguments: JsonObject, spec: ServerSpec, protocol: str) -> 
     named = [name for name in spec.headers if _TOKEN.fullmatch(name)]
     headers = [f'-H "{name}: ${_UNFIT.sub("_", name).upper()}"' for name in named]
     usual = ["Content-Type: application/json", "Accept: application/json, text/event-stream"]
-    start = " ".join(["curl -sS", shlex.quote(spec.shown_url), *_headers(usual), *headers])
+    if spec.oauth != OAuthClient() and "authorization" not in map(str.lower, named):
+        headers.append('-H "Authorization: Bearer $ACCESS_TOKEN"')
+    start = " ".join(["curl -sS", _address(spec), *_headers(usual), *headers])
     client = {"name": "curl", "version": "1"}
     if protocol >= Era.MODERN.value:
         own = "io.modelcontextprotocol"
@@ -123,7 +128,8 @@ def curl(tool: Tool, arguments: JsonObject, spec: ServerSpec, protocol: str) -> 
         lines = [
             f"mcp-protocol-version: {protocol}",
             "mcp-method: tools/call",
-            f"mcp-name: {_named(tool.name)}",
+            f"mcp-name: {_encoded(tool.name)}",
+            *_parameters(tool.input_schema, arguments),
         ]
         return f"{start} {' '.join(_headers(lines))} -d {shlex.quote(body)}"
     opening = {"protocolVersion": protocol, "capabilities": {}, "clientInfo": client}
@@ -145,11 +151,32 @@ def _headers(lines: Sequence[str]) -> list[str]:
     return [f"-H {shlex.quote(line)}" for line in lines]
 
 
-def _named(name: str) -> str:
-    """A name as a header's value: one that is not plain ASCII is encoded (MCP 2026-07-28, Transports)."""
-    if name.isascii() and name.isprintable():
-        return name
-    return f"=?base64?{base64.b64encode(name.encode()).decode()}?="
+def _address(spec: ServerSpec) -> str:
+    """The address as a word for a shell, where the configuration's variables stay variables."""
+    if spec.shown_url == spec.url:
+        return shlex.quote(spec.url)
+    parts = _VARIABLE.split(spec.shown_url)
+    words = (f'"${{{part}}}"' if place % 2 else shlex.quote(part) for place, part in enumerate(parts) if part)
+    return "".join(words)
+
+
+def _parameters(schema: JsonObject, arguments: JsonObject) -> Iterator[str]:
+    """The headers that repeat arguments (MCP 2026-07-28, Transports: `x-mcp-header`)."""
+    properties = schema.get("properties")
+    for name, part in properties.items() if isinstance(properties, Mapping) else ():
+        value, token = arguments.get(name), part.get("x-mcp-header") if isinstance(part, Mapping) else None
+        if isinstance(value, Mapping) and isinstance(part, Mapping):
+            yield from _parameters(part, value)
+        elif isinstance(value, str | int | float) and isinstance(token, str) and _TOKEN.fullmatch(token):
+            text = value if isinstance(value, str) else compact(value)
+            yield f"Mcp-Param-{token}: {_encoded(text)}"
+
+
+def _encoded(text: str) -> str:
+    """A text as a header's value: one that is not plain ASCII is encoded (MCP 2026-07-28, Transports)."""
+    if text.isascii() and text.isprintable() and text == text.strip() and not _ENCODED.fullmatch(text):
+        return text
+    return f"=?base64?{base64.b64encode(text.encode('utf-8', 'surrogatepass')).decode()}?="
 
 
 def written(form: str, tool: Tool, arguments: JsonObject, spec: ServerSpec, protocol: str) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from mcp.shared.inbound import encode_header_value
 
 from inspector.core.error import ConfigError
-from inspector.core.server import ServerSpec
+from inspector.core.server import Expansion, OAuthClient, ServerSpec
 from inspector.core.tool import Tool
 from inspector.core.written_call import command_line, curl, json_rpc, read_arguments
 
@@ -81,6 +82,30 @@ def test_curl_names_the_address_and_leaves_header_values_to_variables(protocol: 
     assert last[:3] == ["curl", "-sS", SPEC.url]
     assert "Authorization: $AUTHORIZATION" in last
     assert json.loads(last[-1])["params"]["arguments"] == {"city": "it's"}
+
+
+def _written(schema: dict[str, Any], arguments: dict[str, Any], spec: ServerSpec = SPEC) -> list[str]:
+    return shlex.split(curl(Tool("weather", "get", "", schema), arguments, spec, "2026-07-28"))
+
+
+def test_curl_repeats_arguments_as_the_headers_that_the_schema_names() -> None:
+    region = {"type": "string", "x-mcp-header": "Region"}
+    part = {"type": "object", "properties": {"deep": {"type": "boolean", "x-mcp-header": "Deep"}}}
+    schema = {"type": "object", "properties": {"region": region, "bad": {"x-mcp-header": "a b"}, "b": part}}
+    sent = _written(schema, {"region": "eu", "bad": 1, "b": {"deep": True}})
+    names = [word for word in sent if word.startswith("Mcp-Param-")]
+    assert names == ["Mcp-Param-Region: eu", "Mcp-Param-Deep: true"]
+    assert not any(word.startswith("Mcp-Param-") for word in _written(schema, {}))
+    for odd in ("Å", " eu", "=?base64?ZXU=?="):
+        assert f"Mcp-Param-Region: {encode_header_value(odd)}" in _written(schema, {"region": odd})
+
+
+def test_curl_leaves_variables_of_the_address_and_a_token_to_the_shell() -> None:
+    shown = Expansion("url", ("TEAM",), "https://h/${env:TEAM}/mcp?k=${KEY:-none}")
+    spec = ServerSpec("a", url="https://h/t/mcp?k=v", expansions=(shown,), oauth=OAuthClient(client_id="me"))
+    text = curl(_tool(), {}, spec, "2026-07-28")
+    assert text.startswith("""curl -sS https://h/"${TEAM}"'/mcp?k='"${KEY}" """)
+    assert "Authorization: Bearer $ACCESS_TOKEN" in text
 
 
 def test_a_server_that_is_a_command_has_no_curl() -> None:

@@ -32,6 +32,7 @@ from inspector.core.definition import definition_hash
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
 from inspector.core.ports import ApprovalRequest
+from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.core.written_call import written
@@ -176,7 +177,7 @@ class CallPanel(InContext, Container):
         arguments, protocol = self._arguments(values), state.info.protocol if state is not None else ""
 
         def copy(form: str) -> None:
-            self.copy(written(form, tool, arguments, spec, protocol), f"the call as {form}")
+            self.copy(clean(written(form, tool, arguments, spec, protocol)), f"the call as {form}")
 
         rows = tuple(Record(form, (" ", form, ""), detail=about) for form, about in _FORMS.items())
         self.app.push_screen(ChoiceDialog("Copy the call", rows[: 2 + spec.is_http], copy, "line"))
