@@ -35,8 +35,6 @@ class RecordedFlows:
         return graphs
 
 
-_TOOLS, _NEXT = 20, 3
-_HEADERS = ("after", "calls", "next", "share", "at least", "times", "last (UTC)", "note")
 _PERSONAS = (
     Column("persona"),
     Column("tasks", lambda one: warmth(one.tasks, InertiaSettings().warm_up)),

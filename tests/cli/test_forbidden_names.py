@@ -72,11 +72,13 @@ OTHERS = {
         ("scenario compare", "name"),
         ("bench label", "--session"),
     ),
+    # Calls of one's own file; and they refuse to be told a user.
+    *(("call", "--saved"), ("call", "--save"), ("servers", "--sign-in"), ("servers", "--sign-out")),
     *(("marketplace show", "name"), ("marketplace install", "name"), ("search", "--try-name")),
 }
 # They hand it to the question of consent and to a session, which restricts it for itself.
 OPENERS = {
-    *("launch.py", "open_app.py", "marketplace.py", "lab.py", "race.py"),
+    *("launch.py", "open_app.py", "marketplace.py", "lab.py", "race.py", "sign_in.py"),
     # The owner's, and what it lists is restricted afterwards.
     *("audit_run.py", "config.py"),
 }
