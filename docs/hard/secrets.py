@@ -182,15 +182,13 @@ def commands(world: World) -> Iterator[Sequence[str]]:
     yield (
         "race",
         asked,
-        *("--export", str(world.out / "race.svg"), "--export", str(world.out / "race.cast")),
+        *("--export", str(world.out / "race.svg")),
         *("--export", str(world.out / "race.md"), "--export", str(world.out / "race.html")),
         *by_file,
     )
-    yield "audit", "--approve", "--svg", str(world.out / "budget.svg")
     data = ("--data", str(world.given / "cases.jsonl"), "--ranker", "bm25", "--ranker", "hybrid", *by_file)
-    for kind in ("json", "csv"):
-        yield "bench", "--format", kind, "--output", str(world.out / f"bench.{kind}"), *data
-    yield "bench", "--format", "markdown", "--details", "9", "--output", str(world.out / "bench.md"), *data
+    yield "bench", "--format", "json", *data
+    yield "bench", "--format", "markdown", "--details", "9", *data
     yield "sessions", "import", str(world.given / "transcript.jsonl")
     for form in ((), ("--json",)):
         yield "sessions", *form

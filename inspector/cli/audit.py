@@ -6,10 +6,10 @@ import click
 
 from inspector.cli.assumption import assumed, assuming
 from inspector.cli.audit_run import run_audit
-from inspector.cli.audit_text import audit_markdown, audit_report
+from inspector.cli.audit_text import audit_report
 from inspector.cli.cost import session_json
 from inspector.cli.options import as_json, owner_options, shared
-from inspector.cli.table import is_json, say_raw, show
+from inspector.cli.table import show
 from inspector.core.report import selected
 from inspector.measure.audit.result import Audit, ConfigurationAudit, ServerAudit
 
@@ -73,11 +73,10 @@ def _server(server: ServerAudit) -> dict[str, Any]:
 
 
 @click.command()
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @assuming
 @shared
 @as_json
-def audit(as_markdown: bool, **values: Any) -> None:
+def audit(**values: Any) -> None:
     """Measure the servers of every MCP client on this machine.
 
     Reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
@@ -86,13 +85,8 @@ def audit(as_markdown: bool, **values: Any) -> None:
     if there was one. Costs cover a whole session with its searches, as in `toolsight cost`.
 
     \b
-    toolsight audit --markdown > audit.md
+    toolsight audit --config .mcp.json
     """
-    if is_json() and as_markdown:
-        raise click.UsageError("--json and --markdown cannot be used together")
     terms = assumed(values)
     found = run_audit(owner_options(**values), terms)
-    if as_markdown:
-        say_raw(audit_markdown(found))
-    else:
-        show(audit_json(found), audit_report(found))
+    show(audit_json(found), audit_report(found))

@@ -1,21 +1,17 @@
-"""An audit for people: as text and as Markdown."""
+"""An audit for people."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from inspector.app.draw.line import shown_path
 from inspector.cli.catalog import budget_report
-from inspector.cli.cost import UNITS, cost_table, terms_text
+from inspector.cli.cost import cost_table, terms_text
 from inspector.core.number import count, money, percent, tokens
-from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Report, Section, Table, markdown
+from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table
 from inspector.measure.audit.audit import server_table
 from inspector.measure.audit.result import Audit, Basis, ConfigurationAudit
 from inspector.session.verdict import PricedSession
 from inspector.tokens.cost import Delivery
-from widgets import visible
-
-_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*[]<>#"})
 
 
 def audit_report(audit: Audit) -> Iterator[str | Table]:
@@ -52,35 +48,6 @@ def _configuration_report(one: ConfigurationAudit, basis: Basis) -> Iterator[str
     hints = (server.reading.hint for server in one.servers if not server.reading.is_measured)
     yield from (f"try: {hint}" for hint in dict.fromkeys(hints) if hint)
     yield ""
-
-
-def audit_markdown(audit: Audit) -> str:
-    """The audit as Markdown."""
-    notes = [
-        *(f"Not audited: {problem.error} {problem.hint}" for problem in audit.problems),
-        *(f"No servers: {path}" for path in audit.empty),
-        *basis_lines(audit.basis),
-    ]
-    overview = Section("sums", "All configurations", "", "", (_escaped(_sums(audit)),))
-    each = tuple(_section(one, audit.basis) for one in audit.configurations)
-    sections = each if len(each) == 1 else (overview, *each)
-    return markdown(Report("What MCP clients' tools cost", tuple(map(_inline, notes)), sections))
-
-
-_SUGGESTIONS = (Column("suggestion", "text"), Column("tokens", kind=COUNT))
-
-
-def _section(one: ConfigurationAudit, basis: Basis) -> Section:
-    tables = [_escaped(server_table(one))]
-    if one.session is not None:
-        judged = [] if one.verdict is None else [one.verdict.text]
-        notes = tuple(map(_inline, (*judged, *_first_call(one, basis), *UNITS)))
-        costs = _escaped(cost_table(one.session, _both(one.session)))
-        tables.append(replace(costs, title=_session_line(one.session), notes=notes))
-    if one.suggestions:
-        tables.append(_escaped(Table.of(_SUGGESTIONS, one.suggestions)))
-    name = _inline(f"{one.title}: {shown_path(one.source)}")
-    return Section(name, name, "", "", tuple(tables))
 
 
 def _first_call(one: ConfigurationAudit, basis: Basis) -> Iterator[str]:
@@ -156,12 +123,3 @@ def _price_line(basis: Basis) -> str:
         return "No price is known. Choose a model with --model or --set budget.priced_as=MODEL."
     source = ", ".join(part for part in (prices.source, prices.date) if part)
     return f"US dollars at {prices.model} prices ({source}); prompt cache: {terms_text(basis.terms)}."
-
-
-def _escaped(table: Table) -> Table:
-    return replace(table, rows=tuple(tuple(map(_inline, row)) for row in table.rows))
-
-
-def _inline(text: str) -> str:
-    """Any text on one line, escaped for Markdown."""
-    return visible(" ".join(text.split()), newlines=False).translate(_MARKDOWN)

@@ -16,15 +16,14 @@ from inspector.cli.clients import as_clients, client_ranker, say_search_as
 from inspector.cli.dataset import Selection, read_datasets
 from inspector.cli.options import CommandGroup, Options, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import Progress, TableLayout, cancellation, say, say_report, side_by_side, write_file
+from inspector.cli.table import Progress, TableLayout, cancellation, say, say_report, side_by_side
 from inspector.clients.client import Client
-from inspector.core.error import ConfigError
 from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING, NUMBER, ONE, TWO, Column, Table
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Row, csv_text, json_text, markdown
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Row, json_text, markdown
 from inspector.measure.run import KINDS, Kind
 from inspector.measure.standing import (
     Difference,
@@ -180,11 +179,10 @@ _Path = click.Path(path_type=Path)
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "markdown", "json", "csv"]),
+    type=click.Choice(["text", "markdown", "json"]),
     default="text",
     show_default=True,
 )
-@click.option("--output", type=_Path, help="Write the report to this file.")
 @click.option(
     "--details",
     type=click.IntRange(min=0),
@@ -205,7 +203,6 @@ def bench(
     distractors: Path | None,
     count: int | None,
     form: str,
-    output: Path | None,
     details: int,
     embedding_model: str,
     **values: Any,
@@ -222,17 +219,14 @@ def bench(
     if details and (form not in _WITH_DETAILS or len(names) < 2):
         raise click.UsageError("--details needs two rankers and --format text or markdown.")
     chosen = options(**values)
-    if output is not None and not output.parent.is_dir():
-        hint = "Create the folder first."
-        raise ConfigError(f"{output} cannot be written: its folder does not exist", hint=hint)
     datasets = read_datasets(Selection(data, distractors, count), chosen)
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]
     if rows:
         report = _report(rows, form) + _claims(measured, form) + _details(measured, names, details)
-        say_report(report.splitlines()) if output is None else write_file(output, report)
+        say_report(report.splitlines())
     for client in clients:
-        say_search_as(client, err=form != "text" or output is not None)
+        say_search_as(client, err=form != "text")
     if not is_complete:
         say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
         sys.exit(Exit.INTERRUPTED)
@@ -260,8 +254,6 @@ def _report(rows: Sequence[Row], form: str) -> str:
     match form:
         case "json":
             return json_text(rows)
-        case "csv":
-            return csv_text(rows)
         case "markdown":
             return markdown(rows)
     return text_report(rows, shutil.get_terminal_size(_NO_TERMINAL).columns)

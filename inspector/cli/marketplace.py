@@ -214,17 +214,14 @@ def marketplace() -> None:
 @click.option(
     "--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="Maximum number of plugins."
 )
-@click.option("--category", default="", help="Without QUERY: list only plugins in this category.")
 @_options
 @as_json
-def search(query: str, limit: int, category: str, **values: Any) -> None:
+def search(query: str, limit: int, **values: Any) -> None:
     """Search plugins by what they do; without QUERY, list all.
 
     \b
     toolsight marketplace search "exchange rates" --demo
     """
-    if query and category:
-        raise click.UsageError("Use either QUERY or --category, not both.")
 
     async def work(bench: Workbench) -> None:
         if query:
@@ -232,9 +229,8 @@ def search(query: str, limit: int, category: str, **values: Any) -> None:
             show(selected(found, FOUND), suggestion_lines(found))
             return
         market = bench.marketplace
-        shown = [one for one in market.plugins if category in ("", one.category)]
-        data = {"plugins": [plugin_json(bench, one) for one in shown], "problems": market.problems}
-        show(data, plugin_lines(bench, shown))
+        plugins = [plugin_json(bench, one) for one in market.plugins]
+        show({"plugins": plugins, "problems": market.problems}, plugin_lines(bench, market.plugins))
         if not is_json():
             _say_problems(market.problems)
 

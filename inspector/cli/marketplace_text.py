@@ -75,7 +75,7 @@ def plugin_lines(bench: Workbench, plugins: Sequence[Plugin]) -> Iterator[str | 
         yield Table.of(columns, plugins)
         yield count(len(plugins), "plugin")
     else:
-        yield _NONE if not bench.marketplace.plugins else "No plugins in that category."
+        yield _NONE
 
 
 def _state(bench: Workbench, plugin: Plugin) -> str:

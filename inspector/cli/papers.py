@@ -46,7 +46,7 @@ import click
 
 from inspector.cli.options import as_json
 from inspector.cli.run import Exit
-from inspector.cli.table import Progress, cancellation, say, say_json
+from inspector.cli.table import Progress, cancellation, say, say_json, write_file
 from inspector.core.report import Report, Section, markdown
 from inspector.research.published import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make
@@ -331,29 +331,8 @@ _KEYS = f"title intro sections{{id title source measured {_TABLE} findings bars 
 
 def _publish(result: Report, output: Path | None) -> None:
     if output is not None:
-        _write(output, markdown(result))
+        write_file(output, markdown(result))
     if is_json():
         say_json(selected(result, _KEYS))
     elif output is None:
         say_report(markdown(result).splitlines())
-
-
-def _write(path: Path, text: str) -> None:
-    """Write the file completely, or leave the old one. Raises ConfigError."""
-    draft: Path | None = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", errors="backslashreplace", newline="", dir=path.parent, delete=False
-        ) as file:
-            draft = Path(file.name)
-            file.write(text)
-        draft.chmod(path.stat().st_mode if path.exists() else 0o644)
-        draft.replace(path)
-    except (OSError, ValueError) as error:
-        if draft is not None:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"{path} cannot be written: {reason}", hint="Check that its folder exists."
-        ) from error

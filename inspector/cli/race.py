@@ -167,7 +167,7 @@ def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write a slide (.svg), a page (.md, .html) or an asciinema recording (.cast). May be repeated.",
+    help="Write a slide (.svg) or a page (.md, .html). May be repeated.",
 )
 @click.option(
     "--present",

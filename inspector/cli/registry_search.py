@@ -162,10 +162,9 @@ def _federated(done: Federated) -> Iterator[str | Table]:
 @click.option(
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number of results."
 )
-@click.option("--after", default="", metavar="TOOL", help="Start after this tool.")
 @registry_options
 @as_json
-def show_tool(tool_id: str, limit: int, after: str, **values: Any) -> None:
+def show_tool(tool_id: str, limit: int, **values: Any) -> None:
     """Show every version of TOOL, or list the tools.
 
     If no tool has exactly this id, lists those whose id contains TOOL. Without TOOL, lists all of them.
@@ -183,11 +182,8 @@ def show_tool(tool_id: str, limit: int, after: str, **values: Any) -> None:
     total = kept.count(sight, part=tool_id)
     if tool_id and not total:
         raise ConfigError(f"the registry has no tool '{tool_id}'", hint=_nearest(kept, sight, tool_id))
-    found = list(kept.tools(sight, part=tool_id, after=after, limit=limit))
-    lines = [count(total, "tool")]
-    if len(found) == limit and total > limit:
-        more = f"next page: toolsight registry show {tool_id} --after {found[-1].tool.id}"
-        lines.append(more.replace("  ", " "))
+    found = list(kept.tools(sight, part=tool_id, limit=limit))
+    lines = [count(total, "tool") + (f", of which --limit shows {limit:,}" if total > limit else "")]
     columns = (*_LISTED[:-1], _health_column(health), _LISTED[-1])
     show([_tool_json(one, health) for one in found], [Table.of(columns, found), *lines])
 

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
@@ -18,13 +17,12 @@ from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_report, show, terminal_width
 from inspector.core.access import viewer
 from inspector.core.budget import Prices
-from inspector.core.error import ConfigError
 from inspector.core.events import ModelResponded, Record, SessionStarted
 from inspector.core.number import count, money, percent
 from inspector.core.report import selected
 from inspector.scenario.comparison import ComparedProfile, Totals, compare_profiles
 from inspector.scenario.expectation import Finding
-from inspector.scenario.scenario import Scenario, load_scenario
+from inspector.scenario.scenario import Scenario
 from widgets import visible
 
 _INDENT = "    "
@@ -140,37 +138,17 @@ def _wrapped(text: str, width: int) -> str:
     modules={"run": "scenario:run_scenarios", "compare": "compare"},
     invoke_without_command=True,
 )
-@click.option(
-    "--folder",
-    "folders",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Also list the scenarios in this folder.",
-)
 @as_json
 @click.pass_context
-def scenario(context: click.Context, /, folders: tuple[Path, ...]) -> None:
+def scenario(context: click.Context, /) -> None:
     """List scripted conversations, and what each expects.
 
     \b
     toolsight scenario run guard --check
     """
     if context.invoked_subcommand is None:
-        _list(folders)
-
-
-def _list(folders: Sequence[Path]) -> None:
-    """Print the scenarios that come with Toolsight, and those in each folder."""
-    found = [NamedScenario.find(path.stem) for path in location.shipped_scenarios()]
-    problems = []
-    for path in (path for folder in folders for path in _files(folder)):
-        try:
-            found.append(NamedScenario(str(path), path, load_scenario(path)))
-        except ConfigError as error:
-            problems.append(error.message)
-    show(selected(found, _LISTED), _listing(found, terminal_width()))
-    for problem in problems:
-        say(f"unreadable: {problem}", err=True)
+        found = [NamedScenario.find(path.stem) for path in location.shipped_scenarios()]
+        show(selected(found, _LISTED), _listing(found, terminal_width()))
 
 
 @click.command("run")
@@ -222,12 +200,6 @@ def play_named(name: str, setup: Options) -> None:
     if is_json():
         say_json(selected(played, _PLAYED))
     require_answers([played])
-
-
-def _files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        raise ConfigError(f"{folder} is not a folder")
-    return sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml"))
 
 
 def _played_aloud(one: NamedScenario, setup: Options, *, check: bool) -> Played:

@@ -1,7 +1,5 @@
-"""Measures several rankers on several data sets, and writes their rows as Markdown, JSON or CSV."""
+"""Measures several rankers on several data sets, and writes their rows as Markdown or JSON."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -134,19 +132,6 @@ def json_text(rows: Sequence[Row]) -> str:
     return f"{json.dumps(json_rows(rows), indent=2)}\n"
 
 
-def csv_text(rows: Sequence[Row]) -> str:
-    """A header and one line per row (RFC 4180, CRLF), in full precision; undefined values are empty.
-
-    An estimate takes three columns (`mrr`, `mrr_low`, `mrr_high`), a share four (`possible_found`: its count,
-    `…_of`, and the ends of its interval).
-    """
-    file = io.StringIO(newline="")
-    writer = csv.writer(file)
-    writer.writerow(_csv_header())
-    writer.writerows(_csv_cells(row) for row in rows)
-    return file.getvalue()
-
-
 def _cells(row: Row) -> list[str]:
     summary = row.summary
     return [
@@ -180,24 +165,6 @@ def _number(value: float | None, digits: int) -> str:
 def _plain(text: str) -> str:
     """A name on one line, with `|` and backslashes escaped."""
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
-
-
-def _csv_header() -> list[str]:
-    estimates = [column for name in ESTIMATES for column in (name, f"{name}_low", f"{name}_high")]
-    names = [f"{kind}_{answer}" for kind in KINDS for answer in Answer]
-    shares = [f"{name}{end}" for name in names for end in ("", "_of", "_low", "_high")]
-    first = ["dataset", "ranker", "tools", "possible", "impossible"]
-    return [*first, *estimates, *shares, *LATENCIES, "index_seconds", "index_bytes"]
-
-
-def _csv_cells(row: Row) -> list[object]:
-    """The csv module writes None as an empty cell."""
-    cells: list[object] = [row.dataset, row.ranker, row.tools, row.summary.possible, row.summary.impossible]
-    for _, value in _estimates(row.summary):
-        cells += [value.mean, value.low, value.high] if value else [None] * 3
-    for share in _each_share(row.summary):
-        cells += [share.count, share.total, share.low, share.high] if share else [None] * 4
-    return [*cells, *(getattr(row.summary, name) for name in LATENCIES), row.index_seconds, row.index_bytes]
 
 
 Report = Callable[[str, int, int], None]

@@ -161,7 +161,7 @@ async def test_enter_shows_the_worst_requests_of_the_first_and_differences_of_an
 async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await ran(pilot)
-        for ending in ("md", "json", "csv"):
+        for ending in ("md", "json"):
             await pilot.press("x")
             await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
             pilot.app.screen.query_one(PlainInput).value = str(tmp_path / f"bench.{ending}")
@@ -170,7 +170,6 @@ async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> N
             await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
     assert (tmp_path / "bench.md").read_text().startswith("| data set")
     assert len(json.loads((tmp_path / "bench.json").read_text())) == 6
-    assert (tmp_path / "bench.csv").read_text().startswith("dataset,")
 
 
 RUNNING = Running("dense", 3, 6, 60, 234, 4.2)

@@ -248,12 +248,12 @@ async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> 
         assert lab.cancelled == len(lab.runs)
 
 
-async def test_x_writes_a_slide_and_a_recording(tmp_path: Path) -> None:
+async def test_x_writes_a_slide_and_a_page(tmp_path: Path) -> None:
     async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
         await pilot.press("x")
         assert not isinstance(pilot.app.screen, ExportDialog)
         await _raced(pilot)
-        for name, begins in (("race.svg", "<svg "), ("race.cast", '{"version": 2')):
+        for name, begins in (("race.svg", "<svg "), ("race.html", "<!doctype html>")):
             await pilot.press("x")
             await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
             pilot.app.screen.query_one(PlainInput).value = str(tmp_path / name)
@@ -266,7 +266,7 @@ async def test_x_writes_a_slide_and_a_recording(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
         await pilot.press("enter")
-        assert "has to end in .svg, .md, .html, .cast" in said(pilot, "#path-note")
+        assert "has to end in .svg, .md, .html" in said(pilot, "#path-note")
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from inspector.cli import consent
 from inspector.cli.audit_run import _is_allowed, audit_machine
-from inspector.cli.audit_text import audit_markdown, audit_report
+from inspector.cli.audit_text import audit_report
 from inspector.cli.options import Options
 from inspector.cli.table import say_report
 from inspector.config.client import ClientConfiguration
@@ -236,9 +235,5 @@ def test_no_name_breaks_a_table_or_controls_the_terminal(
 ) -> None:
     problem = Problem("Cline", text, text, text, text)
     found = made(text, "other", problems=(problem,), empty=(text,))
-    lines = audit_markdown(found).splitlines()
-    cells = [line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines if line.startswith("|")]
-    assert set(cells) <= {3, 4, 7, 8, 9}
-    assert not any(re.search(r"(?<!\\)<|\x1b", line) for line in lines)
     say_report(audit_report(found))
     assert "\x1b" not in capsys.readouterr().out

@@ -38,7 +38,6 @@ NAMED = {
     ("search", "--server-query"): (("search", "rain", "--server-query", TYPED), SERVER),
     ("search", "--why"): (("search", "rain", "--why", TYPED), TOOL),
     ("check", "--expect"): (("check", "--no-model", "--expect", f"rain -> {TYPED}"), TOOL),
-    ("registry show", "--after"): (("registry", "show", "--after", TYPED), TOOL),
     ("registry show", "tool_id"): (("registry", "show", TYPED), (*SERVER, *TOOL)),
     ("registry import", "--server"): (("registry", "import", "--server", TYPED), SERVER),
     ("marketplace remove", "server"): (("marketplace", "remove", TYPED, "--yes"), SERVER),
@@ -60,7 +59,7 @@ FREE = {
         "--catalog",
         "--env",
     ),
-    *("--category", "--embedding-model", "--assume", "--scenario"),
+    *("--embedding-model", "--assume", "--scenario"),
     *("--query", "--origin", "--model", "--api-base", "--profile", "--set", "--input", "--policy"),
 }
 # These show everything, to whom it belongs: they refuse to be told a user.

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +14,6 @@ from inspector.core.tool import ACTS, READS, Tool, destroys
 from inspector.measure.check.wording import GRAMMAR, Asked, is_other_word
 from inspector.schema.schema import fields
 from inspector.search.index import ToolIndex
-from inspector.search.query import typed
 from inspector.search.vocabulary import spaced, split_words, stem, terms
 
 # A phrase with at least this cosine to a passage of the tool, which few tools are nearer to, is close to it.
@@ -181,30 +180,6 @@ class _Nearness:
 
     cosine: float
     nearer: int
-
-
-_OPENING = "\"'([{<“‘«*_"
-
-
-def generic(query: str, knows: Callable[[str], bool]) -> str:
-    """The query without what is of one request alone: literals, other values, and proper names.
-
-    A proper name is a capitalised word inside a sentence that the catalog does not know. `knows` is asked for
-    terms.
-    """
-    kept: list[str] = []
-    names: set[str] = set()
-    is_inside = False
-    for token in typed(query).split():
-        words = (word for word in split_words(token) if word.lower() not in GRAMMAR)
-        strange = {term for word in words for term in terms(word) if not knows(term)}
-        is_value = bool(strange) and any(character.isdigit() for character in token)
-        if strange and (is_value or (is_inside and token.lstrip(_OPENING)[:1].isupper())):
-            names |= strange
-        else:
-            kept.append(token)
-        is_inside = not token.endswith((".", "!", "?"))
-    return " ".join(token for token in kept if names.isdisjoint(terms(token)))
 
 
 def missing_words(query: str, lacking: Collection[str]) -> dict[str, str]:

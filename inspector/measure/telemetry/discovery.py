@@ -80,11 +80,6 @@ class DiscoveryCount:
         self._newest: dict[str, _Result] = {}
         self._counted: Frequency | None = None
 
-    @property
-    def most_kept(self) -> int:
-        """How many selections are kept, the newest."""
-        return _NEWEST
-
     def settle(self) -> None:
         """Count what a session that is over leaves open: the results that nobody called."""
         for result in self._results:

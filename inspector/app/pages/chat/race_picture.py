@@ -1,6 +1,5 @@
 """A race as lines of a terminal, a recording, a picture, Markdown or HTML: what both sent, and the saving."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -29,20 +28,14 @@ from inspector.core.report import Table, markdown_table
 from inspector.scenario.race import Race, RaceFrame, Racer, Verdict
 from widgets import middle, plain, shorten, visible
 
-WIDTH, HEIGHT = 100, 26
 # Text and its ANSI style codes, "" for none.
 Piece = tuple[str, str]
 Line = tuple[Piece, ...]
 _BOLD, _DIM, _GOOD = "1", "2", "1;32"
 _STYLES = ("37", "94")
-_HOME, _CLEAR, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[2J", "\x1b[K", "\x1b[J"
-_NEXT_LINE = "\r\n"
-_HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 _LONGEST = 400
 # Cells for a racer's total.
 _TOTAL = 9
-# Seconds for which a player shows the last frame.
-_END = 3.0
 
 
 def drawn(
@@ -106,38 +99,6 @@ def ansi_line(line: Line, width: int, *, colored: bool = True) -> str:
         room -= cell_len(shown)
         pieces.append(f"\x1b[{style}m{shown}\x1b[0m" if colored and style and shown else shown)
     return "".join(pieces)
-
-
-def screen(lines: Sequence[Line], width: int) -> str:
-    """Return the sequence that draws the lines over a terminal from its upper left corner."""
-    drawn_lines = (f"{ansi_line(line, width)}{_REST_OF_LINE}" for line in lines)
-    return f"{_HOME}{_NEXT_LINE.join(drawn_lines)}{_REST}"
-
-
-def cast(title: str, frames: Sequence[RaceFrame], verdict: Verdict) -> str:
-    """Return a recording: a JSON header, then a JSON event per line (docs.asciinema.org/manual/asciicast/v2).
-
-    The same frames give the same recording.
-    """
-    most = max(racer.discovery_tokens for racer in verdict.racers)
-    moments = [(frame.seconds, drawn(title, frame, None, WIDTH, most)) for frame in frames]
-    end = frames[-1].seconds
-    moments.append((end, drawn(title, frames[-1], verdict, WIDTH, most)))
-    height = max(HEIGHT, *(len(lines) + 1 for _, lines in moments))
-    header = {
-        "version": 2,
-        "width": WIDTH,
-        "height": height,
-        "duration": end + _END,
-        "title": visible(title, limit=_LONGEST, newlines=False),
-        "env": {"TERM": "xterm-256color"},
-    }
-    events = [
-        [0.0, "o", f"{_HIDE_CURSOR}{_CLEAR}"],
-        *([seconds, "o", screen(lines, WIDTH)] for seconds, lines in moments),
-        [end + _END, "o", f"{_NEXT_LINE}{_SHOW_CURSOR}"],
-    ]
-    return "".join(f"{json.dumps(line)}\n" for line in (header, *events))
 
 
 _LEFT, _RIGHT = 64, 1216
@@ -337,12 +298,11 @@ def html(race: Race, verdict: Verdict) -> str:
     )
 
 
-ENDINGS = ".svg is a picture for a slide, .md and .html a page, .cast a recording for asciinema."
+ENDINGS = ".svg is a picture for a slide, .md and .html a page."
 FORMATS: Mapping[str, Callable[[Race, Verdict], str]] = {
     ".svg": lambda race, verdict: picture(race.scenario.title, race.frames(), verdict),
     ".md": markdown,
     ".html": html,
-    ".cast": lambda race, verdict: cast(race.scenario.title, race.frames(), verdict),
 }
 
 

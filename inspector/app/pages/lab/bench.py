@@ -16,7 +16,7 @@ from inspector.app.place import RunsPage, SearchPage
 from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
 from inspector.measure.evalset import LiveBench
-from inspector.measure.ranker_bench import Measured, csv_text, json_text, markdown
+from inspector.measure.ranker_bench import Measured, json_text, markdown
 from inspector.search.ranker_list import RANKERS
 from widgets import RecordList
 
@@ -51,7 +51,7 @@ class BenchRequestScreen(ListPage):
         self.open(SearchPage(SearchRequest(self._page.cases[key].query)))
 
 
-_ENDINGS = "The extension sets the format: .md, .json or .csv."
+_ENDINGS = "The extension sets the format: .md or .json."
 
 
 class BenchScreen(ListPage):
@@ -208,6 +208,6 @@ class BenchScreen(ListPage):
         suggested = Path(f"toolsight-bench-{self.session.session_id}.md")
 
         def text(path: Path) -> str:
-            return {".json": json_text, ".csv": csv_text}.get(path.suffix.lower(), markdown)(rows)
+            return json_text(rows) if path.suffix.lower() == ".json" else markdown(rows)
 
         self.export(suggested, text, _ENDINGS, what=f"{len(rows)} rankers")
