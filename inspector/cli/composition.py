@@ -8,6 +8,7 @@ import os
 import secrets
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 
 PLANNER = "demo/planner"
 _SCRIPT = "demo/script:"
+_OLLAMA, _OLLAMA_ADDRESS = "ollama/", "http://127.0.0.1:11434"
 _EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/planner"
 
 
@@ -284,11 +286,19 @@ def chosen_model(name: str, options: Options) -> ChatModel:
     """The model with that name, with the address and the window that were given for it. Raises ModelError.
 
     A window is given for the model of `--model`, an address also for others of its provider. Another
-    provider's model is at that provider's own address: its key has no business elsewhere.
+    provider's model is at that provider's own address: its key has no business elsewhere. Ollama is asked for
+    a window that was not given.
     """
     given_for = options.model.partition("/")[0]
     api_base = options.api_base if given_for in ("demo", name.partition("/")[0]) else ""
-    return model_for(name, api_base=api_base, window=options.window if name == options.model else None)
+    window = options.window if name == options.model else None
+    if window is None and name.startswith(_OLLAMA):
+        at = (api_base or os.environ.get("OLLAMA_API_BASE") or _OLLAMA_ADDRESS).rstrip("/")
+        asked = LocalModelServers().ollama_window(name.removeprefix(_OLLAMA), at)
+        # The caller may be in an event loop, and cannot wait in it.
+        with ThreadPoolExecutor(1) as pool:
+            window = pool.submit(asyncio.run, asked).result()
+    return model_for(name, api_base=api_base, window=window)
 
 
 def counter_for(name: str) -> TokenCounter:

@@ -1,6 +1,7 @@
 """`toolsight doctor models`, and the address that a model gets."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -60,6 +61,18 @@ def test_an_address_is_used_for_the_provider_that_it_was_given_for(
     chosen: str, name: str, address: str
 ) -> None:
     assert chosen_model(name, Options(model=chosen, api_base=BASE)).api_base == address
+
+
+def test_ollama_is_asked_for_a_window_that_was_not_given() -> None:
+    shown = {"model_info": {"llama.context_length": 40960}}
+    with local_stub({"/api/show": shown}) as stub:
+        given = Options(model="ollama/qwen3", api_base=f"http://127.0.0.1:{stub.port}")
+        assert chosen_model("ollama/qwen3", given).window == 40960
+        assert chosen_model("ollama/qwen3", replace(given, window=4096)).window == 4096
+    loaded = {"models": [{"name": "qwen3:latest", "context_length": 8192}]}
+    with local_stub({"/api/ps": loaded, "/api/show": shown}) as stub:
+        given = replace(given, api_base=f"http://127.0.0.1:{stub.port}/")
+        assert chosen_model("ollama/qwen3", given).window == 8192
 
 
 def test_a_window_is_used_for_the_model_that_it_was_given_for() -> None:

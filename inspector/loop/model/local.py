@@ -202,6 +202,14 @@ class LocalModelServers:
         shown = await self._get(client, f"{model.api_base}/api/show", asked)
         return replace(model, window=ollama_window(shown))
 
+    async def ollama_window(self, name: str, address: str) -> int | None:
+        """The window of Ollama's model at an address (half a second); None if nobody says it."""
+        entry = {"name": name if ":" in name else f"{name}:latest"}
+        async with await asyncio.to_thread(_client) as client:
+            running = await self._get(client, f"{address}/api/ps")
+            found = ollama_models(address, {"/api/tags": {"models": [entry]}, "/api/ps": running})
+            return (await self._with_window(client, found[0])).window if found else None
+
     async def at(self, address: str) -> tuple[LocalModel, ...]:
         """See `LocalModels`."""
         base = address.rstrip("/")
