@@ -7,6 +7,7 @@ the frame is already on screen.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -16,6 +17,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.reactive import reactive
 from textual.widgets import Static
+from textual.worker import Worker
 
 from inspector.app import command
 from inspector.app.command import CommandSource
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
     from inspector.app.opening import Opened
     from inspector.app.replay import Replay
-    from inspector.app.stream import Bridge, View
+    from inspector.app.stream import Bridge, Stream, View
     from inspector.session.verdict import Verdicts
     from inspector.session.view import Commands, SessionView
 
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 _GATHERING_SECONDS = 0.03
 _GATHERING_FACTOR = 3
 _LONGEST_GATHERING = 0.5
+# Seconds between two looks at a session that another program records.
+_FOLLOWED_EVERY = 2.0
 HOME = "session"
 
 
@@ -68,6 +72,7 @@ class ToolsightApp(PlaceApp):
         self._opened: Opened | None = None
         self._bridge: Bridge | None = None
         self._replay: Replay | None = None
+        self._following: Worker[None] | None = None
         self._has_registry = False
 
     @property
@@ -130,6 +135,7 @@ class ToolsightApp(PlaceApp):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = DARK.name
+        self.set_interval(_FOLLOWED_EVERY, self._follow)
         self.call_after_refresh(lambda: self.run_worker(self._open(), exit_on_error=False))
 
     def on_unmount(self) -> None:
@@ -225,6 +231,26 @@ class ToolsightApp(PlaceApp):
         """Switch between the dark and the light theme."""
         dark = self.theme == DARK.name
         self.theme = LIGHT.name if dark else DARK.name
+
+    def _follow(self) -> None:
+        """Look for news of the shown session, if another program records it."""
+        is_idle = self._following is None or self._following.is_finished
+        if is_idle and self._replay is not None and self._replay.stream.is_live:
+            self._following = self.run_worker(self._grow(self._replay, self._replay.stream))
+
+    async def _grow(self, replay: "Replay", stream: "Stream") -> None:
+        """Add the news; who is at the end of the session stays there."""
+        with suppress(ToolsightError):
+            fresh, is_live = await asyncio.to_thread(replay.news, stream)
+            at, was_live = replay.column, stream.is_live
+            column = -1 if at == stream.timeline.now else at
+            stream.extend(fresh)
+            stream.is_live = is_live
+            if replay.stream is stream and (fresh or is_live is not was_live):
+                column = stream.timeline.now if column < 0 else at
+                view = await asyncio.to_thread(replay.moment, stream, column)
+                if (replay.stream, replay.column) == (stream, at):
+                    replay.show(stream, column, view)
 
     def see_as(self, user: str, expert: str = "") -> None:
         """Begin a session as a user, or as the administrator without one; every page is a new one then."""

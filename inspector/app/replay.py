@@ -8,7 +8,7 @@ from typing import Any
 
 from textual.actions import SkipAction
 
-from inspector.app.stream import ReplayedState, Stream, View
+from inspector.app.stream import LIVE, ReplayedState, Stream, View
 from inspector.config.configuration import Configuration
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.budget import Prices, ToolCost
@@ -30,6 +30,7 @@ from inspector.tokens.accounting import OtherModels
 from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array
 from inspector.tokens.measure import BudgetMeter
 
+_NEWEST = 2**63 - 1
 _REFUSAL = "a replay is read-only"
 _HINT = "“back to now” on the second line returns to the running session; so does n in the timeline."
 _NOT_RECORDED = "(definition not recorded, and the tool's server is not connected now)"
@@ -123,7 +124,16 @@ class Replay:
         """Read a recorded session. Raises StoreError."""
         if session_id == self._bench.session_id:
             return self.catch_up()
-        return self._stream(session_id, self._bench.recorded_stream(session_id))
+        is_live = self._bench.is_recorded_elsewhere(session_id)
+        stream = self._stream(session_id, self._bench.recorded_stream(session_id))
+        stream.is_live = is_live
+        return stream
+
+    def news(self, stream: Stream) -> tuple[Sequence[Record], bool]:
+        """What another program has recorded since, and whether it goes on. Raises StoreError."""
+        # Asked first: whoever has ended then has written everything.
+        is_live = self._bench.is_recorded_elsewhere(stream.session_id)
+        return self._bench.recorded_between(stream.session_id, stream.last, _NEWEST), is_live
 
     def _stream(self, session_id: str, records: Iterable[Record] = ()) -> Stream:
         return Stream(session_id, partial(self._bench.recorded_between, session_id), records)
@@ -132,6 +142,7 @@ class Replay:
         """Return the view at a timeline column, marked as a replay."""
         seq, calls = stream.seq_of(column), len(stream.timeline.calls)
         label = f"call {column} of {calls}" if column <= calls else f"end of {calls} calls"
+        label = LIVE if stream.is_live and column > calls else label
         source = stream.session_id if self.is_recorded(stream) else ""
         # Whatever was running then can be neither awaited nor stopped.
         state = replace(stream.state(seq), busy=False)

@@ -15,6 +15,8 @@ from inspector.session.timeline import Timeline
 from inspector.session.workbench import Workbench
 
 KEPT_IN_FEED = 500
+LIVE = "live"
+"""The moment that is the newest one of a session that another program records."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class Stream:
     def __init__(self, session_id: str, read: Reader, records: Iterable[Record] = ()) -> None:
         """`read` is asked again for records that were given to `extend`, so it has to have them by then."""
         self.session_id = session_id
+        self.is_live = False
+        """Whether another program was still recording it when it was read last."""
         self.timeline = Timeline()
         self._seqs = array("q")
         self.between = read

@@ -251,6 +251,10 @@ class RunningSession:
         """Those with a number above the first and up to the second one. Raises StoreError."""
         return self.ports.store.between(session_id, after, until) if self._is_seen(session_id) else []
 
+    def is_recorded_elsewhere(self, session_id: str) -> bool:
+        """Whether another program, such as a tap, is recording the session. Raises StoreError."""
+        return self.ports.store.is_written(session_id)
+
     def _is_seen(self, session_id: str) -> bool:
         sight, store = self._live.sight, self.ports.store
         if session_id == self.session_id or sight.is_whole:

@@ -29,6 +29,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.fold.tool import evolve, step
+from inspector.core.number import count
 from inspector.core.session import Binding, SessionState, ToolState
 
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
@@ -108,7 +109,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One model call. `message` counts user messages; `tally` holds the counts before the call."""
+    """One model call. `message` counts user messages; `tally` holds the counts before the call.
+
+    In a session whose record has no model calls, such as a tap's, it is a call of the tool `called`.
+    """
 
     number: int
     seq: int
@@ -121,6 +125,7 @@ class ModelCall:
     think: bool
     tally: Tally
     actions: list[Action] = field(default_factory=list, compare=False)
+    called: str = ""
 
 
 class Timeline:
@@ -141,6 +146,7 @@ class Timeline:
         self._said = ""
         self._messages = 0
         self._by_hand: set[str] = set()
+        self._unanswered: dict[str, ModelCall] = {}
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Self:
@@ -188,10 +194,28 @@ class Timeline:
                 self._messages += 1
             case ModelRequested() as event:
                 self.calls.append(self._call(record.seq, event))
-            case CallStarted(call_id=call_id, by=by):
+            case CallStarted(call_id=call_id, by=by, tool=tool):
                 (self._by_hand.discard if by == "model" else self._by_hand.add)(call_id)
+                if by == "model" and self.has_no_model:
+                    self.calls.append(self._tool_call(record.seq, tool))
+                    self._unanswered[call_id] = self.calls[-1]
+            case CallFinished(call_id=call_id) if call_id in self._unanswered:
+                self._unanswered.pop(call_id).actions.append(_action(record))
             case event if isinstance(event, _ACTIONS) and self.calls and self._is_model(event):
                 self.calls[-1].actions.append(_action(record))
+
+    @property
+    def has_no_model(self) -> bool:
+        """Whether the columns are calls of tools, as the record has no model calls."""
+        return not self.calls or bool(self.calls[0].called)
+
+    def _tool_call(self, seq: int, tool: str) -> ModelCall:
+        lane = self._all.get(tool)
+        if lane is not None and tool not in self._own:
+            self._own.add(tool)
+            self.lanes.append(lane)
+        sent = sum(one.tokens for one in self._state.tools.values() if one.binding.is_bound)
+        return ModelCall(self.now, seq, 0, "", sent, 0, 0, "", think=False, tally=self._tally(), called=tool)
 
     def _is_model(self, event: Event) -> bool:
         if isinstance(event, CallFinished):
@@ -317,7 +341,10 @@ def _action(record: Record) -> Action:
     failed = (isinstance(event, CallFinished) and not event.ok) or not isinstance(
         event, SearchPerformed | CallFinished
     )
-    return Action(record.seq, record.kind, event.summary()[:_ACTION_LIMIT], not failed)
+    text = event.summary()[:_ACTION_LIMIT]
+    if isinstance(event, CallFinished) and event.tokens is not None:
+        text += f"  {count(event.tokens, 'token')}"
+    return Action(record.seq, record.kind, text, not failed)
 
 
 def _strings(value: Any) -> tuple[str, ...]:

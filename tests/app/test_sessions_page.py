@@ -9,19 +9,29 @@ from threading import Event as Signal
 import pytest
 from textual.pilot import Pilot
 
-from inspector.app.pages.trace import sessions_text as content
+from inspector.app import app
+from inspector.app.pages.trace import sessions, sessions_text as content
 from inspector.app.pages.trace.sessions import SessionsScreen
-from inspector.app.place import WorklistPage
+from inspector.app.place import TracePage, WorklistPage
 from inspector.clients.finding import Findings
 from inspector.clients.importing import Imported
 from inspector.clients.library import AgentLibrary, Found, ImportReport
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    Record,
+    SessionStarted,
+)
 from inspector.core.ports import SessionSummary
 from inspector.core.ranking import SearchRequest
 from inspector.measure.evalset import read_cases
 from inspector.store.memory import MemoryStore
-from tests.support.app import app_rig, destinations, goes, seen, until
+from tests.support.app import app_rig, arrives, destinations, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.transcripts import MODEL, StoreLibrary, story, written
 from tests.support.workbench import Rig
@@ -195,7 +205,7 @@ async def test_sessions_are_read_only_while_their_page_is_shown() -> None:
 async def test_a_session_that_runs_elsewhere_is_marked_and_read_again_as_it_grows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(content, "_LOOKS_EVERY", 0.02)
+    monkeypatch.setattr(sessions, "_LOOKS_EVERY", 0.02)
     running = SessionSummary("20261126-1", 1e9, 1e9, "/home/ada/shop", "", 4, 0, 1, "claude-code")
     running = replace(running, is_running=True)
     found = [running]
@@ -209,6 +219,48 @@ async def test_a_session_that_runs_elsewhere_is_marked_and_read_again_as_it_grow
         found[0] = replace(running, calls=778, is_running=False)
         await until(pilot, lambda: "778" in row_of(pilot))
         assert "●" not in row_of(pilot)
+
+
+async def test_a_session_that_runs_elsewhere_is_followed_until_it_ends_and_no_other_is_mixed_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(app, "_FOLLOWED_EVERY", 0.02)
+    entry = CatalogEntry("calc:add", 40, deferred=False)
+
+    def calls(number: int) -> list[Event]:
+        id_ = f"c{number}"
+        done = CallFinished(id_, "calc:add", True, "", 2.0)
+        return [CallStarted(id_, "calc:add", {"n": number}), done]
+
+    async with app_rig(size=(120, 36)) as (pilot, rig):
+        assert isinstance(rig.store, MemoryStore)
+        store, stored = rig.store, list[Event]()
+
+        def record(*events: Event) -> None:
+            for event in events:
+                stored.append(event)
+                store.append(Record("tap-1", len(stored), 1e9, event))
+
+        record(SessionStarted("/home/ada", ("calc",), "", "", "", 0), CatalogBuilt("", (entry,), "", 0, 40))
+        record(*calls(1))
+        store.written_elsewhere.add("tap-1")
+        await arrives(pilot, TracePage("tap-1"))
+        await until(pilot, lambda: "LIVE  tap-1" in seen(pilot) and "live, after 1 tool call" in seen(pilot))
+        record(*calls(2))
+        await until(pilot, lambda: "live, after 2 tool calls" in seen(pilot))
+        await pilot.press("left")
+        await until(pilot, lambda: "REPLAY call 2 of 2" in seen(pilot))
+        record(*calls(3))
+        await until(pilot, lambda: "REPLAY call 2 of 3" in seen(pilot))
+        await pilot.press("end")
+        await goes(pilot, "events")
+        record(*calls(4))
+        await until(pilot, lambda: "n=4" in seen(pilot))
+        assert "Events 10" in seen(pilot)
+        store.written_elsewhere.clear()
+        await until(pilot, lambda: "REPLAY end of 4 calls" in seen(pilot))
+        await pilot.app.run_action("live")
+        await until(pilot, lambda: "n=4" not in seen(pilot))
 
 
 def row_of(pilot: Pilot[None]) -> str:

@@ -77,6 +77,21 @@ STORY: list[Event] = [
 ]
 
 
+def test_a_record_without_model_calls_has_a_column_for_each_call_of_a_tool() -> None:
+    """As a tap's. Calls may overlap; the tools that were called have lanes."""
+    done = [CallFinished(call, f"calc:{call}", True, "", 12.0, tokens=7) for call in "ab"]
+    told = [CallStarted(call, f"calc:{call}", {}) for call in "ab"]
+    entries = tuple(CatalogEntry(f"calc:{name}", 40, deferred=False) for name in "abc")
+    timeline = Timeline.of(records([CatalogBuilt("", entries, "", 0, 120), *told, *done]))
+    assert [(call.called, call.tool_tokens) for call in timeline.calls] == [("calc:a", 120), ("calc:b", 120)]
+    assert [[one.text for one in call.actions] for call in timeline.calls] == [
+        [f"calc:{name}  ok  12 ms  7 tokens"] for name in "ab"
+    ]
+    assert [lane.tool for lane in timeline.lanes] == ["calc:a", "calc:b"]
+    assert timeline.has_no_model
+    assert not Timeline.of(records(STORY)).has_no_model
+
+
 def test_a_tool_is_bound_in_the_calls_between_its_loading_and_its_eviction() -> None:
     timeline = Timeline.of(records(STORY))
     (lane,) = timeline.lanes

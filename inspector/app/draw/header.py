@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED, problem_count
 from inspector.app.place import PLACES, Activity, Where, digit, listed, place_of
-from inspector.app.stream import ReplayedState
+from inspector.app.stream import LIVE, ReplayedState
 from inspector.core.access import viewer
 from inspector.core.session import SessionState
 from widgets import link, middle, plain, visible
@@ -150,6 +150,8 @@ def _replay(session: SessionState, room: int) -> Iterator[Content]:
     if not isinstance(session, ReplayedState):
         return
     source = middle(session.source, max(room // 5, 8))
-    mark = Content(f" REPLAY {session.moment}{'  ' if source else ''}{source} ")
+    is_live = session.moment == LIVE
+    mark = Content(f" {'LIVE' if is_live else f'REPLAY {session.moment}'}{'  ' if source else ''}{source} ")
     live = link("back to now", "app.live()", MUTED)
-    yield Content.assemble(mark.stylize("bold $background on $warning"), " ", live)
+    color = "$success" if is_live else "$warning"
+    yield Content.assemble(mark.stylize(f"bold $background on {color}"), " ", live)

@@ -77,6 +77,7 @@ class EventsScreen(GroupedPage):
     def __init__(self) -> None:
         super().__init__()
         self._records: list[Record] = []
+        self._moment = ("", "")
         self._shown: dict[str, Record] = {}
         self._rows: dict[int, Row] = {}
 
@@ -89,10 +90,17 @@ class EventsScreen(GroupedPage):
 
     def show_view(self, view: View) -> None:
         newest = view.feed[-1].seq if view.feed else 0
-        if not self._records or newest > self._records[-1].seq:
-            known = continued(self._records, view.feed) if self._records else None
+        last = self._records[-1].seq if self._records else 0
+        moment = self.session.session_id, getattr(view.state, "moment", "")
+        is_other = moment[0] != self._moment[0]
+        if is_other:
+            self._rows = {}
+        # A replay may go back; a session that runs only grows.
+        if is_other or newest > last or (moment != self._moment and newest < last):
+            known = continued(self._records, view.feed) if last and not is_other and newest > last else None
             self._records = self.session.records() if known is None else known
             self.draw()
+        self._moment = moment
 
     def draw(self) -> None:
         shown = in_group(self._records, self.group)

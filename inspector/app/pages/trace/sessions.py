@@ -70,7 +70,7 @@ class SessionsScreen(ListPage):
         "missed: a search followed by another search instead of a call.",
         "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
         "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
-        "● marks sessions that run elsewhere, such as a tap's; they are read again every 2 s.",
+        "● marks sessions that run elsewhere, such as a tap's; enter follows one, every 2 s.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
     )
 

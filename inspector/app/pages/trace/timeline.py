@@ -42,7 +42,8 @@ def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
     """Return the cursor's call and the counts up to it, in as few lines as `width` allows."""
     tally = timeline.tally(column)
     now, calls = column == timeline.now, len(timeline.calls)
-    moment = f"{end}, after {count(calls, 'model call')}" if now else f"call {column} of {calls}"
+    kind = "tool call" if calls and timeline.has_no_model else "model call"
+    moment = f"{end}, after {count(calls, kind)}" if now else f"call {column} of {calls}"
     pieces = [Content.styled(moment, "bold")]
     if not now:
         pieces.append(_fact("tools", f"{tokens(timeline.calls[column - 1].tool_tokens)} tokens"))
@@ -79,15 +80,21 @@ def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> 
     """Return what the call was sent and why, what it did, and the moves of the tool under the cursor."""
     call = timeline.calls[column - 1] if column < timeline.now else None
     moves = timeline.moves_at(column)
-    if call is not None:
+    if call is not None and call.called:
+        first = Content.styled("A call of the client. Its model's calls are not in this record.", MUTED)
+    elif call is not None:
         kind = "  thinking, calls nothing" if call.think else ""
         asked = Content.styled(f"You, message {call.message}{kind}\n", MUTED)
         first = asked + plain(call.said, newlines=False, limit=_TEXT)
     elif not timeline.calls:
-        first = Content.styled("No model calls yet. Send a message in Chat.", MUTED)
+        yet = (
+            "No calls in this session yet." if end != "now" else "No model calls yet. Send a message in Chat."
+        )
+        first = Content.styled(yet, MUTED)
     else:
         now = "Now: what the next model call will send."
-        first = Content.styled("How the session ended." if end == "end" else now, MUTED)
+        ended = "How the session ended." if end == "end" else "The newest of a session that runs elsewhere."
+        first = Content.styled(now if end == "now" else ended, MUTED)
     blocks = [first, _sent(call, moves, width), *([_did(call)] if call is not None else [])]
     return Content("\n\n").join([*blocks, *_way(timeline, tool, width)])
 
@@ -114,7 +121,10 @@ def _why(move: Move, before: str) -> Content:
 
 
 def _did(call: ModelCall) -> Content:
-    lines = [Content.styled("What the model did", "bold"), *map(_action_line, call.actions)]
+    lines = [
+        Content.styled("What the client did" if call.called else "What the model did", "bold"),
+        *map(_action_line, call.actions),
+    ]
     if not call.actions:
         lines.append(Content.styled("thought" if call.think else "answered, or no reply yet", MUTED))
     return Content("\n").join(lines)
@@ -207,6 +217,9 @@ class TimelineScreen(ListPage, ToolKeys):
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the stream has more than the view
         if self.replay.is_replay:
+            if self.replay.stream is self._stream:
+                # It may have grown, see `ToolsightApp`.
+                self._column = self.replay.column
             self.draw()
         else:
             self._follow()
@@ -250,6 +263,8 @@ class TimelineScreen(ListPage, ToolKeys):
     @property
     def _end(self) -> str:
         """The name of the column after the last call."""
+        if self._stream.is_live:
+            return "live"
         return "end" if self.replay.is_recorded(self._stream) else "now"
 
     def draw_detail(self) -> None:
@@ -319,10 +334,10 @@ class TimelineScreen(ListPage, ToolKeys):
         self.run_job("sessions", lambda _: replay.sessions(), choose)
 
     def _open(self, session_id: str) -> None:
-        """Replay a session from its start, on every page."""
+        """Replay a session from its start, or follow one that runs, on every page."""
 
         def show(stream: Stream) -> None:
-            self._show(stream, 1)
+            self._show(stream, stream.timeline.now if stream.is_live else 1)
             self.action_show_moment()
 
         self._read(session_id, partial(self.replay.read, session_id), show)
