@@ -17,6 +17,7 @@ from inspector.core.error import (
     ToolsightError,
 )
 from inspector.core.events import (
+    LogLevelSet,
     ServerConnecting,
     ServerFailed,
     ServerListing,
@@ -30,10 +31,11 @@ from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, Skip
 from inspector.core.tool import Tool
 from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, list_tools
 from inspector.mcp.pace import ChangePace
-from inspector.mcp.port import ClientSide, ServerLink
+from inspector.mcp.port import SET_LOG_LEVEL, ClientSide, ServerLink
 from inspector.schema.json_value import JsonObject
 
 _LIST = "tools/list"
+PING_SECONDS = 5.0
 # So many more tools of a long list are an event.
 _TOLD_EVERY = 1_000
 _FAULT_HINT = "This is a bug in Toolsight, not in your configuration. Reconnect the server to try again."
@@ -185,12 +187,32 @@ class Connection:
         return since(self._stderr_before, tail)
 
     async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
-        link = self._link
         if not self._sight().permits(f"{self._spec.name}:{tool}"):
             raise ToolsightError(f"there is no tool '{self._spec.name}:{tool}'")
-        if link is None:
-            raise ServerExited(f"{self._spec.name} is not connected", hint="Reconnect it and call again.")
-        return await link.call(tool, arguments, timeout=self._spec.call_timeout)
+        return await self._open_link().call(tool, arguments, timeout=self._spec.call_timeout)
+
+    async def ping(self) -> str:
+        """Ask for a sign of life, and return the method that was answered.
+
+        Protocol 2026-07-28 has no ping; what a server says of itself is the smallest question left.
+        """
+        link = self._open_link()
+        method = "server/discover" if link.info.era is Era.MODERN else "ping"
+        await link.request(method, {}, timeout=PING_SECONDS)
+        return method
+
+    async def set_log_level(self, level: str) -> None:
+        """Ask for log messages from this level on, for as long as this connection lasts."""
+        link, name = self._open_link(), self._spec.name
+        if not any(one.partition(" ")[0] == "logging" for one in link.info.capabilities):
+            raise ToolsightError(f"{name} does not declare that it logs to its client")
+        await link.request(SET_LOG_LEVEL, {"level": level}, timeout=self._spec.call_timeout)
+        self._emit(LogLevelSet(name, level))
+
+    def _open_link(self) -> ServerLink:
+        if self._link is None:
+            raise ServerExited(f"{self._spec.name} is not connected", hint="Reconnect it and try again.")
+        return self._link
 
     async def _own(self) -> None:
         try:

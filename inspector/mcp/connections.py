@@ -174,6 +174,14 @@ class Connections:
         """
         return await self._known(server).call(tool, arguments)
 
+    async def ping(self, server: str) -> str:
+        """Ask a server for a sign of life; see `Connection`. Raises as `call` does."""
+        return await self._known(server).ping()
+
+    async def set_log_level(self, server: str, level: str) -> None:
+        """Ask a server for log messages from this level on. Raises as `call` does."""
+        await self._known(server).set_log_level(level)
+
     def stderr_tail(self, server: str) -> str:
         """The last lines of a connected server's stderr; "" for any other."""
         return self._servers[server].stderr_tail() if server in self._servers else ""

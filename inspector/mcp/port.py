@@ -35,6 +35,8 @@ from inspector.mcp.elicitation import (
 from inspector.mcp.frame import FrameLog
 from inspector.schema.json_value import JsonObject
 
+SET_LOG_LEVEL: Final = "logging/setLevel"
+
 
 def ignored(count: int) -> None:
     """Takes progress that nobody is interested in."""
@@ -82,6 +84,12 @@ class ServerLink(Protocol):
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
         """Call a tool by its plain name. `timeout` is in seconds. A tool error is a value, not an exception.
+
+        Raises CallTimeout, ServerExited or ProtocolError.
+        """
+
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
+        """Send a request other than a tool call, and return its result. `timeout` is in seconds.
 
         Raises CallTimeout, ServerExited or ProtocolError.
         """

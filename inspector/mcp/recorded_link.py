@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from inspector.core.error import ServerExited
+from inspector.core.error import ProtocolError, ServerExited
 from inspector.core.message import ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
@@ -152,6 +152,9 @@ class RecordedLink:
     ) -> ToolResult:
         waiting = self._results.get(f"{self.info.name}:{tool}")
         return waiting.popleft() if waiting else self._otherwise
+
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:  # noqa: ARG002
+        raise ProtocolError(f"{method}: no server runs here, only what was recorded of one")
 
     async def wait_closed(self) -> ServerExited:
         await asyncio.Event().wait()

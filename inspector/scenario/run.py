@@ -172,6 +172,9 @@ class _ChangingLink:
                     return ToolResult(added.answer or _NO_ANSWER, is_error=not added.answer)
         return await self._link.call(tool, arguments, timeout=timeout)
 
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
+        return await self._link.request(method, params, timeout=timeout)
+
     async def wait_closed(self) -> ServerExited:
         return await self._link.wait_closed()
 

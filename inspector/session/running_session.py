@@ -276,6 +276,18 @@ class RunningSession:
             self._wires[server] = WireLog(log, self._session.redactor, beginning)
         return self._wires.get(server)
 
+    async def ping(self, server: str) -> tuple[str, float | None]:
+        """Ask a server for a sign of life.
+
+        Returns the method that it answered and the milliseconds on the wire, None where no wire is logged.
+        Raises ToolsightError.
+        """
+        method, wire = await self._connections.ping(server), self.ports.wire
+        answers = (
+            (one for one in reversed(wire.frames(server).frames()) if one.method == method) if wire else ()
+        )
+        return method, next((one.milliseconds for one in answers if one.milliseconds is not None), None)
+
     def _begin_wires(self) -> None:
         """Read of the wire only what is exchanged from now on."""
         self._wires.clear()

@@ -56,6 +56,10 @@ class Workbench(RunningSession):
         await self._handover.over()
         await self._connections.stop(server)
 
+    async def set_log_level(self, server: str, level: str) -> None:
+        """Ask a server to log from this level on, until it is reconnected. Raises ToolsightError."""
+        await self._connections.set_log_level(server, level)
+
     def trust(self, server: str, trusted: bool) -> None:
         """Believe what a server claims about its tools for this session, or no longer."""
         if server in self.state.servers and (server in self.state.trusted_servers) is not trusted:

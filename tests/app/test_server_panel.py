@@ -1,5 +1,6 @@
 """A server: every state in words, what to do about it, its stderr and its wire."""
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.tools.catalog_rows import CatalogRows
@@ -22,11 +24,12 @@ from inspector.app.pages.tools.wire_panel import (
     exchange_text,
     exported,
     frame_row,
+    log_row,
     wire_heading,
 )
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
-from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
+from inspector.core.server import Era, ServerInfo, ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Catalog, Tool
 from inspector.mcp.frame import Flaw, Frame, FrameKind
@@ -261,3 +264,82 @@ def test_a_hostile_frame_is_shown_and_not_obeyed(text: str) -> None:
     told, data = exchange_text(Exchange((frame,)))
     assert told.endswith(text) or data is not None
     assert json.loads(exported([frame]))["text"] == text
+
+
+# Ping, and what a server logs to its client.
+
+
+async def test_p_pings_the_server_and_says_how_long_it_took() -> None:
+    servers = shop_and_weather()
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        crossed(servers["weather"], "{}", "ping", FrameKind.RESULT)
+        await pilot.press("P")
+        await until(pilot, lambda: "weather answered ping in 3 ms." in toasts(pilot))
+        assert servers["weather"].requests == [("ping", {})]
+
+
+async def test_where_the_protocol_has_no_ping_it_says_what_was_asked_instead() -> None:
+    servers = shop_and_weather()
+    servers["weather"].info = ServerInfo(era=Era.MODERN)
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        await pilot.press("P")
+        told = "weather answered server/discover; its protocol has no ping."
+        await until(pilot, lambda: told in toasts(pilot))
+
+
+async def test_a_server_that_hangs_times_out_and_esc_cancels_its_ping() -> None:
+    servers = shop_and_weather()
+    servers["weather"].silent = asyncio.Event()
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        await pilot.press("P")
+        await until(pilot, lambda: bool(servers["weather"].requests))
+        await pilot.press("escape")
+        await until(pilot, lambda: "Ping cancelled." in toasts(pilot))
+        servers["weather"].silent.set()
+        await pilot.press("P")
+        await until(pilot, lambda: "ping was not answered within 5 s" in toasts(pilot))
+
+
+async def test_the_log_level_is_chosen_of_eight_and_shown_until_the_server_is_reconnected() -> None:
+    servers = shop_and_weather()
+    servers["weather"].info = ServerInfo(capabilities=("logging", "tools"))
+    async with tools_page("weather", "log", servers=servers) as (pilot, rig):
+        await pilot.press("L")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+        assert len(pilot.app.screen.query_one(RecordList).shown) == 8
+        await pilot.press("down", "down", "down", "enter")
+        await says(pilot, "from warning on")
+        assert servers["weather"].requests == [("logging/setLevel", {"level": "warning"})]
+        assert [event.level for event in rig.events("log_level")] == ["warning"]
+        await rig.bench.reconnect("weather")
+        await says(pilot, "L sets the level")
+
+
+async def test_a_server_that_does_not_declare_logging_is_not_asked_for_it() -> None:
+    servers = shop_and_weather()
+    async with tools_page("weather", servers=servers) as (pilot, rig):
+        await pilot.press("L", "enter")
+        await until(pilot, lambda: "weather does not declare" in toasts(pilot))
+        assert servers["weather"].requests == []
+        assert rig.events("log_level") == []
+
+
+async def test_the_log_lists_the_servers_log_messages_with_level_and_logger() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list"}')
+    text = '{"params":{"level":"error","logger":"db","data":{"rows":3}}}'
+    crossed(servers["weather"], text, "notifications/message", FrameKind.NOTIFICATION)
+    async with tools_page("weather", "log", servers=servers) as (pilot, _):
+        log = pilot.app.screen.query_one("#log", RecordList)
+        await until(pilot, lambda: len(log.shown) == 1)
+        assert log.shown[0].cells[1:] == ("error", "db", '{"rows":3}')
+        await says(pilot, "1 log message; L sets the level")
+
+
+@with_hostile_text
+def test_a_hostile_log_message_is_cut_and_shown_and_not_obeyed(text: str) -> None:
+    params = {"level": [text] * 99, "logger": {text: 1}, "data": text * 9_999}
+    for sent in (json.dumps({"params": params}), json.dumps({"params": text}), text):
+        row = log_row(Frame(1, 0.0, False, FrameKind.NOTIFICATION, "notifications/message", "", 9, sent))
+        assert max(map(len, row.cells)) <= 300
+        assert not dangerous("".join(visible(str(cell), newlines=False) for cell in row.cells))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from inspector.core.error import CallTimeout
 from inspector.core.server import Era
 from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client import server_request
@@ -227,6 +228,21 @@ async def test_a_question_that_comes_as_a_limit_expires_is_asked_and_the_call_en
     with pytest.raises(TimeoutError):
         await call()
     assert asked == ["Where?"]
+
+
+async def test_a_modern_server_is_told_the_log_level_with_each_request_and_not_once(tmp_path: Path) -> None:
+    async with asked_by(tmp_path, era=Era.MODERN) as link:
+        assert "logLevel" not in (await link.call("meta", {}, timeout=5)).text
+        assert await link.request("logging/setLevel", {"level": "debug"}, timeout=5) == {}
+        assert '"io.modelcontextprotocol/logLevel": "debug"' in (await link.call("meta", {}, timeout=5)).text
+
+
+@pytest.mark.parametrize(("era", "method"), [(Era.LEGACY, "ping"), (Era.MODERN, "server/discover")])
+async def test_a_sign_of_life_is_answered_in_both_eras(tmp_path: Path, era: Era, method: str) -> None:
+    async with asked_by(tmp_path, era=era) as link:
+        assert isinstance(await link.request(method, {}, timeout=5), dict)
+        with pytest.raises(CallTimeout, match="did not answer resources/list within"):
+            await link.request("resources/list", {}, timeout=0.05)
 
 
 async def test_another_clients_name_is_declared_if_it_is_wanted(tmp_path: Path) -> None:

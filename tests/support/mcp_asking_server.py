@@ -2,7 +2,8 @@
 
 Its tools answer with what the client said, as JSON: `declared`, `form`, `link`, `folders`, `sample`,
 `demand` (an error that demands a visit), `done` (says that the visit is complete), `cancel` (a form that is
-taken back), `endless` (never has enough) and `nagging` (twenty forms, one after the other or at once).
+taken back), `endless` (never has enough), `nagging` (twenty forms, one after the other or at once) and `meta`
+(what came with the call). It never answers `resources/list`.
 """
 
 import json
@@ -24,7 +25,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "folders": ("roots/list", {}),
     "sample": ("sampling/createMessage", SAMPLE),
 }
-NAMES = ("declared", *QUESTIONS, "demand", "done", "cancel", "endless", "nagging")
+NAMES = ("declared", *QUESTIONS, "demand", "done", "cancel", "endless", "nagging", "meta")
 MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
 
 
@@ -59,6 +60,8 @@ def call(request: dict[str, Any], declared: object) -> None:
     params, name = request["params"], request["params"]["name"]
     if name == "declared":
         answer(request, declared)
+    elif name == "meta":
+        answer(request, params.get("_meta"))
     elif name == "demand":
         send(
             {"id": request["id"], "error": {"code": -32042, "message": "x", "data": {"elicitations": [LINK]}}}
@@ -110,7 +113,9 @@ def main() -> None:
             send({"id": request["id"], "result": {"tools": tools, **MORE}})
         elif method == "tools/call":
             call(request, declared)
-        elif "id" in request and method:
+        elif method == "ping":
+            send({"id": request["id"], "result": {}})
+        elif "id" in request and method and method != "resources/list":
             send({"id": request["id"], "error": {"code": -32601, "message": "unknown"}})
 
 

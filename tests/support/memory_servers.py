@@ -50,8 +50,9 @@ class MemoryServer:
 
     `fault` is raised instead of connecting; a server that `hangs` never answers the handshake;
     `list_error` is raised instead of listing tools; `stderr` is what its process would have written.
-    `lists` counts the requests for the list, and each request sets `listed`. Nothing crosses a wire: `log`
-    has what a test puts there.
+    `requests` has those that are no call and no list; they time out once `silent` is set, if it is an event.
+    `lists` counts the requests for the list, and each sets `listed`. Nothing crosses a wire: `log` has what a
+    test puts there.
     """
 
     def __init__(
@@ -76,6 +77,8 @@ class MemoryServer:
         self.stderr = stderr
         self.eras: list[Era | None] = []
         self.calls: list[tuple[str, JsonObject]] = []
+        self.requests: list[tuple[str, JsonObject]] = []
+        self.silent: asyncio.Event | None = None
         self.lists = 0
         self.page = 1_000
         self.listed = asyncio.Event()
@@ -146,6 +149,14 @@ class MemoryLink:
             return answer.result()
         finally:
             answer.cancel()
+
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
+        self._require_open()
+        self._server.requests.append((method, params))
+        if self._server.silent is not None:
+            await self._server.silent.wait()
+            raise CallTimeout(f"{method} was not answered within {timeout:g} s")
+        return {}
 
     async def wait_closed(self) -> ServerExited:
         return self._exit(await asyncio.shield(self._ended))

@@ -152,6 +152,17 @@ class TrustChanged(Event, kind="trust", groups={Group.SERVERS, Group.CALLS}):
         return f"{self.server}  {'trusted' if self.trusted else 'no longer trusted'}"
 
 
+@dataclass(frozen=True, slots=True)
+class LogLevelSet(Event, kind="log_level", groups={Group.SERVERS}, tone="muted"):
+    """A server was asked to send log messages of this level and of more severe ones."""
+
+    server: str
+    level: str
+
+    def summary(self) -> str:
+        return f"{self.server}  sends log messages from {self.level} on"
+
+
 ServerQuestion = Literal["roots", "form", "link", "sampling"]
 _ASKS = {
     "roots": "asks for the folder",

@@ -215,6 +215,9 @@ class _Link:
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
         return await self._thread.run(self._link.call(tool, arguments, timeout=timeout))
 
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
+        return await self._thread.run(self._link.request(method, params, timeout=timeout))
+
     async def wait_closed(self) -> ServerExited:
         return await self._thread.run(self._link.wait_closed())
 

@@ -23,6 +23,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     CONNECTION_CLOSED,
+    LOG_LEVEL_META_KEY,
     REQUEST_TIMEOUT,
     ElicitCompleteNotification,
     Implementation,
@@ -87,7 +88,10 @@ class Tap:
         if request.method == INITIALIZE:
             request.params = {**params, "capabilities": self._declaration}
         elif isinstance(meta, Mapping) and CLIENT_CAPABILITIES_META_KEY in meta:
-            request.params = {**params, "_meta": {**meta, CLIENT_CAPABILITIES_META_KEY: self._declaration}}
+            added: dict[str, Any] = {CLIENT_CAPABILITIES_META_KEY: self._declaration}
+            if self._requests.log_level:
+                added[LOG_LEVEL_META_KEY] = self._requests.log_level
+            request.params = {**params, "_meta": {**meta, **added}}
 
     def received(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         """Record what came; return what the SDK gets in its place."""

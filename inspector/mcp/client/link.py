@@ -7,7 +7,7 @@ from typing import Any
 from mcp import Client, MCPError, types
 from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, URL_ELICITATION_REQUIRED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
+from pydantic import RootModel, ValidationError
 
 from inspector.core.error import (
     ArgumentsRejected,
@@ -29,7 +29,7 @@ from inspector.mcp.client.reader import SESSION_GONE, Reader, is_reply
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.translate import MAX_INSTRUCTIONS, SKIPPED, summary, tool_result
 from inspector.mcp.frame import StderrLog
-from inspector.mcp.port import ignored
+from inspector.mcp.port import SET_LOG_LEVEL, ignored
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.json_value import JsonObject
@@ -126,6 +126,8 @@ MAX_PAGES = 5_000
 # How often a call may need more input (2026-07-28), and seconds between rounds in which it asks for nothing.
 _MOST_ROUNDS = 10
 _ROUND_PAUSE = 0.2
+_HANGS = "It is connected, but may hang: reconnect it."
+_AnyResult = RootModel[dict[str, Any]]
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
 
 
@@ -272,6 +274,22 @@ class McpLink:
         answer = await self._client.session.send_request(request, types.CallToolResult)
         raw: Mapping[str, Any] = (answer.meta or {})[RAW]
         return raw
+
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
+        if method == SET_LOG_LEVEL and self.info.era is Era.MODERN:
+            # Each request says the level: there is no other way to set it under 2026-07-28.
+            self._host.requests.log_level = params["level"]
+            return {}
+        wanted = types.Request[dict[str, Any], str](method=method, params=dict(params))
+        try:
+            async with self._host.requests.patience.limit(timeout) as deadline:
+                return (await self._client.session.send_request(wanted, _AnyResult)).root
+        except Exception as error:
+            if isinstance(error, TimeoutError) and deadline.expired():
+                raise CallTimeout(
+                    f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS
+                ) from None
+            raise await self._translated(error, method) from error
 
     async def wait_closed(self) -> ServerExited:
         return await self._host.wait_over()

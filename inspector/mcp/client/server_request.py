@@ -112,6 +112,8 @@ class ServerRequests:
     def __init__(self, server: str, client: ClientSide | None, home: asyncio.AbstractEventLoop) -> None:
         """`home` is the event loop that `client` lives in."""
         self.patience = Patience()
+        # From which level on the server logs while it answers; "" for its default. Only under 2026-07-28.
+        self.log_level = ""
         self._calls = CallQuestions()
         self._server = server
         self._client = client

@@ -13,7 +13,9 @@ from textual.containers import Horizontal
 from textual.widgets import Button, Input, Static, TextArea
 
 from inspector.app.base_screen import ToolKeys
+from inspector.app.context import Job
 from inspector.app.dialogs.approver import trusting
+from inspector.app.dialogs.choice import ChoiceDialog, level_rows
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools.catalog_rows import COLUMNS, CatalogRows, server_key, server_of
 from inspector.app.pages.tools.server_panel import NO_SERVER, ServerPanel
@@ -21,12 +23,12 @@ from inspector.app.pages.tools.tool_panel import ToolPanel, exact_json
 from inspector.app.pages.tools.wire_panel import WirePanel, exported
 from inspector.app.place import Destination, FindingsPage, ServerPage, ToolPage
 from inspector.app.stream import View
-from inspector.core.number import count
+from inspector.core.number import count, milliseconds
 from inspector.core.server import ServerPhase
 from inspector.core.text import file_name
 from widgets import Choice, FocusFrame, GuardedConfirm, RecordList, SchemaForm, visible
 
-_ON_A_SERVER = frozenset({"stop", "reconnect", "trust"})
+_ON_A_SERVER = frozenset({"stop", "reconnect", "trust", "ping", "log_level"})
 _TRUST = (Choice("", "trust its claims"), Choice("", "no"))
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load", "call"})
 
@@ -46,6 +48,8 @@ class ToolsScreen(ListPage, ToolKeys):
         "v shows what is found about the server or tool under the cursor, V what is to be known to trust it.",
         "On a server: r reconnects, S stops, R reconnects all failed servers.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
+        "log lists its log messages; L on a server sets from which level on it sends them.",
+        "P on a server pings it; esc cancels.",
         "m lists the messages of a method only; enter shows a request with its answer, from either of them.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
         "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
@@ -66,6 +70,8 @@ class ToolsScreen(ListPage, ToolKeys):
         Binding("r", "reconnect", "reconnect", id="tools.reconnect"),
         Binding("r", "run", "call again", id="tools.repeat"),
         Binding("S", "stop", "stop", id="tools.stop"),
+        Binding("P", "ping", "ping", show=False, id="tools.ping"),
+        Binding("L", "log_level", "log level", show=False, id="tools.log_level"),
         Binding("T", "trust", "trust", show=False, id="tools.trust"),
         Binding("R", "reconnect_failed", "reconnect failed", show=False, id="tools.reconnect_failed"),
         Binding("m", "method", "method", id="tools.method"),
@@ -216,7 +222,11 @@ class ToolsScreen(ListPage, ToolKeys):
             form.query_one(Button).focus()
 
     async def action_leave(self) -> None:
-        """Cancel the running call, or go back: to the list, or to the page that led here."""
+        """Cancel the running call or ping, or go back: to the list, or to the page that led here."""
+        if self.running is not None:
+            self.drop_running()
+            self.notify("Ping cancelled.", markup=False, timeout=3)
+            return
         if self._is_calling:
             self.query_one(ToolPanel).call.cancel()
             return
@@ -289,6 +299,33 @@ class ToolsScreen(ListPage, ToolKeys):
         server = self._server
         self.run_command(lambda commands: commands.stop(server))
 
+    def action_ping(self) -> None:
+        """Ask the server for a sign of life, and say how long it took."""
+        server, commands = self._server, self.commands
+        name = visible(server, limit=60, newlines=False)
+
+        async def ping(_job: Job) -> tuple[str, float | None]:
+            return await commands.ping(server)
+
+        def answered(found: tuple[str, float | None]) -> None:
+            method, took = found
+            after = "" if took is None else f" in {milliseconds(took)}"
+            note = "" if method == "ping" else "; its protocol has no ping"
+            self.notify(f"{name} answered {method}{after}{note}.", markup=False)
+
+        self.run_stoppable(f"ping {name}", ping, answered)
+
+    def action_log_level(self) -> None:
+        """Choose the level from which the server logs to its client."""
+        server = self._server
+        current = self.view.state.servers[server].log_level
+
+        def choose(level: str) -> None:
+            self.run_command(lambda commands: commands.set_log_level(server, level))
+
+        title = f"{visible(server, limit=40, newlines=False)} logs from this level on"
+        self.app.push_screen(ChoiceDialog(title, level_rows(current), choose, current))
+
     @work(exit_on_error=False)
     async def action_trust(self) -> None:
         """Believe what the server claims about its tools after a yes, or no longer at once."""
@@ -313,7 +350,7 @@ class ToolsScreen(ListPage, ToolKeys):
 
     def action_method(self) -> None:
         """Choose the method whose messages the wire log lists."""
-        self.query_one(WirePanel).choose_method()
+        self.query_one("#server-wire", WirePanel).choose_method()
 
     def action_copy(self) -> None:
         """Copy the id of the tool or the name of the server."""

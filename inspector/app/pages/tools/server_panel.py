@@ -13,7 +13,7 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
-from inspector.app.pages.tools.wire_panel import LOOKS_EVERY, WirePanel
+from inspector.app.pages.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
 from inspector.clients.verdict import ClientVerdict, verdict_line
 from inspector.core.error import SettingProblem
 from inspector.core.events import DefinitionChanged
@@ -109,7 +109,7 @@ def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
 
 
 _STDERR = "stderr, newest last"
-VIEWS = ("about", "stderr", "wire")
+VIEWS = ("about", "stderr", "log", "wire")
 
 
 class ServerPanel(InContext, Vertical):
@@ -131,6 +131,7 @@ class ServerPanel(InContext, Vertical):
                     yield Static(id="server-facts", markup=False)
                 yield TextView(id="server-told")
             yield TextView(empty="Nothing on stderr.", follow=True, id="server-stderr", classes="part stderr")
+            yield LogPanel(id="server-log", classes="part log")
             yield WirePanel(id="server-wire", classes="part wire")
 
     def on_mount(self) -> None:
@@ -162,8 +163,8 @@ class ServerPanel(InContext, Vertical):
         if server is None:
             return
         self.write(server_title(server, self._width), "#server-title")
-        if self.strip.current == "wire":
-            self.query_one(WirePanel).show(server.name)
+        if self.strip.current in ("log", "wire"):
+            self.query_one(f"#server-{self.strip.current}", WirePanel).show(server.name)
         elif self.strip.current == "stderr":
             self._show_stderr()
         else:

@@ -17,6 +17,7 @@ from inspector.app.context import InContext, Job
 from inspector.app.dialogs.choice import NamedDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.core.number import count, milliseconds
+from inspector.core.server import LOG_LEVELS
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import compact
 from widgets import Column, Record, RecordList, Tone, plain
@@ -199,7 +200,7 @@ class WirePanel(InContext, Vertical):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._server = self._method = ""
-        self._shown: tuple[str, int] | None = None
+        self._shown: tuple[str, int, str] | None = None
         self._frames: dict[str, Frame] = {}
         self._rows: dict[int, Record] = {}
         self._total = 0
@@ -222,7 +223,7 @@ class WirePanel(InContext, Vertical):
         if not self.display or not self._server or not self.screen.is_current:
             return
         log = self.session.wire(self._server)
-        shown = (self._server, -1 if log is None else log.total)
+        shown = (self._server, -1 if log is None else log.total, self.level)
         if shown == self._shown:
             return
         self._shown = shown
@@ -239,6 +240,12 @@ class WirePanel(InContext, Vertical):
                 return total, frames, rows
 
             self.run_job("wire", read, lambda found: self._show_frames(*found))
+
+    @property
+    def level(self) -> str:
+        """The level from which the server was asked to log, "" if it was not."""
+        known = self.session.state.servers.get(self._server)
+        return known.log_level if known is not None else ""
 
     def keeps(self, frame: Frame) -> bool:  # noqa: ARG002 - the wire has all
         """Whether a frame is listed, if no method is chosen."""
@@ -260,10 +267,12 @@ class WirePanel(InContext, Vertical):
         table.records = tuple(
             row for row in self._rows.values() if wanted in self._frames[row.key].method.casefold()
         )
-        told = wire_heading(len(self._frames), self._total)
-        if self._method:
-            told = f"{len(table.records):,} with “{self._method}” of {told}"
+        told = self.heading(len(table.records), wire_heading(len(self._frames), self._total))
         table.border_title = plain(told, limit=200, newlines=False) if has_log else ""
+
+    def heading(self, shown: int, of: str) -> str:
+        """Return how many messages are listed, and of how many."""
+        return f"{shown:,} with “{self._method}” of {of}" if self._method else of
 
     def choose_method(self) -> None:
         """Ask for the method whose messages are to be listed."""
@@ -282,3 +291,47 @@ class WirePanel(InContext, Vertical):
             found = exchange(tuple(self._frames.values()), frame)
             text, data = exchange_text(found)
             self.app.push_screen(DetailScreen(exchange_heading(found), text, data))
+
+
+# What a server logs to its client: some of the frames.
+
+_LOGGED = "notifications/message"
+_LONGEST_LOGGED = 300
+LOG = (
+    Column("time", "time, UTC", width=12, weight=2, hide_below=60),
+    Column("level", "level", weight=3, min_width=4),
+    Column("logger", "logger", weight=1, min_width=4, hide_below=44),
+    Column("text", "log message", weight=8, min_width=16),
+)
+NO_LOG = "No log messages. A server that declares logging sends them from a level on: L sets it."
+_SEVERE: dict[str, Tone] = dict.fromkeys(LOG_LEVELS[4:], "error")
+_SEVERE |= {"debug": "muted", "warning": "warning"}
+
+
+def log_row(frame: Frame) -> Record:
+    """Return a log message in one line; one that is too long to be kept whole begins as it came."""
+    data = _json_of(frame)
+    params = data.get("params") if isinstance(data, dict) else None
+    said = params if isinstance(params, dict) else {"data": frame.text}
+    parts = (said.get(part, "") for part in ("level", "logger", "data"))
+    cells = [(one if isinstance(one, str) else compact(one))[:_LONGEST_LOGGED] for one in parts]
+    tone = _SEVERE.get(cells[0], "")
+    return Record(str(frame.number), (time_of(frame), *cells), tone, search=frame.text, copy=frame.text)
+
+
+class LogPanel(WirePanel):
+    """What a server logs to its client, newest last; it is read from the wire log, and bounded as that is."""
+
+    columns = LOG
+    name_of_list = "log"
+    empty = NO_LOG
+
+    def keeps(self, frame: Frame) -> bool:
+        return frame.method == _LOGGED and not frame.sent
+
+    def row(self, frame: Frame) -> Record:
+        return log_row(frame)
+
+    def heading(self, shown: int, of: str) -> str:  # noqa: ARG002 - of all messages, not of the log's
+        how = f", from {self.level} on" if self.level else "; L sets the level"
+        return f"{count(shown, 'log message')}{how}"
