@@ -288,7 +288,7 @@ PAGES: Mapping[str, Picture] = {
     "wire": Picture(
         ToolsScreen,
         _wired,
-        _acts(Opens(ToolsScreen, ServerPage("weather")), "right", "right", Shows("→  initialize")),
+        _acts(Opens(ToolsScreen, ServerPage("weather")), "left", Shows("→  initialize")),
     ),
     "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
     "clients": Picture(
