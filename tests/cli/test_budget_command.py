@@ -25,7 +25,7 @@ from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subje
 from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Done, Toolsight
 from tests.support.fakes import character_meter
-from tests.support.hostile import with_hostile_text
+from tests.support.hostile import by_hostile_kind
 from tests.support.mcp_case import SERVERS
 
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, source="a list", date="of today")
@@ -229,7 +229,7 @@ def made(*names: str, tools: int = 3, **more: Any) -> Audit:
 
 
 @pytest.mark.slow
-@with_hostile_text
+@by_hostile_kind
 def test_no_name_breaks_a_table_or_controls_the_terminal(
     text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Toolsight
 from tests.support import light_server
-from tests.support.hostile import with_hostile_text
+from tests.support.hostile import by_hostile_kind
 
 pytestmark = pytest.mark.slow
 
@@ -172,7 +172,7 @@ def test_a_snapshot_is_written_when_asked_and_what_changed_since_fails_the_check
     assert toolsight(*lock, stored(tmp_path, TOOLS[:1])).exit_code == 0
 
 
-@with_hostile_text
+@by_hostile_kind
 def test_hostile_definitions_break_neither_text_nor_json(
     text: str, toolsight: Toolsight, tmp_path: Path
 ) -> None:

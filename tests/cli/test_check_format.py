@@ -9,11 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from inspector.cli import check_format
 from inspector.cli.check_format import EXPECTATION, FAILED, github, junit, sarif
 from inspector.measure.check.checking import CheckedServer, CheckReport, Disabled
 from inspector.measure.check.expectation import Expectation, ExpectationResult
 from inspector.measure.check.finding import Finding, Place, Rule, Severity, Stage
-from tests.support.hostile import with_hostile_text
+from tests.support.hostile import by_hostile_kind
 from widgets import visible
 
 WORDS = Rule("no-when", "No word on when to use it", Severity.WARNING, Stage.CHOSEN, "Say when to use it.")
@@ -94,13 +95,16 @@ def test_a_fingerprint_stays_when_lines_and_numbers_move_and_differs_otherwise()
     assert len(set(prints(twice))) == len(prints(twice))
 
 
-def test_of_too_many_results_the_worst_are_kept_and_the_rest_is_counted() -> None:
-    run = _run(_many(5_001))
-    assert len(run["results"]) == 5_000
+def test_of_too_many_results_the_worst_are_kept_and_the_rest_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(check_format, "_MOST_RESULTS", 50)
+    run = _run(_many(51))
+    assert len(run["results"]) == 50
     assert run["results"][0]["level"] == "error"
     (told,) = run["invocations"][0]["toolExecutionNotifications"]
     assert told["message"]["text"].startswith("4 results left out")
-    assert "invocations" not in _run(_many(4_997))
+    assert "invocations" not in _run(_many(47))
 
 
 def test_texts_and_tags_keep_to_the_limits_of_github() -> None:
@@ -158,7 +162,7 @@ def test_annotations_that_github_would_not_show_are_counted() -> None:
 _COMMAND = re.compile(r"::(error|warning|notice) [a-z]+=[^:,\r\n]*(,[a-z]+=[^:,\r\n]*)*::[^\r\n]*")
 
 
-@with_hostile_text
+@by_hostile_kind
 def test_hostile_texts_break_no_format(text: str) -> None:
     text = f"{text}]]>\n::error::x\r::set-output name=x::%0A<a>&\ud800\x00,{text}"
     query = Expectation(text, frozenset({text}))

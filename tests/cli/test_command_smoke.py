@@ -83,8 +83,8 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "config settings": (("--set", "binding.capacty=3"), 2, "Did you mean `binding.capacity`?"),
     "config keys": ((), 0, "place.find"),
 }
-# A model, a search, a picture, a database, a table without any of them: what each imports is there.
-PROCESSES = ("chat", "search", "race", "registry import", "bench", "config settings")
+# A model, a database, a table without any of them: what each imports is there.
+PROCESSES = ("chat", "registry import", "bench", "config settings")
 
 
 @pytest.fixture(scope="module")

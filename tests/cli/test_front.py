@@ -60,7 +60,9 @@ def test_every_command_of_a_page_runs_as_printed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     give(demo_vectors, tmp_path / "x.db")
-    for command in blocks(page):
+    # What reads the demo alone says the same on every page.
+    known = {line for line in blocks(README) if line.endswith("--demo")} if page != README else set()
+    for command in (line for line in blocks(page) if line not in known):
         expected = next((code for start, code in _ASKS.items() if command.startswith(start)), 0)
         words, _, target = command.partition(" > ")
         done = toolsight(*shlex.split(words)[1:], HOME=str(tmp_path), TOOLSIGHT_DB=str(tmp_path / "x.db"))

@@ -42,7 +42,7 @@ from inspector.store.memory import MemoryServerMemory
 from inspector.tokens.cost import Delivery
 from tests.support.canned import PRICES
 from tests.support.fakes import ManualClock, character_meter
-from tests.support.hostile import with_hostile_text
+from tests.support.hostile import by_hostile_kind
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 
 PRICED = Pricing(PRICES, PRICES.terms)
@@ -146,7 +146,7 @@ def test_a_toolset_leaves_the_other_tools_out() -> None:
 
 
 @pytest.mark.slow
-@with_hostile_text
+@by_hostile_kind
 def test_tools_of_any_text_are_audited(text: str) -> None:
     own = (Tool("a", text, text, {"type": "object", "description": text, "properties": {text: {}}}),)
     assert audited(own, [Tool("b", text)]).tokens > 0

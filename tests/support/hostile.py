@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 
+import pytest
+
 from fixtures.hostile import HOSTILE, HUGE, MARKUP, SIZE, TERMINAL, UNICODE
 
 # A megabyte in a dozen places is slow to draw, and shows nothing that 20 kB do not.
@@ -15,6 +17,9 @@ KINDS = {
     "size": " | ".join(text for name, text in SIZE.items() if name not in HUGE),
 }
 LONG_KINDS = {**KINDS, **{name: SIZE[name][:_LONG] for name in sorted(HUGE)}}
+
+# Where one text takes long, all of a kind are one text.
+by_hostile_kind = pytest.mark.parametrize("text", LONG_KINDS.values(), ids=LONG_KINDS)
 
 
 def with_hostile_text(test: Callable[..., None]) -> Callable[..., None]:
