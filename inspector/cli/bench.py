@@ -13,7 +13,7 @@ import click
 
 from inspector.cli import composition
 from inspector.cli.clients import as_clients, client_ranker, say_search_as
-from inspector.cli.dataset import Selection, read_datasets
+from inspector.cli.dataset import read_datasets
 from inspector.cli.options import CommandGroup, Options, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, TableLayout, cancellation, say, say_report, side_by_side
@@ -169,7 +169,6 @@ _Path = click.Path(path_type=Path)
     help=f"Measure only this ranker: {', '.join(RANKERS)}. May be repeated.",
 )
 @as_clients
-@click.option("--distractors", type=_Path, help="Add this folder's tools.jsonl to every data set.")
 @click.option(
     "--sample",
     "count",
@@ -200,7 +199,6 @@ def bench(
     data: tuple[Path, ...],
     rankers: tuple[str, ...],
     clients: tuple[Client, ...],
-    distractors: Path | None,
     count: int | None,
     form: str,
     details: int,
@@ -219,7 +217,7 @@ def bench(
     if details and (form not in _WITH_DETAILS or len(names) < 2):
         raise click.UsageError("--details needs two rankers and --format text or markdown.")
     chosen = options(**values)
-    datasets = read_datasets(Selection(data, distractors, count), chosen)
+    datasets = read_datasets(data, chosen, count)
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]
     if rows:

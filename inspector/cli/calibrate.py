@@ -9,7 +9,7 @@ import click
 
 from inspector.cli import composition
 from inspector.cli.bench import BAR_CELLS
-from inspector.cli.dataset import Selection, generated, read_datasets
+from inspector.cli.dataset import generated, read_datasets
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, show
@@ -64,7 +64,7 @@ def calibrate(ranker: str, data: Path | None, embedding_model: str, **values: An
     toolsight bench calibrate --data requests.jsonl --config .mcp.json
     """
     chosen = options(**values)
-    dataset = generated(chosen) if data is None else read_datasets(Selection((data,)), chosen)[0]
+    dataset = generated(chosen) if data is None else read_datasets((data,), chosen)[0]
     found = _calibrated(dataset, ranker, embedding_model, chosen)
     if found is None:
         say("cancelled: nothing was measured", err=True)

@@ -9,7 +9,7 @@ import click
 from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.lab import NamedScenario, Played, names_model, play, require_answers
 from inspector.cli.options import Options, as_json, options, shared
-from inspector.cli.table import Progress, is_json, say, show, side_by_side, terminal_width
+from inspector.cli.table import Progress, say, show, side_by_side, terminal_width
 from inspector.config.profile import PROFILES, find_profile
 from inspector.core.events import ModelRequested, Record
 from inspector.core.report import (
@@ -20,8 +20,6 @@ from inspector.core.report import (
     SHARE,
     Column,
     Table,
-    inline,
-    markdown_table,
     selected,
 )
 from inspector.scenario.comparison import STATIC, ProfileComparison, compare_profiles
@@ -94,16 +92,6 @@ def _text(compared: ProfileComparison, width: int) -> Iterator[str | Table]:
             yield table if not place else replace(table, title="")
 
 
-def _markdown(compared: ProfileComparison) -> Iterator[str]:
-    profiles, turns, calls = _tables(compared)
-    yield f"### {inline(compared.title)}\n"
-    yield f"{markdown_table(profiles)}\n"
-    yield from _notes(compared)
-    yield from (f"- {inline(note)}" for note in compared.notes)
-    yield f"\n{markdown_table(turns)}\n"
-    yield markdown_table(replace(calls, headers=("definitions, turn.call", *calls.headers[1:])))
-
-
 def _json(compared: ProfileComparison, sessions: Sequence[str]) -> dict[str, Any]:
     """The comparison as JSON, with each profile's session."""
     keys = "profile first last static_tokens static_input saved input_saved turns"
@@ -146,7 +134,6 @@ def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple
 @click.option(
     "--script", is_flag=True, help="Let the scenario's script answer, identically under each profile."
 )
-@click.option("--markdown", is_flag=True, help="Print Markdown.")
 @shared
 @as_json
 @click.pass_context
@@ -157,7 +144,6 @@ def compare(
     profiles: list[str],
     all_profiles: bool,
     script: bool,
-    markdown: bool,
     **values: Any,
 ) -> None:
     """Play a scenario under several profiles, side by side.
@@ -169,8 +155,6 @@ def compare(
     """
     if script and names_model(context):
         raise click.UsageError("--script and --model cannot be used together.")
-    if markdown and is_json():
-        raise click.UsageError("--markdown and --json cannot be used together.")
     wanted = _in_order(list(PROFILES) if all_profiles else profiles)
     if len(wanted) < 2:
         raise click.UsageError("Pass --profile two or more times, or use --all-profiles.")
@@ -185,7 +169,7 @@ def compare(
         raise click.Abort from error
     finally:
         if played:
-            _show(played, scripted=script, markdown=markdown)
+            _show(played, scripted=script)
     require_answers(played)
 
 
@@ -206,7 +190,7 @@ def _play_each(one: NamedScenario, setup: Options, profiles: Sequence[str], play
             played.append(play(one, setup, profile=profile, tell=tell))
 
 
-def _show(played: Sequence[Played], *, scripted: bool, markdown: bool) -> None:
+def _show(played: Sequence[Played], *, scripted: bool) -> None:
     compared = compare_profiles([one.result for one in played], scripted=scripted)
-    report = _markdown(compared) if markdown else _text(compared, terminal_width())
+    report = _text(compared, terminal_width())
     show(_json(compared, [one.session for one in played]), report)

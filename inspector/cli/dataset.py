@@ -26,16 +26,15 @@ from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
 from inspector.measure.evalset import (
+    added_cases,
     append_cases,
     is_there,
-    logged_cases,
     read_cases,
     read_evalset,
-    read_tools,
     sample,
 )
 from inspector.measure.ranker_bench import DataSet
-from inspector.search.generate import PER_TOOL, generate, numbered, query_key
+from inspector.search.generate import generate, numbered, query_key
 from widgets import visible
 
 
@@ -68,31 +67,22 @@ async def _listed(options: Options, opened: OpenedConfiguration) -> LiveCatalog:
         return LiveCatalog(bench.catalog, own.discovery, bench.settings.gate, bench.sight)
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The data sets that were asked for.
+def read_datasets(paths: tuple[Path, ...], options: Options, most: int | None = None) -> list[DataSet]:
+    """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError.
 
     Without paths, requests generated from the tools of the servers that were named, or else the demo's own.
-    """
-
-    paths: tuple[Path, ...]
-    distractors: Path | None = None
-    count: int | None = None
-
-
-def read_datasets(selection: Selection, options: Options) -> list[DataSet]:
-    """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError.
+    Of each data set, at most so many requests, always the same ones.
 
     A user sees the requests that permitted tools can serve; a published data set is nobody's.
     """
-    if not selection.paths and (options.server or options.config is not None):
-        return [_shaped(generated(options), selection)]
-    options = options if selection.paths else replace(options, demo=True)
+    if not paths and (options.server or options.config is not None):
+        return [_shaped(generated(options), most)]
+    options = options if paths else replace(options, demo=True)
     live = cache(lambda: connect_catalog(options))
-    if any(map(_is_folder, selection.paths)):
+    if any(map(_is_folder, paths)):
         require_nobody(options)
-    paths = selection.paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
-    datasets = [_shaped(_read(path, live), selection) for path in paths]
+    paths = paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
+    datasets = [_shaped(_read(path, live), most) for path in paths]
     _require_different([dataset.evalset.name for dataset in datasets])
     return datasets
 
@@ -118,19 +108,13 @@ def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
     return DataSet(evalset, connected.settings, connected.gate)
 
 
-def _shaped(dataset: DataSet, selection: Selection) -> DataSet:
+def _shaped(dataset: DataSet, most: int | None) -> DataSet:
     evalset = dataset.evalset
     if not evalset.cases:
         raise ConfigError(
             f"{evalset.name} has no requests", hint="Generate some with `toolsight bench label --generate`."
         )
-    if selection.distractors is not None:
-        folder = selection.distractors
-        name = f"{evalset.name}+{_name(folder.resolve().name)}"
-        evalset = evalset.with_distractors(name, read_tools(folder))
-    if selection.count is not None:
-        evalset = sample(evalset, selection.count)
-    return replace(dataset, evalset=evalset)
+    return dataset if most is None else replace(dataset, evalset=sample(evalset, most))
 
 
 def require_tools(live: LiveCatalog, unknown: Sequence[str], *, where: str) -> None:
@@ -194,16 +178,6 @@ def _groups(
 @click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
 @click.option("--session", default="", help="With --from-log: only this session.")
 @click.option("--generate", "generates", is_flag=True, help="Write requests for every tool to a new FILE.")
-@click.option(
-    "--seed", default=0, show_default=True, help="With --generate: change it to get other requests."
-)
-@click.option(
-    "--per-tool",
-    type=click.IntRange(min=1),
-    default=PER_TOOL,
-    show_default=True,
-    help="With --generate: at most this many exact and this many paraphrased requests per tool.",
-)
 @shared
 def label(
     file: Path,
@@ -213,8 +187,6 @@ def label(
     from_log: bool,
     session: str,
     generates: bool,
-    seed: int,
-    per_tool: int,
     **values: Any,
 ) -> None:
     """Add labelled requests to FILE, for `bench --data`.
@@ -231,7 +203,7 @@ def label(
         raise click.UsageError("--query goes with --tool or --impossible, and --session with --from-log.")
     chosen = options(**values)
     if generates:
-        _generate(file, chosen, seed, per_tool)
+        _generate(file, chosen)
         return
     if from_log:
         require_nobody(chosen)
@@ -244,7 +216,7 @@ def label(
     say(f"added {len(cases)}; {file} now has {count(len(known) + len(cases), 'request')}")
 
 
-def _generate(file: Path, chosen: Options, seed: int, per_tool: int) -> None:
+def _generate(file: Path, chosen: Options) -> None:
     """Write requests for every tool, without a language model, for a person to review."""
     if is_there(file):
         raise ConfigError(
@@ -253,7 +225,7 @@ def _generate(file: Path, chosen: Options, seed: int, per_tool: int) -> None:
     live = connect_catalog(chosen)
     if not live.catalog.tools:
         raise ConfigError("there are no tools to search", hint="`toolsight servers` shows why.")
-    cases = generate(live.catalog.tools, seed, per_tool)
+    cases = generate(live.catalog.tools)
     append_cases(file, cases)
     kinds = Counter(case.kind for case in cases)
     say(f"{count(len(cases), 'request')}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")
@@ -278,8 +250,7 @@ def _logged(chosen: Options, session: str, known: Sequence[EvalCase]) -> tuple[E
     named = [session] if session else []
     stored = [summary.id for summary in reversed(require_sessions(store, named))]
     records = (record for name in named or stored for record in store.read(name))
-    there = {query_key(case.query) for case in known}
-    return tuple(case for case in logged_cases(records) if query_key(case.query) not in there)
+    return added_cases(records, known)
 
 
 def _require_known(cases: Sequence[EvalCase], chosen: Options) -> None:

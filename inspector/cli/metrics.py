@@ -15,9 +15,8 @@ from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.options import Options, as_json, database
 from inspector.cli.table import Progress, is_json, show
 from inspector.clients.miss import Backlog, BacklogGroups, unused
-from inspector.config.profile import find_profile
 from inspector.core.error import ConfigError, StoreError
-from inspector.core.events import Record, SessionStarted, SettingsChanged
+from inspector.core.events import Record
 from inspector.core.number import count
 from inspector.core.ports import EventStore, SessionSummary, SystemClock
 from inspector.core.redaction import clean, open_private
@@ -69,10 +68,6 @@ def since(text: str, now: float) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _profile(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
-    return find_profile(name).name if name else ""
-
-
 _OPTIONS = (
     click.argument("sessions", nargs=-1, metavar="[SESSION]..."),
     click.option(
@@ -89,13 +84,6 @@ _OPTIONS = (
         metavar="NAME",
         help=f"Only this agent's sessions; {OWN} means those recorded here.",
     ),
-    click.option(
-        "--profile",
-        default="",
-        callback=_profile,
-        metavar="NAME",
-        help="Only sessions that began under this profile.",
-    ),
     database,
 )
 
@@ -105,10 +93,10 @@ def choosing(function: F) -> F:
 
     @wraps(function)
     def command(
-        sessions: tuple[str, ...], after: float, agent: str, profile: str, database: Path | None, **rest: Any
+        sessions: tuple[str, ...], after: float, agent: str, database: Path | None, **rest: Any
     ) -> Any:
         store = open_store(Options(database=database))
-        return function(chosen=_chosen(store, sessions, after, agent, profile), **rest)
+        return function(chosen=_chosen(store, sessions, after, agent), **rest)
 
     decorated: Any = command
     for option in reversed(_OPTIONS):
@@ -116,7 +104,7 @@ def choosing(function: F) -> F:
     return decorated  # type: ignore[no-any-return]
 
 
-def _chosen(store: EventStore, named: Sequence[str], after: float, agent: str, profile: str) -> Chosen:
+def _chosen(store: EventStore, named: Sequence[str], after: float, agent: str) -> Chosen:
     stored = require_sessions(store, named)
     agents = {one.agent or OWN for one in stored}
     if agent and stored and agent not in agents:
@@ -130,18 +118,9 @@ def _chosen(store: EventStore, named: Sequence[str], after: float, agent: str, p
             (not named or one.id in named)
             and one.ended_at >= after
             and (not agent or (one.agent or OWN) == agent)
-            and (not profile or _began_under(store, one.id) == profile)
         )
 
     return Chosen(store, tuple(one.id for one in reversed(stored) if is_meant(one)))
-
-
-def _began_under(store: EventStore, session: str) -> str:
-    """The profile of a session at its start, "" if it has none: an imported one does not."""
-    for record in store.read(session, kinds=(SessionStarted.kind, SettingsChanged.kind)):
-        if isinstance(record.event, SessionStarted):
-            return record.event.profile
-    return ""
 
 
 _SHARE = "{count:held of:count share:share.value low:share.low high:share.high}"

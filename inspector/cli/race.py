@@ -35,7 +35,7 @@ from widgets.meter import big, size_for
 
 _WIDEST = 110
 _UP = "\x1b[{}F"
-# Seconds between checks of a run in progress when the pace is 0.
+# Seconds between checks of a run in progress.
 _WAIT = 0.05
 # Lines below the large figures: what was measured, in a narrow terminal.
 _BELOW = 8
@@ -45,9 +45,8 @@ _CLEAR_LINE, _CLEAR_BELOW, _CLEAR_SCREEN = "\x1b[K", "\x1b[J", "\x1b[H\x1b[2J"
 class RaceDrawing:
     """Redraws a race in place, model call by model call."""
 
-    def __init__(self, race: Race, pace: float) -> None:
+    def __init__(self, race: Race) -> None:
         self._race = race
-        self._pace = pace
         self._lines = 0
 
     async def follow(self) -> None:
@@ -57,7 +56,7 @@ class RaceDrawing:
             if index < len(self._race.frames()):
                 self._draw(index)
                 index += 1
-            await asyncio.sleep(self._pace or _WAIT)
+            await asyncio.sleep(SECONDS_A_CALL)
         self._draw(index - 1, end=True)
 
     def _draw(self, index: int, *, end: bool = False) -> None:
@@ -76,9 +75,6 @@ class RaceDrawing:
 
 class RacePresentation(RaceDrawing):
     """Draws a race on a whole screen, a model call for each key, and its result in large figures."""
-
-    def __init__(self, race: Race) -> None:
-        super().__init__(race, 0)
 
     async def follow(self) -> None:
         """Draw each frame once a key is pressed, until the race is over and drawn."""
@@ -174,19 +170,11 @@ def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str
     is_flag=True,
     help="For presentations: a key press per model call, and the result in large figures.",
 )
-@click.option(
-    "--pace",
-    type=click.FloatRange(0, 60),
-    default=SECONDS_A_CALL,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to show each model call on a terminal.",
-)
 @shared
 @as_json
 @click.pass_context
 def race(
-    context: click.Context, /, name: str, exports: tuple[Path, ...], present: bool, pace: float, **values: Any
+    context: click.Context, /, name: str, exports: tuple[Path, ...], present: bool, **values: Any
 ) -> None:
     """Ask once with all tools bound and once with discovery.
 
@@ -206,7 +194,7 @@ def race(
     ask_about_leftovers(setup)
     screen: RaceDrawing | None = None
     if _is_terminal() and not is_json():
-        screen = RacePresentation(race) if present else RaceDrawing(race, pace)
+        screen = RacePresentation(race) if present else RaceDrawing(race)
     played = run(_run(one, setup, race, screen))
     for path in exports:
         write_file(path, exported(race, path))

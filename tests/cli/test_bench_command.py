@@ -74,14 +74,6 @@ def test_markdown_has_one_line_per_ranker(run: Run) -> None:
     assert "tiny: bm25 has the highest nDCG@10; no significant difference from fuzzy" in printed
 
 
-def test_distractors_join_the_tools_and_the_name(run: Run, tmp_path: Path) -> None:
-    more = tmp_path / "more"
-    more.mkdir()
-    write_lines(more / "tools.jsonl", [{"server": "t", "name": "trim_hedge"}])
-    (row,) = json.loads(run("--format", "json", "--ranker", "bm25", "--distractors", str(more)).stdout)
-    assert (row["dataset"], row["tools"]) == ("tiny+more", 5)
-
-
 def test_details_show_the_requests_on_which_the_first_two_rankers_differ(run: Run, data: Path) -> None:
     with (data / "queries.jsonl").open("a") as file:
         file.write(json.dumps({"id": "typo", "query": "refnud ordre", "relevant": ["refund_order"]}))

@@ -45,16 +45,6 @@ def test_json_has_the_totals_and_the_tokens_of_each_call(
 
 
 @pytest.mark.usefixtures("labs")
-def test_markdown_is_a_heading_and_three_tables(toolsight: Toolsight, file: Callable[[str], str]) -> None:
-    text = FORECAST.replace("A forecast", "A | B")
-    lines = toolsight("scenario", "compare", file(text), *_TWO, "--markdown").stdout.splitlines()
-    assert lines[0] == "### A \\| B"
-    assert sum(line.startswith("| ---") for line in lines) == 3
-    rows = [line for line in lines if line.startswith(("| static", "| prd", "| profile"))]
-    assert len({line.count("|") for line in rows}) == 1
-
-
-@pytest.mark.usefixtures("labs")
 def test_a_narrow_terminal_gets_more_tables_and_every_number(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
@@ -82,7 +72,6 @@ def test_ctrl_c_prints_the_profiles_that_were_played(
         ("loop", "--profile", "prd", "--profile", "prd"),
         ("loop", "--profile", "prd", "--profile", "no-such-profile"),
         ("loop", *_TWO, "--script", "--model", "demo/planner"),
-        ("loop", *_TWO, "--json", "--markdown"),
         ("no-such-scenario", *_TWO),
     ],
 )

@@ -52,17 +52,6 @@ def test_an_added_request_follows_the_existing_lines(add: Run, file: Path) -> No
     assert (impossible.query, impossible.relevant, impossible.kind) == ("cut my hair", (), "impossible")
 
 
-def test_alternatives_are_one_group_in_which_any_tool_will_do(add: Run, file: Path) -> None:
-    assert add("--query", "late", "--tool", "shop:a | shop:b", "--tool", "mail:c").exit_code == 0
-    assert read_cases(file)[-1].relevant == (frozenset({"shop:a", "shop:b"}), frozenset({"mail:c"}))
-
-
-def test_a_missing_file_is_created(add: Run, file: Path) -> None:
-    file.unlink()
-    assert add("--query", "late orders", "--tool", "shop:list").exit_code == 0
-    assert len(read_cases(file)) == 1
-
-
 def test_a_duplicate_request_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
     refused = add("--query", "refund it ", "--impossible")
     assert refused.exit_code == 2

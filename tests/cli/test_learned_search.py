@@ -42,14 +42,6 @@ def test_a_search_says_which_past_request_counted(toolsight: Toolsight, configur
     assert "H 0.30" in told
 
 
-def test_a_search_learns_nothing_unless_it_is_told_to(
-    toolsight: Toolsight, configured: tuple[str, ...]
-) -> None:
-    told = toolsight("search", ASKED, *configured, "--set", "discovery.min_probability=0").stdout
-    assert "weather:get_alerts" in told
-    assert "asked before" not in told
-
-
 def test_a_search_says_how_often_a_tool_was_used_and_by_whom(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:

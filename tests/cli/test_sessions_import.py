@@ -11,7 +11,6 @@ from inspector.app.pages.trace import sessions_text as content
 from inspector.cli.table import Cancellation
 from inspector.clients.transcript_file import reader
 from inspector.core.events import Origin, Record, SessionStarted
-from inspector.measure.evalset import read_cases
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight, in_process
 from tests.support.transcripts import SECRET, SESSION, story, written
@@ -159,21 +158,6 @@ def test_the_report_shows_servers_misses_money_and_suggestions(run: Toolsight, t
     assert shop["loaded_never_called"] == ["shop:list_orders"]
     assert shop["definition_tokens"] is None
     assert told["cache_rewrites"][0]["cause"] == "the conversation was compacted"
-
-
-def test_searches_and_the_calls_after_them_are_requests(
-    run: Toolsight, transcript: Path, tmp_path: Path
-) -> None:
-    run("sessions", "import", str(transcript))
-    out = tmp_path / "requests.jsonl"
-    assert "added 1" in run("bench", "label", str(out), "--from-log", "--session", STORY).stdout
-    [case] = read_cases(out)
-    assert (case.query, case.relevant) == ("late orders", (frozenset({"shop:late_orders"}),))
-    assert "added 0" in run("bench", "label", str(out), "--from-log", "--session", STORY).stdout
-    assert len(read_cases(out)) == 1
-    assert (
-        "there is no session" in run("bench", "label", str(out), "--from-log", "--session", "nobody").stderr
-    )
 
 
 def test_a_session_that_is_forgotten_can_be_imported_again(run: Toolsight, transcript: Path) -> None:

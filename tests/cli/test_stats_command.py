@@ -59,7 +59,6 @@ def _interval(share: dict[str, Any]) -> dict[str, float]:
         ((OWN,), 1),
         (("--agent", "toolsight"), 1),
         (("--agent", "claude-code"), 1),
-        (("--profile", "prd"), 1),
         (("--since", "2026-01-01"), 1),
         (("--since", "1d"), 0),
     ],

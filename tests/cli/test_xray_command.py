@@ -68,16 +68,6 @@ def test_a_request_is_searched_step_by_step(toolsight: Toolsight, configured: tu
     assert len(found["steps"]) == 2
 
 
-def test_an_edit_moves_a_tool_without_its_server_knowing(
-    toolsight: Toolsight, configured: tuple[str, ...]
-) -> None:
-    edit = ("--why", "get_alerts", "--try-description", "Warnings of late parcels.")
-    effect = answer(toolsight, "search", "late parcels", *edit, *configured)
-    assert effect["after"]["rank"] == 1
-    (tool,) = (t for t in answer(toolsight, "tools", *configured) if t["id"] == "weather:get_alerts")
-    assert "parcels" not in tool["description"]
-
-
 @pytest.mark.parametrize(("given", "limit"), [("0", 1), ("-3", 1), ("2", 2)])
 def test_a_limit_below_one_counts_as_one_as_in_a_models_search(
     toolsight: Toolsight, configured: tuple[str, ...], given: str, limit: int
