@@ -35,7 +35,7 @@ _FLAW = "what outcome count"
 _CLIENT = "client:client.name verdict finding confidence"
 _SERVER = (
     "name phase target tools tokens info{name version protocol era summary instructions capabilities} "
-    "skipped{name reason} reason hint stderr_tail milliseconds declared added removed since "
+    "skipped{name reason} reason hint stderr_tail needs_login milliseconds declared added removed since "
     "changed{path lines is_new} approved_version"
 )
 _SERVERS = (

@@ -127,7 +127,7 @@ def make_static_embedder() -> StaticEmbedder | None:
 
 def make_connector(options: Options) -> Connector:
     """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
-    return _with_what_is_stored(_mcp_connector(options), options)
+    return _with_what_is_stored(mcp_connector(options), options)
 
 
 def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
@@ -136,9 +136,10 @@ def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
     return WithRegistry(open_registry(options), connector) if options.registry else connector
 
 
-def _mcp_connector(options: Options) -> McpConnector:
+def mcp_connector(options: Options) -> McpConnector:
+    """What connects to servers, and signs in to them."""
     registry = _registry(database_path(options))
-    way = SignInWay(open_sign_ins(options))
+    way = SignInWay(open_sign_ins(options), is_stored_only=options.stored_auth_only)
     return McpConnector(platformdirs.user_log_path(APP), registry=registry, way=way)
 
 
@@ -175,16 +176,16 @@ def make_workbench(
 ) -> Workbench:
     """A workbench with the real adapters, except those that are given; servers' questions go to the terminal.
 
-    Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
-    embedding model is loaded, and no encoding for texts that were counted before. Unless it `learns`, earlier
-    sessions decide nothing in it.
+    Without `record` nothing is left of the session: it only reads. A `listing`, which does not search, loads
+    no embedding model, and no encoding for known texts. Unless it `learns`, earlier sessions decide nothing.
     """
     from inspector.store.memory import MemoryStore
 
-    servers = _mcp_connector(options)
+    servers = mcp_connector(options)
     ports = Ports(
         connector=connector or _with_what_is_stored(servers, options),
         wire=servers if connector is None else None,
+        sign_ins=servers if connector is None else None,
         store=open_store(options) if record else MemoryStore(),
         memory=memory,
         clock=clock or SystemClock(),

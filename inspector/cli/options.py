@@ -50,6 +50,7 @@ class Options:
     policy: str = ""
     user: str = ""
     expert: str = ""
+    stored_auth_only: bool = False
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -198,6 +199,9 @@ _SHARED = (
         help="Do not ask about calls this server says are read-only. May be repeated.",
     ),
     *ACCESS,
+    _common(
+        "--stored-auth-only", is_flag=True, help="Never ask anybody to sign in: use stored sign-ins alone."
+    ),
 )
 
 

@@ -2,30 +2,21 @@
 
 import asyncio
 import sys
-import webbrowser
 from collections.abc import Sequence
-from dataclasses import replace
 from threading import Thread
 
-import platformdirs
-
-from inspector.cli.composition import open_memory, open_sign_ins
+from inspector.cli.composition import mcp_connector, open_memory, open_sign_ins
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import require_consent
-from inspector.cli.location import APP
 from inspector.cli.options import Options, require_nobody
 from inspector.cli.table import say, show
 from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.server import ServerSpec
 from inspector.core.text import did_you_mean
-from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.elicitation import LONGEST_ADDRESS, address
-from inspector.mcp.sign_in.person import SignInWay
+from inspector.mcp.sign_in.person import open_in_browser
 from widgets import visible
-
-# Seconds that a person has for signing in.
-_PATIENCE = 600.0
 
 
 async def sign_in(name: str, chosen: Options) -> None:
@@ -34,14 +25,8 @@ async def sign_in(name: str, chosen: Options) -> None:
     opened = read_configuration(chosen)
     spec = _named(opened.seen.servers, name)
     require_consent(opened.only(spec.name).unrestricted, open_memory(chosen), approve=chosen.approve)
-    kept = open_sign_ins(chosen)
-    connector = McpConnector(platformdirs.user_log_path(APP), way=SignInWay(kept, TerminalVisitor()))
-    patient = replace(spec, connect_timeout=_PATIENCE)
-    async with connector.connect(patient, era=None, on_tools_changed=lambda: None) as link:
-        tools = len((await link.list_tools()).tools)
-    # Whoever let this connection in without a sign-in was never asked for one.
-    place = kept.place if kept.get(spec.url) else ""
-    told = f"signed in; kept in {place}" if place else "it wants no sign-in"
+    tools, place = await mcp_connector(chosen).sign_in(spec, TerminalVisitor())
+    told = f"signed in; kept in {place}" if place else "no sign-in had to be kept"
     data = {"server": spec.name, "signed_in": bool(place), "kept": place, "tools": tools}
     show(data, [f"{spec.name}: {told}", f"{spec.name}: {count(tools, 'tool')}"])
 
@@ -88,7 +73,7 @@ class TerminalVisitor:
             line = await _typed()
             if line.strip():
                 return line
-            if line and not await asyncio.to_thread(webbrowser.open, where):
+            if line and not await open_in_browser(where):
                 say("There is no browser here.", err=True)
 
 

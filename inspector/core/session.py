@@ -105,6 +105,7 @@ class ServerState:
     reason: str = ""
     hint: str = ""
     stderr_tail: str = ""
+    needs_login: bool = False
     milliseconds: float = 0.0
     declared: tuple[str, ...] = ()
     added: tuple[str, ...] = ()

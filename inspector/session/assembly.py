@@ -27,6 +27,7 @@ from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreaker
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:
+    from inspector.mcp.client.connector import McpConnector
     from inspector.search.ports import ToolRegistry
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterator, Sequence
@@ -92,9 +93,9 @@ class Ports:
     `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
     Python file and the digest covered by the consent; it raises ConfigError, and so do `seeds_from`, which
     takes a file of transitions, and `policy_from`, which takes a file that says who may see which tools.
-    `wire` is None if the connections leave no trace of what was exchanged, `history` if nothing can be
-    learned of earlier sessions. `registry` opens the tool registry, the same one each time; it raises
-    ConfigError.
+    `wire` is None if the connections leave no trace of what was exchanged, `sign_ins` where nobody can sign
+    in to servers, `history` if nothing can be learned of earlier sessions. `registry` opens the tool
+    registry, the same one each time; it raises ConfigError.
     """
 
     connector: Connector
@@ -110,6 +111,7 @@ class Ports:
     predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
     local_models: LocalModels = NoLocalModels()
     wire: Wire | None = None
+    sign_ins: "McpConnector | None" = None
     static: StaticEmbedder | None = None
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None

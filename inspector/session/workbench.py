@@ -20,7 +20,10 @@ from inspector.core.events.base import Actor
 from inspector.core.message import ToolCall, ToolResult
 from inspector.core.ports import ChatModel, LocalModel
 from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.sign_in.person import Visitor
 from inspector.registry.marketplace.marketplace import INSTALL, REMOVE
 from inspector.reliability.tool_call import Request
 from inspector.schema.json_value import JsonObject
@@ -28,6 +31,7 @@ from inspector.session.assembly import preconditions_of, redactor_of, started
 from inspector.session.running_session import RunningSession
 
 
+# Long because everything that can be done to a session is one of its methods.
 class Workbench(RunningSession):
     """A session that can be changed: every change goes through here and becomes an event in the stream.
 
@@ -59,6 +63,36 @@ class Workbench(RunningSession):
     async def set_log_level(self, server: str, level: str) -> None:
         """Ask a server to log from this level on, until it is reconnected. Raises ToolsightError."""
         await self._connections.set_log_level(server, level)
+
+    async def sign_in(self, server: str, visitor: Visitor) -> str:
+        """Sign in to a server anew, as the visitor answers, and reconnect it. Raises ToolsightError.
+
+        Returns where the sign-in is kept; "" if the server wanted none.
+        """
+        _, place = await self._sign_ins.sign_in(self._remote(server), visitor)
+        await self.reconnect(server)
+        return place
+
+    async def sign_out(self, server: str) -> bool:
+        """Forget the sign-in to a server and reconnect it; False if there was none. Raises ToolsightError."""
+        was_signed_in = await self._sign_ins.sign_out(self._remote(server))
+        if was_signed_in:
+            await self.reconnect(server)
+        return was_signed_in
+
+    @property
+    def _sign_ins(self) -> McpConnector:
+        require_whole(self._live.sight, "sign in to servers")
+        if self.ports.sign_ins is None:
+            raise ToolsightError("there is nothing to sign in to here")
+        return self.ports.sign_ins
+
+    def _remote(self, server: str) -> ServerSpec:
+        """The server of that name, which has to have an address."""
+        for spec in self._whole.servers:
+            if spec.name == server and spec.is_http:
+                return spec
+        raise ToolsightError(f"there is no server '{server}' with an address")
 
     def trust(self, server: str, trusted: bool) -> None:
         """Believe what a server claims about its tools for this session, or no longer."""

@@ -1,16 +1,30 @@
 """A server's question on screen: a form or an address, answered, refused, put off, or taken back."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import webbrowser
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input
 
 from inspector.app.app import ToolsightApp
-from inspector.app.dialogs.elicitor import FormDialog, LinkDialog, form_body, link_body
+from inspector.app.dialogs.elicitor import (
+    AnswerDialog,
+    FormDialog,
+    LinkDialog,
+    SignInDialog,
+    form_body,
+    link_body,
+)
+from inspector.config.configuration import Configuration
+from inspector.core.server import ServerSpec
+from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.elicitation import (
     CANCELLED,
     DECLINED,
@@ -21,8 +35,13 @@ from inspector.mcp.elicitation import (
     LinkRequest,
     form_fields,
 )
-from tests.support.app import app_rig, seen, until
+from inspector.mcp.sign_in.kept import SignIns
+from inspector.mcp.sign_in.person import SignInWay
+from tests.support.app import app_rig, is_up_to_date, seen, toasts, until
 from tests.support.hostile import with_hostile_text
+from tests.support.mcp_case import serving
+from tests.support.oauth_server import OAuthServer
+from tests.support.tools_page import opened
 from tests.widgets.hostile import dangerous
 from widgets import Guarded
 
@@ -174,3 +193,100 @@ def test_a_question_in_toolsight_s_name_is_marked_with_who_wrote_it() -> None:
     for text in (form, link_body(LinkRequest("shop", said, LINK.url)).plain):
         assert "! It mentions Toolsight, but the server shop wrote it." in text
     assert "!" not in form_body(FORM, form_fields(SCHEMA)).plain
+
+
+@asynccontextmanager
+async def signing_in(
+    folder: Path, *keys: str, fault: str = ""
+) -> AsyncGenerator[tuple[Pilot[None], OAuthServer], None]:
+    """The app with a server that needs a sign-in, after keys were pressed on it."""
+    server = OAuthServer(fault)
+    way = SignInWay(SignIns(folder / "sign-ins.json"))
+    async with serving(server) as origin:
+        configuration = Configuration("test.json", (ServerSpec("notes", url=f"{origin}/mcp"),))
+        connector = McpConnector(folder / "logs", way=way)
+        async with app_rig(configuration=configuration, mcp=connector, settled=False) as (pilot, rig):
+            await until(pilot, lambda: any(one.needs_login for one in rig.bench.state.servers.values()))
+            await until(pilot, lambda: is_up_to_date(pilot, rig))
+            await opened(pilot, "notes")
+            await until(pilot, lambda: "⚠ sign in" in seen(pilot))
+            assert "needs sign-in" in seen(pilot)
+            await pilot.press(*keys)
+            yield pilot, server
+
+
+def shows(pilot: Pilot[None], kind: type[Screen[Any]]) -> Callable[[], bool]:
+    return lambda: isinstance(pilot.app.screen, kind)
+
+
+async def paste_answer(pilot: Pilot[None]) -> None:
+    """Do what a person does who visits the address elsewhere."""
+    dialog = pilot.app.screen
+    assert isinstance(dialog, AnswerDialog)
+    answer = await asyncio.to_thread(httpx2.get, dialog.where)
+    dialog.query_one(Input).value = answer.headers["location"]
+    await pilot.press("enter")
+
+
+async def test_three_keys_sign_in_and_as_many_sign_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visited: list[str] = []
+
+    def browser(address: str) -> bool:
+        visited.append(address)
+        return httpx2.get(httpx2.get(address).headers["location"]).is_success
+
+    monkeypatch.setattr(webbrowser, "open", browser)
+    async with signing_in(tmp_path, "i") as (pilot, server):
+        await until(pilot, shows(pilot, SignInDialog))
+        assert server.origin.removeprefix("http://") in seen(pilot)
+        assert visited == []
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: "✓ ready" in seen(pilot))
+        assert len(visited) == 1
+        assert "kept in" in toasts(pilot)
+        assert "a file that only you can read" in toasts(pilot)
+        await pilot.press("I")
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: "⚠ sign in" in seen(pilot))
+        assert "Signed out" in toasts(pilot)
+
+
+async def test_without_a_browser_the_answer_is_pasted_into_the_app(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda _address: False)
+    async with signing_in(tmp_path, "i") as (pilot, _server):
+        await until(pilot, shows(pilot, SignInDialog))
+        await pilot.press("tab", "enter")
+        await until(pilot, shows(pilot, AnswerDialog))
+        await pilot.press(*"no", "enter")
+        assert "no answer to a sign-in" in seen(pilot)
+        await paste_answer(pilot)
+        await until(pilot, lambda: "✓ ready" in seen(pilot))
+
+
+@pytest.mark.parametrize("waits_for", [SignInDialog, AnswerDialog, "/token"])
+async def test_escape_cancels_a_sign_in_whatever_it_waits_for(
+    tmp_path: Path, waits_for: type[Screen[Any]] | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda _address: False)
+    async with signing_in(tmp_path, "i", fault="silent token") as (pilot, server):
+        await until(pilot, shows(pilot, SignInDialog))
+        if waits_for is not SignInDialog:
+            await pilot.press("tab", "enter")
+            await until(pilot, shows(pilot, AnswerDialog))
+        if isinstance(waits_for, str):
+            await paste_answer(pilot)
+            await until(pilot, lambda: waits_for in server.seen)
+        await pilot.press("escape")
+        await until(pilot, lambda: "cancelled" in toasts(pilot))
+        assert "⚠ sign in" in seen(pilot)
+        assert not (tmp_path / "sign-ins.json").exists()
+
+
+async def test_a_refused_sign_in_says_why(tmp_path: Path) -> None:
+    async with signing_in(tmp_path, "i", fault="javascript") as (pilot, _server):
+        await until(pilot, lambda: "cannot sign in to 127.0.0.1" in toasts(pilot))
+        assert "⚠ sign in" in seen(pilot)

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import socket
 import stat
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
@@ -16,6 +19,7 @@ from inspector.core.redaction import clean
 from inspector.core.server import OAuthClient, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink
+from inspector.mcp.sign_in import kept, limit
 from inspector.mcp.sign_in.kept import SignIn, SignIns
 from inspector.mcp.sign_in.person import SignInWay, read_answer
 from tests.support.mcp_case import PATIENCE, serving
@@ -32,7 +36,8 @@ FAULTS = (
         "user",
         "wrong issuer",
     ),
-    *("plain token", "huge", "state", "iss", "denied"),
+    *("plain token", "huge", "state", "iss", "denied", "no access token"),
+    *("silent mcp", "silent oauth-authorization-server", "silent register", "silent token"),
 )
 
 
@@ -163,13 +168,85 @@ async def test_a_call_that_lacks_a_scope_asks_whoever_is_there(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(tmp_path: Path, fault: str) -> None:
+async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(
+    tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limit, "_SECONDS", 0.5 if "silent" in fault else PATIENCE)
     async with rig(tmp_path, fault) as case:
         with pytest.raises(AuthRequired) as caught:
             await case.tools(Visitor())
         assert "cannot sign in" in caught.value.message
+        assert "Secret" not in caught.value.message
         assert case.kept.get(case.spec.url) is None
         assert case.server.valid == {}
+
+
+async def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = count(0.0, 10.0)
+    monkeypatch.setattr(limit, "_now", times.__next__)
+    stream = limit._Limited(httpx2.ByteStream(b" "), 9)
+    assert [chunk async for chunk in stream] == [b" "]
+    next(times)
+    slow = limit._Limited(Endless(), 9)
+    with pytest.raises(httpx2.StreamError, match="too long"):
+        assert [chunk async for chunk in slow]
+
+
+class Endless(httpx2.AsyncByteStream):
+    """An answer that comes a byte at a time."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+
+
+async def test_a_client_is_registered_once_as_long_as_its_port_is_free(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        visitor = Visitor()
+        await case.tools(visitor)
+        await case.tools(visitor)
+        ports = [urlsplit(query["redirect_uri"][0]).port for query in map(asked, visitor.visited)]
+        assert (ports[0], case.server.seen.count("/register")) == (ports[1], 1)
+        with socket.create_server(("127.0.0.1", ports[0] or 0)):
+            await case.tools(visitor)
+        assert case.server.seen.count("/register") == 2
+
+
+def asked(address: str) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(address).query)
+
+
+async def test_of_two_processes_that_refresh_at_once_one_uses_what_the_other_got(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        before = case.kept.get(case.spec.url)
+        assert before is not None
+        case.server.valid = {"Access-Secret-Other": "read"}
+
+        def other_is_faster(_handle: int, *, exclusive: bool) -> bool:
+            assert exclusive
+            tokens = {**before.tokens, "access_token": "Access-Secret-Other"}
+            case.kept.put(case.spec.url, replace(before, tokens=tokens))
+            waiting.append(1)
+            return len(waiting) > 1
+
+        waiting: list[int] = []
+        monkeypatch.setattr(kept, "locked", other_is_faster)
+        assert await case.tools() == TOOLS
+        assert [form["grant_type"] for form in case.server.forms] == ["authorization_code"]
+
+
+async def test_signing_out_ends_the_connections_that_would_refresh(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        await case.tools(Visitor())
+        async with case.opened() as link:
+            case.kept.remove(case.spec.url)
+            case.server.valid.clear()
+            with pytest.raises(AuthRequired, match="needs sign-in"):
+                await link.call("list_notes", {}, timeout=PATIENCE)
+        assert len(case.server.forms) == 1
 
 
 async def test_a_registered_client_is_not_registered_again(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from inspector.core.error import SettingProblem
 from inspector.core.ports import Leftovers
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
+from inspector.mcp.client.connector import McpConnector
 from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.search.ports import Embedder
 from inspector.session.view import SessionView
@@ -91,6 +92,7 @@ async def app_rig(
     policy: Callable[[], AccessPolicy] | None = None,
     values: Mapping[str, Any] | None = None,
     beside: Callable[[Rig], Mapping[str, Any]] = lambda _: {},
+    mcp: McpConnector | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
 
@@ -112,6 +114,7 @@ async def app_rig(
         marketplace=marketplace,
         policy=policy,
         values=values,
+        mcp=mcp,
     ) as rig:
         app = app_on(
             rig,

@@ -66,6 +66,8 @@ class OAuthServer:
             await self._mcp(headers, body, scope, receive, send)
             return
         self.seen.append(scope["path"])
+        if self.fault == f"silent {scope['path'].rpartition('/')[2]}":
+            await asyncio.Event().wait()
         handler = self._handlers().get(scope["path"], _nowhere)
         text = scope["query_string"].decode() if scope["method"] == "GET" else body.decode()
         status, added, answer = handler(text)
@@ -153,6 +155,8 @@ class OAuthServer:
     def _token(self, text: str) -> tuple[int, dict[str, str], Json]:
         form = {name: values[0] for name, values in parse_qs(text).items()}
         self.forms.append(form)
+        if self.fault == "no access token":
+            return 200, {}, {"refresh_token": "Refresh-Secret-0", "token_type": "Bearer"}
         if form["grant_type"] == "client_credentials":
             return self._granted("read")
         if form["grant_type"] == "refresh_token":

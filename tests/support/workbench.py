@@ -13,6 +13,7 @@ from inspector.core.message import ModelRequest, ToolMessage
 from inspector.core.ports import Approver, EventStore, TokenCounter
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
+from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Elicitor
 from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.reliability.breaking import BreakerStore, MemoryBreakers
@@ -123,8 +124,12 @@ async def opened(
     registry: ToolRegistry | None = None,
     marketplace: MarketplacePorts | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
+    mcp: McpConnector | None = None,
 ) -> AsyncGenerator[Rig, None]:
-    """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
+    """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`.
+
+    With `mcp` its servers are real ones.
+    """
     servers = servers or shop_and_weather()
     model, clock = ToldModel(*steps), ManualClock()
     store, breakers = store or MemoryStore(), breakers or MemoryBreakers()
@@ -132,7 +137,7 @@ async def opened(
     memory = MemoryServerMemory()
     if approved:
         memory.approve(configuration.consent_items(), configuration.source)
-    connector = MemoryConnector(servers)
+    connector = mcp or MemoryConnector(servers)
     ports = Ports(
         connector,
         store,
@@ -145,6 +150,7 @@ async def opened(
         vectors=MemoryVectors(),
         prices=MemoryPrices(*prices),
         wire=connector,
+        sign_ins=mcp,
         elicitor=elicitor or FixedElicitor(),
         history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
         breakers=breakers,

@@ -9,14 +9,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import Event, Key
 from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Static
 
-from inspector.app.draw.line import MUTED
+from inspector.app.draw.line import MUTED, failure_text
+from inspector.core.error import AuthRequired
 from inspector.mcp.elicitation import (
     CANCELLED,
     DECLINED,
+    LONGEST_ADDRESS,
     LONGEST_MESSAGE,
     Action,
     ElicitationAnswer,
@@ -30,7 +33,19 @@ from inspector.mcp.elicitation import (
     form_warnings,
     impersonation,
 )
-from widgets import NOTHING, Choice, Field, Guarded, GuardedConfirm, Hanging, SchemaForm, plain, visible
+from inspector.mcp.sign_in.person import open_in_browser, read_answer
+from widgets import (
+    NOTHING,
+    Choice,
+    Field,
+    Guarded,
+    GuardedConfirm,
+    Hanging,
+    PlainInput,
+    SchemaForm,
+    plain,
+    visible,
+)
 from widgets.typed_value import Kind
 
 if TYPE_CHECKING:
@@ -232,6 +247,94 @@ class LinkDialog(GuardedConfirm, Withdrawable):
         super().__init__(title(request), link_body(request), choices)
 
 
+# An address at which a person signs in to a server, and the answer that it leads to.
+
+_WAITS = "Sign in there: the answer comes back by itself. "
+_ELSEWHERE = "Open the address in a browser, and paste here the one that you end at (http://127.0.0.1…)."
+
+
+class SignInDialog(GuardedConfirm, Withdrawable):
+    """Shows the whole address with its host marked; esc cancels at once, and nothing opens by itself."""
+
+    DEFAULT_CSS = "SignInDialog > Vertical { width: 90; }"
+
+    def __init__(self, server: str, where: str) -> None:
+        name = visible(server, limit=60, newlines=False)
+        body = link_body(LinkRequest(server, f"{name} wants you to sign in at this address.", where))
+        super().__init__(f"Sign in to {name}", body, (*reversed(_GO), _STAY[-1]))
+
+    def pass_on(self, event: Event) -> bool:
+        """Let esc through in the first second too: it only cancels what the person began."""
+        return not (isinstance(event, Key) and event.key == "escape") and super().pass_on(event)
+
+
+class AnswerDialog(ModalScreen[str | None], Withdrawable):
+    """Waits for the answer to a sign-in, which comes by itself or is pasted; ctrl+y copies the address."""
+
+    DEFAULT_CSS = """
+    AnswerDialog { align: center middle; }
+    AnswerDialog > Vertical {
+        width: 90; max-width: 96%; height: auto; max-height: 90%; padding: 1 2;
+        border: round $accent; background: $surface; border-subtitle-color: $text-muted;
+        & > * { height: auto; margin-bottom: 1; }
+        & > VerticalScroll { max-height: 40vh; }
+        & #answer-error { color: $text-error; margin: 0; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", show=False),
+        Binding("ctrl+y", "copy", show=False, priority=True),
+    ]
+
+    def __init__(self, where: str, *, is_open: bool) -> None:
+        super().__init__()
+        self.where, self._is_open = where, is_open
+
+    def compose(self) -> ComposeResult:
+        told = f"{_WAITS}If it does not: o{_ELSEWHERE[1:]}" if self._is_open else _ELSEWHERE
+        with Vertical() as box:
+            box.border_title = "Sign in"
+            box.border_subtitle = "enter takes the answer   ctrl+y copies the address   esc cancels"
+            yield Static(plain(told))
+            with VerticalScroll(can_focus=False):
+                yield Static(plain(self.where, limit=LONGEST_ADDRESS, newlines=False))
+            yield PlainInput(placeholder="http://127.0.0.1…/callback?code=…")
+            yield Static(id="answer-error", markup=False)
+
+    @on(PlainInput.Submitted)
+    def _pasted(self, event: PlainInput.Submitted) -> None:
+        event.stop()
+        try:
+            read_answer(event.value)
+        except AuthRequired as error:
+            self.query_one("#answer-error", Static).update(failure_text(error)[1])
+        else:
+            self.dismiss(event.value)
+
+    def action_copy(self) -> None:
+        """Copy the address."""
+        self.app.copy_to_clipboard(self.where)
+
+
+class ModalVisitor:
+    """A `Visitor` that asks on screen: first whether the address may open, then for the answer."""
+
+    def __init__(self, app: "App[None]") -> None:
+        self._app = app
+
+    async def visit(self, server: str, where: str) -> str:
+        """See `Visitor`."""
+        choice = await _shown(self._app, SignInDialog(server, where))
+        if choice == COPY:
+            self._app.copy_to_clipboard(where)
+        is_open = choice == OPEN and await open_in_browser(where)
+        stays = choice in (OPEN, COPY)
+        answer = await _shown(self._app, AnswerDialog(where, is_open=is_open)) if stays else None
+        if not isinstance(answer, str):
+            raise AuthRequired(f"the sign-in to {server} was cancelled", hint="Nothing was kept.")
+        return answer
+
+
 class ModalElicitor:
     """An `Elicitor` that asks on screen. It is created before the app and attached to it later."""
 
@@ -262,7 +365,7 @@ def _visited(app: "App[None]", request: LinkRequest, choice: str | None) -> Elic
     return ElicitationAnswer(Action.ACCEPT)
 
 
-async def _shown(app: "App[None]", dialog: FormDialog | LinkDialog) -> Any:
+async def _shown(app: "App[None]", dialog: Withdrawable) -> Any:
     """Show a dialog and wait for its answer; it is taken back if the one who waits is cancelled.
 
     The caller may come from another thread: only what the app calls itself is in its context.

@@ -185,6 +185,7 @@ def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
         reason=event.reason,
         hint=event.hint,
         stderr_tail=event.stderr_tail,
+        needs_login=event.needs_login,
         tools=0,
         tokens=0,
     )

@@ -9,19 +9,21 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from inspector.core.error import ServerExited
+from inspector.core.error import AuthRequired, ServerExited
 from inspector.core.message import ToolResult
 from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
 from inspector.mcp.port import ClientSide, ServerLink, ignored
 from inspector.mcp.process.registry import ProcessRegistry
-from inspector.mcp.sign_in.person import SignInWay
+from inspector.mcp.sign_in.person import SignInWay, Visitor
 from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+# Seconds that a person has for signing in.
+_PATIENCE = 600.0
 
 
 class ServerThread:
@@ -194,6 +198,40 @@ class McpConnector:
                         await thread.run(link.close())
                 finally:
                     stderr.close()
+
+    async def sign_in(self, spec: ServerSpec, visitor: Visitor) -> tuple[int, str]:
+        """Sign in to a server anew. Returns how many tools it lists then, and where the sign-in is kept.
+
+        That is "" for a server that wanted none. Raises ConnectError, or StoreError if it cannot be kept.
+        """
+        if self._way is None or self._way.is_stored_only:
+            raise AuthRequired(
+                "only stored sign-ins are used here (--stored-auth-only)",
+                hint=f"Sign in where a person can: `toolsight servers --sign-in {spec.name}`.",
+            )
+        signing = copy(self)
+        signing._way = replace(self._way, visitor=_Here(visitor, asyncio.get_running_loop()))
+        patient = replace(spec, connect_timeout=_PATIENCE)
+        async with signing.connect(patient, era=None, on_tools_changed=lambda: None) as link:
+            tools = len((await link.list_tools()).tools)
+        is_kept = await asyncio.to_thread(self._way.kept.get, spec.url) is not None
+        return tools, self._way.kept.place if is_kept else ""
+
+    async def sign_out(self, spec: ServerSpec) -> bool:
+        """Forget the sign-in to a server; False if there was none. Raises StoreError."""
+        return self._way is not None and await asyncio.to_thread(self._way.kept.remove, spec.url)
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """A visitor that the servers' thread asks, and who answers in another event loop."""
+
+    visitor: Visitor
+    loop: asyncio.AbstractEventLoop
+
+    async def visit(self, server: str, address: str) -> str:
+        visit = self.visitor.visit(server, address)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(visit, self.loop))
 
 
 class _Link:

@@ -22,8 +22,9 @@ from inspector.mcp.client.message import TOO_LARGE, RawMessage
 from inspector.mcp.client.reader import BYTE_ORDER_MARK, Reader
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
+from inspector.mcp.sign_in.limit import LIMITS, unanswered
 from inspector.mcp.sign_in.person import SignInWay
-from inspector.mcp.sign_in.provider import LIMITS, signing_in
+from inspector.mcp.sign_in.provider import signing_in
 
 # The bodies of HTTP answers, read before the SDK reads them: it gets a stand-in for each message.
 
@@ -264,8 +265,8 @@ class HttpChannel:
             return AuthRequired(told, hint="The server rejected the configured Authorization header.")
         return AuthRequired(
             f"needs sign-in: {told}",
-            hint=f"Run `toolsight servers --sign-in {self._spec.name}`, "
-            'or add credentials: "headers": {"Authorization": "Bearer ..."}.',
+            hint="No stored sign-in works for it. Press i on it in the app, run `toolsight servers --sign-in "
+            f'{self._spec.name}`, or add credentials: "headers": {{"Authorization": "Bearer ..."}}.',
         )
 
     def _transport_failure(self, error: Exception) -> ConnectError:
@@ -297,8 +298,12 @@ class _WatchedClient(httpx2.AsyncClient):
         try:
             async with asyncio.timeout(limit):
                 response = await super().send(request, **options)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            self._channel.unreachable(error)
+        except httpx2.TransportError as error:
+            if (refusal := unanswered(error, request.url.host)) is not None:
+                self._channel.refused = refusal
+                raise refusal from error
+            if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+                self._channel.unreachable(error)
             raise
         except AuthRequired as error:
             self._channel.refused = error

@@ -1,12 +1,14 @@
 """Where sign-ins are kept: in the system's keychain if `keyring` is installed, else in a private file."""
 
+import asyncio
 import json
 import os
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,8 +17,11 @@ from urllib.parse import urlsplit
 from inspector.core.error import StoreError
 from inspector.core.redaction import SECRETS, private_folder
 from inspector.mcp.frame import LOG
+from inspector.store.lock import locked
 
 _SERVICE = "toolsight"
+# In seconds: longer than an issuer may take to answer, and between two looks.
+_LONGEST_WAIT, _LOOKS_EVERY = 30.0, 0.05
 _SECRET_KEYS = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
 
 
@@ -117,6 +122,25 @@ class SignIns:
             else:
                 self._write({key: text for key, text in self._read().items() if key != name})
         return True
+
+    @asynccontextmanager
+    async def refreshing(self, url: str) -> AsyncGenerator[None, None]:
+        """Alone among this machine's processes, as far as files can be locked, or after half a minute."""
+        mark = sha256(_name(url).encode()).hexdigest()[:16]
+        handle = None
+        with suppress(OSError):
+            private_folder(self._path.parent)
+            handle = os.open(self._path.with_name(f".sign-in-{mark}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LONGEST_WAIT):
+                    # No other process tells when it is done.
+                    while handle is not None and not locked(handle, exclusive=True):  # noqa: ASYNC110
+                        await asyncio.sleep(_LOOKS_EVERY)
+            yield
+        finally:
+            if handle is not None:
+                os.close(handle)
 
     def _text(self, name: str) -> str | None:
         return (

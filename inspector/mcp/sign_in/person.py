@@ -1,9 +1,11 @@
 """How a person signs in: an address to visit, and the answer that comes back to this machine or is pasted."""
 
 import asyncio
+import webbrowser
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,7 +21,7 @@ _PARAMETERS = ("code", "state", "iss", "error", "error_description")
 
 
 class Visitor(Protocol):
-    """Whoever visits the address of a sign-in. It is called in the servers' thread."""
+    """Whoever visits the address of a sign-in."""
 
     async def visit(self, server: str, address: str) -> str:
         """Show the address and wait; return the address that the visit ended at, if the person gives it.
@@ -30,10 +32,28 @@ class Visitor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SignInWay:
-    """How connections sign in: with what is kept, and with a `visitor` also anew."""
+    """How connections sign in: with what is kept, and with a `visitor` also anew, unless `is_stored_only`."""
 
     kept: SignIns
     visitor: Visitor | None = None
+    is_stored_only: bool = False
+
+
+# Browsers that would take the terminal which the person looks at.
+_IN_TERMINAL = frozenset({"www-browser", "links", "elinks", "lynx", "w3m"})
+
+
+async def open_in_browser(address: str) -> bool:
+    """Open an address that a person agreed to; False if there is no browser with a window."""
+
+    def opened() -> bool:
+        with suppress(webbrowser.Error):
+            name = str(getattr(webbrowser.get(), "name", ""))
+            if Path(name).name in _IN_TERMINAL:
+                return False
+        return webbrowser.open(address)
+
+    return await asyncio.to_thread(opened)
 
 
 def read_answer(address: str) -> dict[str, str]:
@@ -58,20 +78,26 @@ class Redirect:
         self._answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @asynccontextmanager
-    async def opened(self, port: int = 0) -> AsyncGenerator["Redirect", None]:
+    async def opened(self, port: int = 0, *, preferred: int = 0) -> AsyncGenerator["Redirect", None]:
         """Listen on this machine alone, on a free port unless one is named. Raises AuthRequired."""
         try:
-            server = await asyncio.start_server(self._serve, "127.0.0.1", port, limit=_LONGEST_LINE)
+            server = await self._listen(port or preferred)
         except OSError as error:
-            raise AuthRequired(
-                f"port {port} is not free for the answer of the sign-in: {error.strerror}",
-                hint="End what uses it, or name another port.",
-            ) from error
+            if not port:
+                server = await self._listen(0)
+            else:
+                raise AuthRequired(
+                    f"port {port} is not free for the answer of the sign-in: {error.strerror}",
+                    hint="End what uses it, or name another port.",
+                ) from error
         self.uri = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}{_PATH}"
         try:
             yield self
         finally:
             server.close()
+
+    async def _listen(self, port: int) -> asyncio.Server:
+        return await asyncio.start_server(self._serve, "127.0.0.1", port, limit=_LONGEST_LINE)
 
     async def answered(self, visiting: "asyncio.Task[str]") -> dict[str, str]:
         """The answer that comes first: to the port, or from whoever visits the address."""

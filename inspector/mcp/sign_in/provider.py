@@ -1,9 +1,8 @@
 """The SDK's OAuth flow, held to what Toolsight allows: whom it asks, how much it reads, what is kept."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
-from ipaddress import ip_address
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from warnings import catch_warnings, simplefilter
@@ -26,17 +25,20 @@ from mcp.shared.auth import (
 from mcp.shared.exceptions import MCPDeprecationWarning
 from pydantic import BaseModel, ValidationError
 
-from inspector.core.error import AuthRequired
 from inspector.core.server import OAuthClient, ServerSpec
 from inspector.mcp.elicitation import address
 from inspector.mcp.sign_in.kept import SignIn, SignIns, learn_secrets
+from inspector.mcp.sign_in.limit import (
+    FORBIDDEN,
+    UNAUTHORIZED,
+    is_refusal,
+    limited,
+    refused,
+    require_answer,
+    require_place,
+)
 from inspector.mcp.sign_in.person import Redirect, SignInWay, Visitor
 
-# Answers of an issuer are a few kilobytes; no answer may hold up a sign-in for longer.
-_LONGEST_ANSWER = 256 * 1024
-_TIMEOUT = httpx2.Timeout(20.0).as_dict()
-_LONGEST_REASON = 300
-_UNAUTHORIZED, _FORBIDDEN = 401, 403
 # When a token whose end nobody knows has ended: long ago.
 _ENDED = 1.0
 
@@ -49,8 +51,15 @@ async def signing_in(spec: ServerSpec, way: SignInWay | None) -> AsyncGenerator[
     elif way.visitor is None or spec.oauth.is_machine:
         yield ServerAuth(spec, way.kept, None, None)
     else:
-        async with Redirect().opened(spec.oauth.port) as redirect:
+        known = await asyncio.to_thread(way.kept.get, spec.url)
+        async with Redirect().opened(spec.oauth.port, preferred=_port(known)) as redirect:
             yield ServerAuth(spec, way.kept, way.visitor, redirect)
+
+
+def _port(known: SignIn | None) -> int:
+    """The port to which the client that is registered already may be led back; 0 for any."""
+    uris = known.client.get("redirect_uris") if known is not None else None
+    return (urlsplit(uris[0]).port or 0) if uris else 0
 
 
 class ServerAuth(OAuthClientProvider):
@@ -87,21 +96,22 @@ class ServerAuth(OAuthClientProvider):
             known: httpx2.Response | None = None
             if (used := await self._signed(request)) is not None:
                 known = yield request
-                if not _is_refusal(known) or await self._is_final(known, used):
+                if not is_refusal(known) or await self._is_final(known, used):
                     return
                 if used != self._token or not self._initialized:
                     # Another request has signed in meanwhile, or the token can be refreshed.
                     known = None
             # Closed here, in its own task: the SDK's lock is freed by none but that.
-            async with aclosing(super()._auth_flow(request)) as flow:
+            async with AsyncExitStack() as alone, aclosing(super()._auth_flow(request)) as flow:
+                await alone.enter_async_context(self._refreshing())
                 outgoing = await anext(flow)
                 while True:
                     if outgoing is request and known is not None:
                         response, known = known, None
                     else:
-                        response = yield self._permitted(outgoing, request)
+                        response = yield await self._permitted(outgoing, request, alone)
                         if outgoing is not request:
-                            await _require_metadata(response, self._url)
+                            await require_answer(response, self._url)
                         elif not self._can_sign_in:
                             # Whether this is an answer or a refusal, nothing else may follow.
                             return
@@ -109,7 +119,7 @@ class ServerAuth(OAuthClientProvider):
         except StopAsyncIteration:
             return
         except (OAuthFlowError, ValidationError, httpx2.StreamError) as error:
-            raise _refused(self._url.host, str(error)) from error
+            raise refused(self._url.host, str(error)) from error
 
     @property
     def _token(self) -> str:
@@ -128,26 +138,42 @@ class ServerAuth(OAuthClientProvider):
 
     async def _is_final(self, refusal: httpx2.Response, used: str) -> bool:
         """Whether nothing is tried after a refusal of a token: without a visitor, all but a refresh."""
-        if refusal.status_code == _UNAUTHORIZED and self.context.can_refresh_token():
+        if refusal.status_code == UNAUTHORIZED and self.context.can_refresh_token():
             if used == self._token:
                 self._rejected, self._initialized = used, False
             return False
         if self._can_sign_in:
             return False
         scope = extract_field_from_www_auth(refusal, "scope")
-        if refusal.status_code == _FORBIDDEN and scope and self._token:
+        if refusal.status_code == FORBIDDEN and scope and self._token:
             self._wants = union_scopes(self._wants, scope) or ""
             await self._keep()
         return True
 
-    def _permitted(self, outgoing: httpx2.Request, request: httpx2.Request) -> httpx2.Request:
+    @asynccontextmanager
+    async def _refreshing(self) -> AsyncGenerator[None, None]:
+        """Alone with what is kept, if that can be refreshed: a refresh token is valid once."""
+        if self._redirect is not None or not self.context.can_refresh_token():
+            yield
+            return
+        async with self._kept.refreshing(str(self._url)):
+            # Another process may have done it.
+            self._initialized = False
+            yield
+
+    async def _permitted(
+        self, outgoing: httpx2.Request, request: httpx2.Request, alone: AsyncExitStack
+    ) -> httpx2.Request:
         """A request of the flow, limited; raises AuthRequired where it may not go."""
-        if outgoing is not request:
+        if outgoing is request:
+            # It may take its time, and what was to be refreshed is.
+            await alone.aclose()
+        else:
             if self._registered is not None and self.context.client_info is None:
                 # The SDK drops a client whose issuer is another one, and would register a new one there.
-                raise _refused(self._url.host, f"it leads to another issuer than {self._given.issuer}")
-            _require_place(outgoing.url, self._url)
-            outgoing.extensions = {**outgoing.extensions, "timeout": _TIMEOUT, _LIMITED: True}
+                raise refused(self._url.host, f"it leads to another issuer than {self._given.issuer}")
+            require_place(outgoing.url, self._url)
+            outgoing.extensions = {**outgoing.extensions, **limited()}
         return outgoing
 
     # The client and the person.
@@ -169,10 +195,10 @@ class ServerAuth(OAuthClientProvider):
     async def _show(self, where: str) -> None:
         seen = address(where)
         if not seen.opens:
-            raise _refused(self._url.host, f"the address to visit: {', '.join(seen.warnings)}")
+            raise refused(self._url.host, f"the address to visit: {', '.join(seen.warnings)}")
         if httpx2.URL(where).userinfo:
-            raise _refused(self._url.host, "the address to visit has a user before its host")
-        _require_place(httpx2.URL(where), self._url)
+            raise refused(self._url.host, "the address to visit has a user before its host")
+        require_place(httpx2.URL(where), self._url)
         self._address = where
 
     async def _answer(self) -> AuthorizationCodeResult:
@@ -181,10 +207,10 @@ class ServerAuth(OAuthClientProvider):
         visit = self._visitor.visit(self._server, self._address)
         answer = await self._redirect.answered(asyncio.create_task(visit))
         if [answer.get("state")] != parse_qs(urlsplit(self._address).query).get("state"):
-            raise _refused(self._url.host, "the answer belongs to another sign-in (its state differs)")
+            raise refused(self._url.host, "the answer belongs to another sign-in (its state differs)")
         if "error" in answer:
             said = f"{answer['error']} {answer.get('error_description', '')}".strip()
-            raise _refused(self._url.host, f"the issuer said no: {said}")
+            raise refused(self._url.host, f"the issuer said no: {said}")
         self._wants = ""
         return AuthorizationCodeResult(code=answer["code"], state=answer.get("state"), iss=answer.get("iss"))
 
@@ -196,13 +222,18 @@ class ServerAuth(OAuthClientProvider):
         if self._given.is_machine:
             return
         found = await asyncio.to_thread(self._kept.get, str(self._url))
+        context = self.context
         if found is None or self._is_of_another(found):
+            # Signed out meanwhile, if it was signed in.
+            context.clear_tokens()
             return
         self._wants = self._wants or found.wants
         if self._redirect is not None:
-            # A person signs in anew.
+            # A person signs in anew, with the client that is registered for this port.
+            is_known = found.client.get("redirect_uris") == [self._redirect.uri]
+            if is_known and not (self._registered or self._given.metadata_url):
+                context.client_info = OAuthClientInformationFull.model_validate(found.client)
             return
-        context = self.context
         context.current_tokens = OAuthToken.model_validate(found.tokens)
         context.client_info = self._registered or OAuthClientInformationFull.model_validate(found.client)
         # Without these the SDK would send a refresh token to the server itself.
@@ -293,102 +324,6 @@ def _machine(given: OAuthClient, url: str, storage: TokenStorage) -> OAuthClient
             signing_algorithm=given.algorithm,
         ).create_assertion_provider()
         return PrivateKeyJWTOAuthProvider(url, storage, given.client_id, signed, issuer=issuer)
-
-
-# What the flow may do.
-
-_RESOURCE = "/oauth-protected-resource"
-_LIMITED = "toolsight.limited"
-
-
-async def limit(response: httpx2.Response) -> None:
-    """Limit what is read of an answer of the flow, or of a refusal that may begin one: an event hook."""
-    is_of_flow = response.request.extensions.get(_LIMITED)
-    if not is_of_flow and response.status_code not in (_UNAUTHORIZED, _FORBIDDEN):
-        return
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        packed = response.headers.get("content-encoding", "identity") != "identity"
-        response.stream = _Limited(response.stream, 0 if packed else _LONGEST_ANSWER)
-
-
-LIMITS: Mapping[str, Any] = {"event_hooks": {"response": [limit]}}
-"""What a client needs whose requests sign in."""
-
-
-class _Limited(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
-        self._inner = inner
-        self._most = most
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in self._inner:
-            size += len(chunk)
-            if size > self._most:
-                raise httpx2.StreamError("its answer is compressed or too large")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-def _is_refusal(response: httpx2.Response) -> bool:
-    """Whether the server wants a sign-in, or one with more scopes."""
-    if response.status_code == _FORBIDDEN:
-        return extract_field_from_www_auth(response, "error") == "insufficient_scope"
-    return response.status_code == _UNAUTHORIZED
-
-
-def _require_place(url: httpx2.URL, server: httpx2.URL) -> None:
-    """Raise AuthRequired unless it is https, or like the server on this machine.
-
-    A server elsewhere must not lead into this machine's network.
-    """
-    if _is_near(server.host):
-        if url.scheme == "https" or (url.scheme == "http" and _is_near(url.host)):
-            return
-    elif url.scheme == "https" and not _is_near(url.host):
-        return
-    raise _refused(server.host, f"it leads to {url.scheme}://{url.host}, where no sign-in may go")
-
-
-async def _require_metadata(response: httpx2.Response, server: httpx2.URL) -> None:
-    """Raise AuthRequired for an answer of the flow that leads to another host, or for invalid metadata.
-
-    The SDK would go on as if there was none. A page in its place, as many sites have one for every path,
-    counts as none.
-    """
-    if response.next_request is not None and response.next_request.url.host != response.request.url.host:
-        raise _refused(server.host, f"it redirects to {response.next_request.url.host}")
-    is_json = "json" in response.headers.get("content-type", "")
-    if response.request.method != "GET" or response.status_code != httpx2.codes.OK or not is_json:
-        return
-    body = await response.aread()
-    is_resource = _RESOURCE in response.request.url.path or b'"authorization_servers"' in body
-    model = ProtectedResourceMetadata if is_resource else OAuthMetadata
-    try:
-        model.model_validate_json(body)
-    except ValidationError as error:
-        flaw = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, flaw["loc"]))
-        raise _refused(server.host, f"invalid metadata ({where}: {flaw['msg']})") from error
-
-
-def _is_near(host: str) -> bool:
-    """Whether it names this machine or its network."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return not ip_address(host).is_global
-    except ValueError:
-        return False
-
-
-def _refused(host: str, reason: str) -> AuthRequired:
-    return AuthRequired(
-        f"cannot sign in to {host}: {reason[:_LONGEST_REASON]}",
-        hint="Nothing was kept. Try again, or tell its operator.",
-    )
 
 
 def _json(model: BaseModel) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.context import Job
 from inspector.app.dialogs.approver import trusting
 from inspector.app.dialogs.choice import ChoiceDialog, level_rows
+from inspector.app.dialogs.elicitor import ModalVisitor
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools.catalog_rows import COLUMNS, CatalogRows, server_key, server_of
 from inspector.app.pages.tools.server_panel import NO_SERVER, ServerPanel
@@ -29,7 +30,9 @@ from inspector.core.text import file_name
 from widgets import Choice, FocusFrame, GuardedConfirm, RecordList, SchemaForm, visible
 
 _ON_A_SERVER = frozenset({"stop", "reconnect", "trust", "ping", "log_level"})
+_ON_A_REMOTE_SERVER = frozenset({"sign_in", "sign_out"})
 _TRUST = (Choice("", "trust its claims"), Choice("", "no"))
+_SIGN_OUT = (Choice("", "sign out"), Choice("", "no"))
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load", "call"})
 
 
@@ -47,6 +50,7 @@ class ToolsScreen(ListPage, ToolKeys):
         "w (why) and e (edit) open in Search; l loads a tool for the model, or unloads it.",
         "v shows what is found about the server or tool under the cursor, V what is to be known to trust it.",
         "On a server: r reconnects, S stops, R reconnects all failed servers.",
+        "On a server with an address: i signs in (OAuth) after asking about the address, I signs out.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
         "log lists its log messages; L on a server sets from which level on it sends them.",
         "P on a server pings it; esc cancels.",
@@ -69,6 +73,8 @@ class ToolsScreen(ListPage, ToolKeys):
         Binding("space", "fold", "fold", id="tools.fold"),
         Binding("r", "reconnect", "reconnect", id="tools.reconnect"),
         Binding("r", "run", "call again", id="tools.repeat"),
+        Binding("i", "sign_in", "sign in", id="tools.sign_in"),
+        Binding("I", "sign_out", "sign out", show=False, id="tools.sign_out"),
         Binding("S", "stop", "stop", id="tools.stop"),
         Binding("P", "ping", "ping", show=False, id="tools.ping"),
         Binding("L", "log_level", "log level", show=False, id="tools.log_level"),
@@ -222,10 +228,9 @@ class ToolsScreen(ListPage, ToolKeys):
             form.query_one(Button).focus()
 
     async def action_leave(self) -> None:
-        """Cancel the running call or ping, or go back: to the list, or to the page that led here."""
+        """Cancel the running call, ping or sign-in, or go back: to the list, or to the page that led here."""
         if self.running is not None:
-            self.drop_running()
-            self.notify("Ping cancelled.", markup=False, timeout=3)
+            self.stop_running()
             return
         if self._is_calling:
             self.query_one(ToolPanel).call.cancel()
@@ -251,6 +256,8 @@ class ToolsScreen(ListPage, ToolKeys):
             return False
         if action == "method":
             return bool(self._server) and self._panel.strip.current == "wire"
+        if action in _ON_A_REMOTE_SERVER:
+            return any(one.name == self._server and one.is_http for one in self.session.configuration.servers)
         if action == "run":
             return bool(self.tool_id) and self._panel.strip.current == "call"
         if action == "fold":
@@ -313,7 +320,7 @@ class ToolsScreen(ListPage, ToolKeys):
             note = "" if method == "ping" else "; its protocol has no ping"
             self.notify(f"{name} answered {method}{after}{note}.", markup=False)
 
-        self.run_stoppable(f"ping {name}", ping, answered)
+        self.run_stoppable("ping", ping, answered)
 
     def action_log_level(self) -> None:
         """Choose the level from which the server logs to its client."""
@@ -325,6 +332,39 @@ class ToolsScreen(ListPage, ToolKeys):
 
         title = f"{visible(server, limit=40, newlines=False)} logs from this level on"
         self.app.push_screen(ChoiceDialog(title, level_rows(current), choose, current))
+
+    def action_sign_in(self) -> None:
+        """Sign in to the server; esc cancels, whatever it waits for."""
+        server, commands = self._server, self.commands
+        visitor = ModalVisitor(self.app)
+
+        async def sign_in(_job: Job) -> str:
+            return await commands.sign_in(server, visitor)
+
+        def signed_in(place: str) -> None:
+            name = visible(server, limit=60, newlines=False)
+            told = f"Signed in to {name}; kept in {place}." if place else f"{name} wanted no sign-in."
+            self.notify(told, markup=False)
+
+        self.run_stoppable("sign-in", sign_in, signed_in)
+
+    def stop_running(self) -> None:
+        """Cancel the ping or the sign-in."""
+        if self.running is not None:
+            told = f"{self.running.title.capitalize()} cancelled."
+            self.drop_running()
+            self.notify(told, markup=False, timeout=3)
+
+    @work(exit_on_error=False)
+    async def action_sign_out(self) -> None:
+        """Forget the sign-in to the server after a yes."""
+        server, commands = self._server, self.commands
+        name = visible(server, limit=60, newlines=False)
+        dialog = GuardedConfirm(f"Sign out of {name}?", "Its issuer may keep it until it ends.", _SIGN_OUT)
+        if await self.app.push_screen_wait(dialog) == _SIGN_OUT[0].result:
+            was_signed_in = await commands.sign_out(server)
+            told = f"Signed out of {name}." if was_signed_in else f"There was no sign-in to {name}."
+            self.notify(told, markup=False)
 
     @work(exit_on_error=False)
     async def action_trust(self) -> None:

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
-from inspector.app.pages.tools.server_panel import STATES
+from inspector.app.pages.tools.server_panel import shown_state
 from inspector.core.number import tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding as Bound, ServerState, SessionState, ToolState
@@ -109,7 +109,7 @@ class CatalogRows:
 
 
 def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:
-    word, color, tone = STATES[server.phase]
+    word, color, tone = shown_state(server)
     ready = server.phase is ServerPhase.READY
     shown = server.tools if ready or server.phase is ServerPhase.CONNECTING else 0
     fold = "▸" if is_folded else "▾"

@@ -37,9 +37,15 @@ _TRUSTED = "trusted: tools it marks as read-only run without asking (T asks agai
 _NOT_TRUSTED = "not trusted: you are asked even about tools it marks as read-only (T trusts)"
 
 
+def shown_state(server: ServerState) -> tuple[str, str, Tone]:
+    """Return the word for a server's state, its color, and the tone of its row."""
+    is_waiting = server.phase is ServerPhase.FAILED and server.needs_login
+    return ("⚠ sign in", "$text-warning", "warning") if is_waiting else STATES[server.phase]
+
+
 def server_title(server: ServerState, width: int) -> Content:
     """Return name and state in one line, and below what it cost to connect and to list."""
-    word, color, _ = STATES[server.phase]
+    word, color, _ = shown_state(server)
     name = plain(middle(visible(server.name, newlines=False), max(width - len(word) - 3, 12)))
     first = Content.assemble(name.stylize("bold"), "   ", (word, color))
     if server.phase is ServerPhase.CONNECTING and server.tools:

@@ -1,0 +1,136 @@
+"""What the flow of a sign-in may do: where its requests go, how much of an answer is read, and how long."""
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from ipaddress import ip_address
+from typing import Any
+
+import httpx2
+from mcp.client.auth.utils import extract_field_from_www_auth
+from mcp.shared.auth import OAuthMetadata, OAuthToken, ProtectedResourceMetadata
+from pydantic import ValidationError
+
+from inspector.core.error import AuthRequired
+
+# Answers of an issuer are a few kilobytes; no answer may hold up a sign-in for longer.
+_LONGEST_ANSWER = 256 * 1024
+_SECONDS = 20.0
+_now = time.monotonic
+_LONGEST_REASON = 300
+UNAUTHORIZED, FORBIDDEN = 401, 403
+
+_RESOURCE = "/oauth-protected-resource"
+_LIMITED = "toolsight.limited"
+
+
+def limited() -> dict[str, Any]:
+    """The extensions of a request of the flow."""
+    return {"timeout": httpx2.Timeout(_SECONDS).as_dict(), _LIMITED: True}
+
+
+async def limit(response: httpx2.Response) -> None:
+    """Limit what is read of an answer of the flow, or of a refusal that may begin one: an event hook."""
+    is_of_flow = response.request.extensions.get(_LIMITED)
+    if not is_of_flow and response.status_code not in (UNAUTHORIZED, FORBIDDEN):
+        return
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        packed = response.headers.get("content-encoding", "identity") != "identity"
+        response.stream = _Limited(response.stream, 0 if packed else _LONGEST_ANSWER)
+
+
+LIMITS: Mapping[str, Any] = {"event_hooks": {"response": [limit]}}
+"""What a client needs whose requests sign in."""
+
+
+class _Limited(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
+        self._inner = inner
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size, until = 0, _now() + _SECONDS
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > self._most:
+                raise httpx2.StreamError("its answer is compressed or too large")
+            if _now() > until:
+                raise httpx2.StreamError("its answer takes too long")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def is_refusal(response: httpx2.Response) -> bool:
+    """Whether the server wants a sign-in, or one with more scopes."""
+    if response.status_code == FORBIDDEN:
+        return extract_field_from_www_auth(response, "error") == "insufficient_scope"
+    return response.status_code == UNAUTHORIZED
+
+
+def require_place(url: httpx2.URL, server: httpx2.URL) -> None:
+    """Raise AuthRequired unless it is https, or like the server on this machine.
+
+    A server elsewhere must not lead into this machine's network.
+    """
+    if _is_near(server.host):
+        if url.scheme == "https" or (url.scheme == "http" and _is_near(url.host)):
+            return
+    elif url.scheme == "https" and not _is_near(url.host):
+        return
+    raise refused(server.host, f"it leads to {url.scheme}://{url.host}, where no sign-in may go")
+
+
+async def require_answer(response: httpx2.Response, server: httpx2.URL) -> None:
+    """Raise AuthRequired for an answer of the flow that leads to another host, or that is invalid.
+
+    The SDK would go on as if there was no metadata, or tell what is wrong with an answer with some of its
+    secrets. A page in place of metadata, as many sites have one for every path, counts as none.
+    """
+    request = response.request
+    if response.next_request is not None and response.next_request.url.host != request.url.host:
+        raise refused(server.host, f"it redirects to {response.next_request.url.host}")
+    is_token = "form" in request.headers.get("content-type", "")
+    is_json = "json" in response.headers.get("content-type", "")
+    is_metadata = request.method == "GET" and is_json
+    if response.status_code != httpx2.codes.OK or not (is_token or is_metadata):
+        return
+    body = await response.aread()
+    is_resource = _RESOURCE in request.url.path or b'"authorization_servers"' in body
+    metadata = ProtectedResourceMetadata if is_resource else OAuthMetadata
+    try:
+        (OAuthToken if is_token else metadata).model_validate_json(body)
+    except ValidationError as error:
+        flaw = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, flaw["loc"])) or "JSON"
+        raise refused(
+            server.host, f"invalid {'tokens' if is_token else 'metadata'} ({where}: {flaw['msg']})"
+        ) from error
+
+
+def _is_near(host: str) -> bool:
+    """Whether it names this machine or its network."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return False
+
+
+def refused(host: str, reason: str) -> AuthRequired:
+    return AuthRequired(
+        f"cannot sign in to {host}: {reason[:_LONGEST_REASON]}",
+        hint="Nothing was kept. Try again, or tell its operator.",
+    )
+
+
+def unanswered(error: httpx2.TransportError, server: str) -> AuthRequired | None:
+    """The refusal if it was a request of the flow that got no answer, else None; `server` is a host."""
+    try:
+        request = error.request
+    except RuntimeError:
+        return None
+    if not request.extensions.get(_LIMITED):
+        return None
+    return refused(server, f"{request.url.host} does not answer")
