@@ -76,7 +76,7 @@ class ServerModel(Strict):
     url: str = ""
     headers: dict[str, str] = Field(default_factory=dict)
     oauth: OAuthModel | None = None
-    type: Literal["stdio", "http", "streamable-http"] | None = None
+    type: Literal["stdio", "http", "streamable-http", "sse"] | None = None
     defer_loading: bool = False
     tags: list[str] = Field(default_factory=list)
     connect_timeout: _Seconds | None = None
@@ -135,7 +135,7 @@ _CLIENT_SERVER = frozenset(
     )
 )
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
-_HTTP_TYPES = frozenset({"sse", "streamableHttp", "streamable_http", "http-stream"})
+_HTTP_TYPES = frozenset({"streamableHttp", "streamable_http", "http-stream"})
 
 
 @dataclass(frozen=True, slots=True)

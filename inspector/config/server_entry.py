@@ -218,6 +218,11 @@ class ServerReader:
             hint = "Remove `type`: Toolsight infers it from command or url."
             raise self._error(name, "type", f"is {entry.type}, which needs a {needed}", hint)
 
+        if entry.type == "sse":
+            told = f"{self._path}: {self._where(name, 'type')} is sse, the older HTTP+SSE: not supported"
+            hint = 'Ask for its address for streamable HTTP, often /mcp in place of /sse; its type is "http".'
+            raise MissingValue(told, name="streamable HTTP", hint=hint)
+
     def _text(self, server: str, key: str, text: str) -> str:
         expanded = self._scope.expand(text, f"{self._path}: {self._where(server, key)}")
         if _UNPASSABLE.search(expanded):

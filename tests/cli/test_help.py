@@ -45,7 +45,7 @@ def test_the_program_explains_each_common_option_once(toolsight: Toolsight) -> N
     title = next(title for title in helped if title.startswith("Common options"))
     assert helped[title] == COMMON
     assert helped["Options"] == ["--version", "--watch", "-h"]
-    assert len(COMMON) == 17
+    assert len(COMMON) == 18
 
 
 @pytest.mark.parametrize("words", EVERY, ids=" ".join)

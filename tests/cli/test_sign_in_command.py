@@ -6,6 +6,7 @@ import sys
 import webbrowser
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -13,7 +14,7 @@ import pytest
 
 from inspector.cli.options import Options
 from inspector.cli.sign_in import sign_in, sign_out
-from inspector.core.error import ConfigError
+from inspector.core.error import AuthRequired, ConfigError
 from tests.support.mcp_case import serving
 from tests.support.oauth_server import OAuthServer
 
@@ -67,6 +68,20 @@ async def test_without_a_browser_the_pasted_answer_is_taken(
     async with configured(tmp_path, monkeypatch) as chosen:
         await sign_in("", chosen)
         assert "2 tools" in capsys.readouterr().out
+
+
+async def test_where_only_stored_sign_ins_are_used_nobody_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    visited: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: opened_in(visited, address))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    async with configured(tmp_path, monkeypatch) as chosen:
+        with pytest.raises(AuthRequired, match="--stored-auth-only") as caught:
+            await sign_in("notes", replace(chosen, stored_auth_only=True))
+        assert "--sign-in notes" in caught.value.hint
+        assert visited == []
+        assert "wants you to sign in" not in capsys.readouterr().err
 
 
 async def test_an_unknown_server_is_an_error_that_names_those_with_an_address(

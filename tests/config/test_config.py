@@ -154,11 +154,19 @@ def test_cursor_and_cline_are_read_as_they_are(tmp_path: Path) -> None:
             "new": 1,
         },
         "b": {"command": "y", "disabled": True, "env": {"NEVER": "${NOT_SET}"}},
-        "c": {"serverUrl": "https://c.example/sse", "type": "sse", "disabled": False},
+        "c": {"serverUrl": "https://c.example/mcp", "type": "streamableHttp", "disabled": False},
         "d": {"httpUrl": "https://d.example/mcp", "trust": True},
     }
     a, c, d = configured(tmp_path, {"mcpServers": servers, "theme": {}}).servers
-    assert (a.name, c.url, d.url) == ("a", "https://c.example/sse", "https://d.example/mcp")
+    assert (a.name, c.url, d.url) == ("a", "https://c.example/mcp", "https://d.example/mcp")
+
+
+def test_a_server_of_the_older_transport_is_refused_by_its_name_and_the_others_start(tmp_path: Path) -> None:
+    servers = {"old": {"type": "sse", "url": "https://a.example/sse"}, "new": {"command": "y"}}
+    old, new = configured(tmp_path, {"mcpServers": servers}).servers
+    assert (old.lacks, new.lacks) == ("streamable HTTP", "")
+    assert "mcpServers.old.type is sse" in old.advice
+    assert "/mcp in place of /sse" in old.advice
 
 
 def test_vs_code_is_read_as_it_is(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from inspector.store.lock import locked
 _SERVICE = "toolsight"
 # In seconds: longer than an issuer may take to answer, and between two looks.
 _LONGEST_WAIT, _LOOKS_EVERY = 30.0, 0.05
+_INSTALL = "`pip install 'toolsight[keyring]'` to use the system's keychain, if it has one"
 _SECRET_KEYS = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
 
 
@@ -89,7 +90,7 @@ class SignIns:
         """Where they are kept, for people."""
         if self._keychain is not None:
             return "the system's keychain"
-        return f"{self._path}, a file that only you can read (install `keyring` to use the system's keychain)"
+        return f"{self._path}, a file that only you can read ({_INSTALL})"
 
     def get(self, url: str) -> SignIn | None:
         """The sign-in to a server; None if there is none that can be read."""
