@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -42,6 +44,7 @@ class Field:
         title: What is shown instead of the name.
         check: Says what a value of the type has to be, if it is not that; "" if it is.
         hidden: Whether what is typed is covered.
+        propose: Gives values that begin with what is typed, and a note; ↓ and ↑ fill them in.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Field:
     title: str = ""
     check: Callable[[Any], str] = lambda _: ""
     hidden: bool = False
+    propose: Callable[[str], Awaitable[tuple[Sequence[str], str]]] | None = None
 
     @property
     def options(self) -> tuple[object, ...]:
@@ -69,6 +73,8 @@ class Field:
         return [visible(text, limit=200, newlines=False) or '""' for text in shown]
 
 
+# Seconds without a key before proposals are asked for, and how many of them are shown.
+_PAUSE, _MOST_PROPOSED = 0.1, 8
 _KINDS = {"enum": "one of", "many": "any of", "boolean": "true or false", "lines": "one a line, or JSON"}
 
 
@@ -84,8 +90,10 @@ class FieldRow(Vertical):
         height: auto;
         margin-bottom: 1;
         & > .field--about { height: auto; color: $text-muted; padding: 0 1; }
-        & > .field--error { height: auto; display: none; color: $text-error; padding: 0 1; }
-        & > .field--error.-shown { display: block; }
+        & > .field--proposed { height: auto; max-height: 2; color: $text-accent; padding: 0 1; }
+        & > .field--error { height: auto; color: $text-error; padding: 0 1; }
+        & > .field--error, & > .field--proposed { display: none; }
+        & > .-shown { display: block; }
         & > .field--input { height: auto; border: round $border; padding: 0; background: transparent; }
         & > .field--input:focus-within { border: round $primary; }
         & > PlainInput { height: 3; padding: 0 1; }
@@ -94,10 +102,17 @@ class FieldRow(Vertical):
     }
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "proposed(1)", "proposed value", show=False),
+        Binding("up", "proposed(-1)", "proposed value", show=False),
+    ]
+
     def __init__(self, field: Field) -> None:
         super().__init__()
         self.field = field
         self._written: tuple[str, object] | None = None
+        self._proposed: Sequence[str] = ()
+        self._at = -1
 
     def compose(self) -> ComposeResult:
         field = self._make_input()
@@ -107,6 +122,8 @@ class FieldRow(Vertical):
         if self.field.description:
             about = plain(self.field.description, limit=600, newlines=False)
             yield Static(about, classes="field--about")
+        if self.field.propose is not None:
+            yield Static("", classes="field--proposed", markup=False)
         yield Static("", classes="field--error", markup=False)
 
     def on_mount(self) -> None:
@@ -205,6 +222,43 @@ class FieldRow(Vertical):
     @on(SelectionList.SelectedChanged)
     def _edited(self) -> None:
         self.show_error("")
+        self._propose()
+
+    def on_descendant_focus(self) -> None:
+        """Propose values before anything is typed."""
+        self._propose()
+
+    def _propose(self) -> None:
+        """Ask for proposals, unless the text is one of them; a newer text takes the place of an older one."""
+        field, propose = next(iter(self.query(Input)), None), self.field.propose
+        if propose is None or field is None or not field.has_focus:
+            return
+        if self._written is None or field.value != self._written[0]:
+            self.run_worker(self._ask(propose, field.value), exclusive=True)
+
+    async def _ask(self, propose: Callable[[str], Awaitable[tuple[Sequence[str], str]]], typed: str) -> None:
+        await asyncio.sleep(_PAUSE)
+        self._proposed, note = await propose(typed)
+        self._at = -1
+        self._show_proposed(note)
+
+    def _show_proposed(self, note: str = "") -> None:
+        shown = self._proposed[max(self._at, 0) :][:_MOST_PROPOSED]
+        texts = [f"[{one}]" if self._at >= 0 and one is shown[0] else one for one in shown]
+        left = len(self._proposed) - max(self._at, 0) - len(shown)
+        more = f"+{left:,}" if left else ""
+        line = "  ".join(filter(None, ("↓" if shown else "", *texts, more, note)))
+        part = self.query_one(".field--proposed", Static)
+        part.update(plain(line, limit=400, newlines=False))
+        part.set_class(bool(line), "-shown")
+
+    def action_proposed(self, by: int) -> None:
+        """Fill in the next proposed value, or the one before."""
+        if not self._proposed:
+            raise SkipAction
+        self._at = max(self._at + by, 0) % len(self._proposed)
+        self.write(self._proposed[self._at])
+        self._show_proposed()
 
     @on(TextArea.Changed)
     def _text_edited(self, event: TextArea.Changed) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -37,6 +37,8 @@ class ViewStrip(Widget, can_focus=True):
     """The names of the views, in order."""
     current: reactive[str] = reactive("", init=False)
     """The name of the chosen view."""
+    counts: reactive[Mapping[str, str]] = reactive({}, init=False)
+    """What is shown behind the names of some views."""
 
     @dataclass
     class Chosen(Message):
@@ -66,7 +68,7 @@ class ViewStrip(Widget, can_focus=True):
         at = 0
         for start, view in self._places(self.content_size.width):
             pieces.append(" " * (start - at))
-            label = _label(view, is_current=view == self.current)
+            label = self._label(view)
             pieces.append(label.stylize("bold reverse") if view == self.current else label)
             at = start + label.cell_length
         return Content.assemble(*pieces)
@@ -74,7 +76,7 @@ class ViewStrip(Widget, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)
         for start, view in self._places(self.content_size.width):
-            label = _label(view, is_current=view == self.current)
+            label = self._label(view)
             if at is not None and start <= at.x < start + label.cell_length:
                 self._choose(view)
 
@@ -85,7 +87,7 @@ class ViewStrip(Widget, can_focus=True):
 
     def _places(self, width: int) -> list[tuple[int, str]]:
         """Where each shown name begins."""
-        lengths = {view: _label(view, is_current=view == self.current).cell_length for view in self.views}
+        lengths = {view: self._label(view).cell_length for view in self.views}
         whole = sum(lengths.values())
         gap = _GAP if whole + _GAP * (len(lengths) - 1) <= width else 1
         first = 0
@@ -98,10 +100,10 @@ class ViewStrip(Widget, can_focus=True):
             start += lengths[view] + gap
         return places
 
-
-def _label(view: str, *, is_current: bool) -> Content:
-    """A name; the chosen one is in brackets too, so that it shows without color."""
-    return plain(f"[{view}]" if is_current else view, newlines=False, limit=40)
+    def _label(self, view: str) -> Content:
+        """A name; the chosen one is in brackets too, so that it shows without color."""
+        text = " ".join(filter(None, (view, self.counts.get(view, ""))))
+        return plain(f"[{text}]" if view == self.current else text, newlines=False, limit=40)
 
 
 class StillText(Static):

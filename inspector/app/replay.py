@@ -21,6 +21,7 @@ from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.tool import Catalog, Tool
 from inspector.mcp.frame import WireLog
+from inspector.mcp.reading import Offers
 from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.search.retrieval import Retrieval
 from inspector.session.setup import Setup
@@ -214,6 +215,10 @@ class ReplayedSession:
 
     def wire(self, server: str) -> WireLog | None:  # noqa: ARG002
         """Return None: what crossed the wire is in no record."""
+        return None
+
+    def offers(self, server: str) -> Offers | None:  # noqa: ARG002
+        """Return None: resources and prompts are in no record."""
         return None
 
     def next_request(self) -> ModelRequest:

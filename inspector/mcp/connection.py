@@ -32,6 +32,7 @@ from inspector.core.tool import Tool
 from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, list_tools
 from inspector.mcp.pace import ChangePace
 from inspector.mcp.port import SET_LOG_LEVEL, ClientSide, ServerLink
+from inspector.mcp.reading import Offers
 from inspector.schema.json_value import JsonObject
 
 _LIST = "tools/list"
@@ -185,6 +186,12 @@ class Connection:
     def _own_stderr(self, tail: str) -> str:
         """What the process wrote to stderr since the session began."""
         return since(self._stderr_before, tail)
+
+    @property
+    def offers(self) -> Offers | None:
+        """Its resources and prompts while it is connected, for who may see everything that it has."""
+        link = self._link if covers(self._sight(), self._spec.name) else None
+        return Offers(link, self._spec.call_timeout) if link is not None else None
 
     async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
         if not self._sight().permits(f"{self._spec.name}:{tool}"):

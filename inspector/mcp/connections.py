@@ -12,6 +12,7 @@ from inspector.core.tool import Tool
 from inspector.mcp.connection import Connection
 from inspector.mcp.listing import Shared
 from inspector.mcp.pace import Coalesced
+from inspector.mcp.reading import Offers
 from inspector.schema.json_value import JsonObject
 
 
@@ -181,6 +182,10 @@ class Connections:
     async def set_log_level(self, server: str, level: str) -> None:
         """Ask a server for log messages from this level on. Raises as `call` does."""
         await self._known(server).set_log_level(level)
+
+    def offers(self, server: str) -> Offers | None:
+        """The resources and prompts of a connected server that may be seen as a whole."""
+        return self._servers[server].offers if server in self._servers else None
 
     def stderr_tail(self, server: str) -> str:
         """The last lines of a connected server's stderr; "" for any other."""

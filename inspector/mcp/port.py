@@ -1,7 +1,7 @@
 """What a session uses of servers, as interfaces: connections, what crosses them, and whom a server asks."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Protocol
 
@@ -35,6 +35,8 @@ from inspector.mcp.elicitation import (
 from inspector.mcp.frame import FrameLog
 from inspector.schema.json_value import JsonObject
 
+CHANGED: Final = {kind: f"notifications/{kind}/list_changed" for kind in ("resources", "prompts")}
+"""How a server says that a list other than that of its tools changed."""
 SET_LOG_LEVEL: Final = "logging/setLevel"
 
 
@@ -93,6 +95,12 @@ class ServerLink(Protocol):
 
         Raises CallTimeout, ServerExited or ProtocolError.
         """
+
+    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
+        """Be told of updates of a resource, or no longer. Raises what `request` raises."""
+
+    def news(self) -> Mapping[str, int]:
+        """How often lists and the resources that are subscribed to have changed, by `CHANGED` and by URI."""
 
     async def wait_closed(self) -> ServerExited:
         """Wait until the connection is lost and return why."""

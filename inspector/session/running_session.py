@@ -1,7 +1,7 @@
 """A session as it runs: its connections, its stream, and everything that can be read of it."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -24,6 +24,7 @@ from inspector.mcp.connections import Connections
 from inspector.mcp.frame import Beginning, WireLog
 from inspector.mcp.listing import Shared
 from inspector.mcp.port import SessionClient
+from inspector.mcp.reading import Offers
 from inspector.registry.acceptance import StoredGrants
 from inspector.registry.library import servers_for
 from inspector.registry.marketplace.marketplace import Marketplace
@@ -287,6 +288,11 @@ class RunningSession:
             (one for one in reversed(wire.frames(server).frames()) if one.method == method) if wire else ()
         )
         return method, next((one.milliseconds for one in answers if one.milliseconds is not None), None)
+
+    def offers(self, server: str) -> Offers | None:
+        """What a connected server has beside tools, without secrets; no session has it in its record."""
+        offers = self._connections.offers(server)
+        return None if offers is None else replace(offers, redact=self._session.redactor.text)
 
     def _begin_wires(self) -> None:
         """Read of the wire only what is exchanged from now on."""

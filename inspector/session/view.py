@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from inspector.core.settings import ClientCapabilities, Settings
     from inspector.core.tool import Catalog, Tool
     from inspector.mcp.frame import WireLog
+    from inspector.mcp.reading import Offers
     from inspector.mcp.sign_in.person import Visitor
     from inspector.registry.marketplace.marketplace import Marketplace
     from inspector.schema.json_value import JsonObject
@@ -121,6 +122,10 @@ class SessionView(Protocol):
 
     def wire(self, server: str) -> WireLog | None:
         """What was exchanged with a server; None where nothing is kept of it, as in a replay."""
+        ...
+
+    def offers(self, server: str) -> Offers | None:
+        """What a server has beside tools; None while it is not connected, and in a replay."""
         ...
 
     def next_request(self) -> ModelRequest:

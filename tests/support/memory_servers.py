@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from inspect import isawaitable
 from typing import Any
 
 from inspector.config.configuration import Configuration
@@ -14,6 +15,7 @@ from inspector.core.error import (
     ConfigError,
     ConnectError,
     ConnectTimeout,
+    ProtocolError,
     ServerExited,
     ToolsightError,
 )
@@ -32,7 +34,7 @@ from inspector.core.ports import PastCall, TaskCalls, ToolListing, Viewer
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.frame import FrameLog
-from inspector.mcp.port import ClientSide, ignored
+from inspector.mcp.port import CHANGED, ClientSide, ignored
 from inspector.schema.json_value import JsonObject, compact
 from inspector.store.call_history import CallTrail, PersonaTrail, TaskTrail
 from inspector.store.memory import MemoryStore
@@ -51,6 +53,7 @@ class MemoryServer:
     `fault` is raised instead of connecting; a server that `hangs` never answers the handshake;
     `list_error` is raised instead of listing tools; `stderr` is what its process would have written.
     `requests` has those that are no call and no list; they time out once `silent` is set, if it is an event.
+    `answers` has their results by method, or what makes them of the params; without any all are empty.
     `lists` counts the requests for the list, and each sets `listed`. Nothing crosses a wire: `log` has what a
     test puts there.
     """
@@ -79,6 +82,8 @@ class MemoryServer:
         self.calls: list[tuple[str, JsonObject]] = []
         self.requests: list[tuple[str, JsonObject]] = []
         self.silent: asyncio.Event | None = None
+        self.answers: dict[str, Any] = {}
+        self.news = dict.fromkeys(CHANGED.values(), 0)
         self.lists = 0
         self.page = 1_000
         self.listed = asyncio.Event()
@@ -156,7 +161,25 @@ class MemoryLink:
         if self._server.silent is not None:
             await self._server.silent.wait()
             raise CallTimeout(f"{method} was not answered within {timeout:g} s")
-        return {}
+        answer = self._server.answers.get(method)
+        if answer is None and self._server.answers:
+            raise ProtocolError(f"{method}: Method not found (-32601)")
+        try:
+            async with asyncio.timeout(timeout):
+                made = answer(params) if callable(answer) else answer or {}
+                return await made if isawaitable(made) else made
+        except TimeoutError:
+            raise CallTimeout(f"{method} was not answered within {timeout:g} s") from None
+
+    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
+        await self.request(f"resources/{'' if wanted else 'un'}subscribe", {"uri": uri}, timeout=timeout)
+        if wanted:
+            self._server.news[uri] = 0
+        else:
+            self._server.news.pop(uri, None)
+
+    def news(self) -> Mapping[str, int]:
+        return dict(self._server.news)
 
     async def wait_closed(self) -> ServerExited:
         return self._exit(await asyncio.shield(self._ended))

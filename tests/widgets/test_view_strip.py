@@ -8,7 +8,6 @@ from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import ViewStrip
-from widgets.view_strip import _label
 
 VIEWS = ("about", "schema", "cost")
 
@@ -64,4 +63,4 @@ async def test_where_the_names_do_not_fit_the_chosen_one_is_still_shown() -> Non
 
 @with_hostile_text
 def test_a_hostile_name_does_no_harm(text: str) -> None:
-    assert not dangerous(_label(text, is_current=True).plain)
+    assert not dangerous(ViewStrip((text,))._label(text).plain)

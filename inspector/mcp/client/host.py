@@ -3,50 +3,59 @@
 The SDK's cancel scopes belong to the task that entered them, and it cancels that task when a transport
 breaks. So each client lives in a task of its own from start to end, and other tasks call its methods.
 
-The SDK validates a whole page of tools, or a whole call result, and raises for one bad part. The tap removes
-invalid tools from a page before the SDK sees it, and wraps a call result unchanged. It puts the names of the
+The SDK validates a whole page of tools, or a whole result, and raises for one bad part. The tap removes
+invalid tools from a page before the SDK sees it, and wraps other results unchanged. It puts the names of the
 removed tools and the raw result in `_meta`, where the link reads them. Every frame is recorded as it was.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from importlib import metadata
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import anyio
-from mcp import Client, MCPError
+from mcp import Client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
-    CONNECTION_CLOSED,
     LOG_LEVEL_META_KEY,
-    REQUEST_TIMEOUT,
     ElicitCompleteNotification,
     Implementation,
     JSONRPCError,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
+    PromptListChangedNotification,
+    ResourceListChangedNotification,
+    ResourceUpdatedNotification,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
 from inspector.mcp.client.message import RawMessage, stray_hint
-from inspector.mcp.client.reader import Reader, is_reply
+from inspector.mcp.client.reader import Reader, cause_text, is_closed, root_causes
 from inspector.mcp.client.server_request import ServerRequests
-from inspector.mcp.client.translate import LIST, MAX_DEFINITION, flaw_text, with_valid_tools
+from inspector.mcp.client.translate import LIST, MAX_DEFINITION, with_valid_tools
 from inspector.mcp.frame import LOG
+from inspector.mcp.port import CHANGED
 
 Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
 
 RAW = "toolsight/raw"
 CALL = "tools/call"
+# What stands for any result that Toolsight reads itself: the SDK finds in it whatever it wants.
+_LISTS = ("content", "contents", "messages", "resources", "resourceTemplates", "prompts")
+_STAND_IN: dict[str, Any] = {name: [] for name in _LISTS}
+_STAND_IN |= {"completion": {"values": []}, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+_READ_RAW = frozenset(
+    {CALL, "resources/list", "resources/templates/list", "resources/read", "resources/subscribe"}
+    | {"resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete"}
+)
 INITIALIZE = "initialize"
 CANCELLED = "notifications/cancelled"
 
@@ -112,12 +121,8 @@ class Tap:
             if method == LIST:
                 is_large = raw is None or size > MAX_DEFINITION
                 item.message.result = with_valid_tools(item.message.result, self.protocol, is_large=is_large)
-            elif method == CALL:
-                item.message.result = {
-                    "content": [],
-                    "resultType": "complete",
-                    "_meta": {RAW: item.message.result},
-                }
+            elif method in _READ_RAW:
+                item.message.result = {**_STAND_IN, "_meta": {RAW: item.message.result}}
 
 
 class Stream:
@@ -211,6 +216,9 @@ class Host:
         self.channel = channel
         self.requests = requests
         self._reader = reader
+        self.news, self.changed = reader.news, reader.changed
+        self.streams: set[asyncio.Task[None]] = set()
+        """What listens to changes, to be ended with the connection."""
         self._closed_by_us = False
         self._mode = mode
         self._stop = asyncio.Event()
@@ -285,7 +293,7 @@ class Host:
             LOG.info("connection ended: %s", "; ".join(repr(cause) for cause in self._causes))
 
     async def _serve(self, client: Client) -> None:
-        subscription = asyncio.create_task(self._subscribe(client))
+        self.streams.add(asyncio.create_task(self._subscribe(client)))
         try:
             # The tools are first listed after the subscription, so that no change is missed in between.
             with suppress(TimeoutError):
@@ -294,12 +302,18 @@ class Host:
             self._ready.set_result(client)
             await _first_of(self._stop, self.channel.ended)
         finally:
-            subscription.cancel()
-            await asyncio.wait({subscription})
+            for stream in self.streams:
+                stream.cancel()
+            await asyncio.wait(self.streams)
 
     async def _on_message(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._reader.on_tools_changed()
+        elif isinstance(message, ResourceListChangedNotification | PromptListChangedNotification):
+            self.changed(message.method)
+        elif isinstance(message, ResourceUpdatedNotification):
+            # It may name a part of what was subscribed to.
+            self.changed(*(one for one in self.news if message.params.uri.startswith(one)))
         elif isinstance(message, ElicitCompleteNotification):
             self.requests.completed(message.params.elicitation_id)
 
@@ -307,7 +321,14 @@ class Host:
         """Subscribe to changes under protocol 2026-07-28; older servers notify without a subscription."""
         try:
             if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                await self._listen(client)
+                declared = client.server_capabilities
+                await self.listen(
+                    client,
+                    self._opened,
+                    tools_list_changed=True,
+                    resources_list_changed=declared.resources is not None,
+                    prompts_list_changed=declared.prompts is not None,
+                )
         except ListenNotSupportedError:
             pass
         except Exception as error:
@@ -315,18 +336,23 @@ class Host:
         finally:
             self._subscribed.set()
 
-    async def _listen(self, client: Client) -> None:
+    def _opened(self, _honored: Sequence[str]) -> None:
+        if self._ready.done():
+            # Missed changes are not sent again: the lists may have changed meanwhile.
+            self._reader.on_tools_changed()
+            self.changed(*CHANGED.values())
+        self._subscribed.set()
+
+    async def listen(self, client: Client, opened: Callable[[Sequence[str]], None], **wanted: Any) -> None:
+        """Keep a stream of changes open: `opened` gets the URIs agreed on, and `_on_message` the changes."""
         delay = _FIRST_RETRY
         while True:
             with suppress(SubscriptionLost):
-                async with client.listen(tools_list_changed=True) as events:
-                    if self._ready.done():
-                        # Missed changes are not sent again: the list may have changed meanwhile.
-                        self._reader.on_tools_changed()
-                    self._subscribed.set()
+                async with client.listen(**wanted) as events:
+                    opened(events.honored.resource_subscriptions or ())
                     delay = _FIRST_RETRY
                     async for _event in events:
-                        self._reader.on_tools_changed()
+                        pass
                     return
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LAST_RETRY)
@@ -361,28 +387,6 @@ def _identity(requests: ServerRequests) -> Implementation:
     with suppress(metadata.PackageNotFoundError):
         own = metadata.version("toolsight")
     return Implementation(name="toolsight", version=(client.version if client else "") or own)
-
-
-def root_causes(error: BaseException) -> list[BaseException]:
-    """The errors inside nested groups, in order."""
-    if isinstance(error, BaseExceptionGroup):
-        return [cause for inner in error.exceptions for cause in root_causes(inner)]
-    return [error]
-
-
-def is_closed(cause: BaseException) -> bool:
-    if not isinstance(cause, MCPError) or is_reply(cause):
-        return False
-    return cause.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
-
-
-def cause_text(cause: BaseException) -> str:
-    """A cause in words for people."""
-    if isinstance(cause, ValidationError):
-        return f"invalid answer ({flaw_text(cause)})"
-    if isinstance(cause, MCPError):
-        return f"{cause.message} ({cause.code})"
-    return str(cause) or type(cause).__name__
 
 
 async def _first_of(*events: asyncio.Event) -> None:

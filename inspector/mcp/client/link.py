@@ -1,7 +1,7 @@
 """An open MCP connection as a `ServerLink`; opening one tries the protocol eras in turn."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mcp import Client, MCPError, types
@@ -21,11 +21,11 @@ from inspector.core.message import ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Annotations, Tool, acting_meta
-from inspector.mcp.client.host import RAW, Channel, Host, cause_text
+from inspector.mcp.client.host import CALL, RAW, Channel, Host
 from inspector.mcp.client.http import HttpChannel
 from inspector.mcp.client.message import ASK_FOR_LESS, TOO_LARGE, UNREADABLE, Recorder
 from inspector.mcp.client.process import StdioChannel
-from inspector.mcp.client.reader import SESSION_GONE, Reader, is_reply
+from inspector.mcp.client.reader import SESSION_GONE, Reader, cause_text, is_reply
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.translate import MAX_INSTRUCTIONS, SKIPPED, summary, tool_result
 from inspector.mcp.frame import StderrLog
@@ -126,8 +126,11 @@ MAX_PAGES = 5_000
 # How often a call may need more input (2026-07-28), and seconds between rounds in which it asks for nothing.
 _MOST_ROUNDS = 10
 _ROUND_PAUSE = 0.2
+_STILL_WORKS = "The server may still be working on it. Raise `call_timeout` if it needs longer."
 _HANGS = "It is connected, but may hang: reconnect it."
 _AnyResult = RootModel[dict[str, Any]]
+_UNMET = "{what} needs more input and does not get it: {why}"
+_LISTEN = "subscriptions/listen"
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
 
 
@@ -190,6 +193,7 @@ class McpLink:
         self._host = host
         self._client = client
         self._results: dict[str, JsonObject | None] = {}
+        self._streams: dict[str, asyncio.Task[None]] = {}
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         tools: dict[str, Tool] = {}
@@ -230,24 +234,107 @@ class McpLink:
             raise await self._translated(error, "tools/list") from error
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        params = {"name": tool, "arguments": dict(arguments)}
+        late = CallTimeout(f"{tool} did not return within {timeout:g} s", hint=_STILL_WORKS)
+        try:
+            return tool_result(await self._timed(CALL, params, tool, timeout, late), self._results.get(tool))
+        except ClientRefusal as refusal:
+            text = _UNMET.format(what=tool, why=refusal.message)
+            return ToolResult(f"[{text}]", is_error=True, kinds=("unsupported",))
+
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
+        if method == SET_LOG_LEVEL and self.info.era is Era.MODERN:
+            # Each request says the level: there is no other way to set it under 2026-07-28.
+            self._host.requests.log_level = params["level"]
+            return {}
+        late = CallTimeout(f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS)
+        try:
+            return await self._timed(method, params, method, timeout, late)
+        except ClientRefusal as refusal:
+            raise ProtocolError(_UNMET.format(what=method, why=refusal.message)) from refusal
+
+    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
+        """See `ServerLink`. Under protocol 2026-07-28, each subscription is a stream of its own."""
+        news = self._host.news
+        if (uri in news) is wanted:
+            return
+        is_modern, is_done = self.info.era is Era.MODERN, False
+        if wanted:
+            # Before it is asked for: an update may come right behind the answer.
+            news[uri] = 0
+        try:
+            if not is_modern:
+                method = "resources/subscribe" if wanted else "resources/unsubscribe"
+                await self.request(method, {"uri": uri}, timeout=timeout)
+            elif wanted:
+                await self._listen(uri, timeout)
+            else:
+                self._streams.pop(uri).cancel()
+            is_done = True
+        finally:
+            if is_done is not wanted:
+                news.pop(uri, None)
+
+    async def _listen(self, uri: str, timeout: float) -> None:
+        """Open a stream of a resource's updates, and wait until the server agrees."""
+        host = self._host
+        agreed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def opened(honored: Sequence[str]) -> None:
+            if agreed.done():
+                host.changed(uri)
+            else:
+                agreed.set_result(uri in honored)
+
+        def ended(stream: asyncio.Task[None]) -> None:
+            if self._streams.get(uri) is stream:
+                host.news.pop(uri, None)
+
+        stream = asyncio.create_task(host.listen(self._client, opened, resource_subscriptions=[uri]))
+        host.streams.add(stream)
+        stream.add_done_callback(ended)
+        stream.add_done_callback(host.streams.discard)
+        try:
+            async with self._host.requests.call(timeout):
+                both: set[asyncio.Future[Any]] = {stream, agreed}
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        except TimeoutError:
+            raise CallTimeout(f"{_LISTEN} was not confirmed within {timeout:g} s") from None
+        else:
+            if not agreed.done():
+                error = None if stream.cancelled() else stream.exception()
+                closed = RuntimeError("the connection was closed")
+                raise await self._translated(error if isinstance(error, Exception) else closed, _LISTEN)
+            if not agreed.result():
+                raise ProtocolError("The server does not tell of updates of this resource.")
+            self._streams[uri] = stream
+        finally:
+            if self._streams.get(uri) is not stream:
+                stream.cancel()
+
+    def news(self) -> Mapping[str, int]:
+        return dict(self._host.news)
+
+    async def _timed(
+        self, method: str, params: JsonObject, what: str, timeout: float, late: CallTimeout
+    ) -> Mapping[str, Any]:
+        """The result as it came. Raises ClientRefusal, `late`, ServerExited or ProtocolError."""
         try:
             async with self._host.requests.call(timeout) as deadline:
-                return tool_result(await self._answered(tool, arguments), self._results.get(tool))
-        except ClientRefusal as refusal:
-            text = f"[{tool} needs more input and does not get it: {refusal.message}]"
-            return ToolResult(text, is_error=True, kinds=("unsupported",))
+                return await self._answered(method, params)
+        except ClientRefusal:
+            raise
         except Exception as error:
             if isinstance(error, TimeoutError) and deadline.expired():
-                hint = "The server may still be working on it. Raise `call_timeout` if it needs longer."
-                raise CallTimeout(f"{tool} did not return within {timeout:g} s", hint=hint) from None
-            raise await self._translated(error, tool) from error
+                raise late from None
+            raise await self._translated(error, what) from error
 
-    async def _answered(self, tool: str, arguments: JsonObject) -> Mapping[str, Any]:
+    async def _answered(self, method: str, params: JsonObject) -> Mapping[str, Any]:
         """The result as it came, after whatever the server needed first. Raises ClientRefusal."""
         given: dict[str, Any] = {}
         for _ in range(_MOST_ROUNDS):
             try:
-                raw = await self._result(tool, arguments, given)
+                raw = await self._result(method, {**params, **given})
             except MCPError as error:
                 if error.code != URL_ELICITATION_REQUIRED:
                     raise
@@ -264,32 +351,14 @@ class McpLink:
                 await asyncio.sleep(_ROUND_PAUSE)
         raise ClientRefusal(f"it asks for more after {_MOST_ROUNDS} answers")
 
-    async def _result(self, tool: str, arguments: JsonObject, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        # Not `client.call_tool`: it rejects results that do not match the tool's output schema, and Toolsight
-        # shows what a server really answers.
-        sent = {"name": tool, "arguments": dict(arguments)}
-        sent |= {key: value for key, value in given.items() if value is not None}
-        params = types.CallToolRequestParams.model_validate(sent, by_name=False)
-        request = types.CallToolRequest(params=params)
-        answer = await self._client.session.send_request(request, types.CallToolResult)
-        raw: Mapping[str, Any] = (answer.meta or {})[RAW]
+    async def _result(self, method: str, params: JsonObject) -> Mapping[str, Any]:
+        # Not `client.call_tool` and the like: they reject results that are not what they have to be, and
+        # Toolsight shows what a server really answers.
+        sent = {key: value for key, value in params.items() if value is not None}
+        request = types.Request[dict[str, Any], str](method=method, params=sent)
+        answer = (await self._client.session.send_request(request, _AnyResult)).root
+        raw: Mapping[str, Any] = (answer.get("_meta") or {}).get(RAW, answer)
         return raw
-
-    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
-        if method == SET_LOG_LEVEL and self.info.era is Era.MODERN:
-            # Each request says the level: there is no other way to set it under 2026-07-28.
-            self._host.requests.log_level = params["level"]
-            return {}
-        wanted = types.Request[dict[str, Any], str](method=method, params=dict(params))
-        try:
-            async with self._host.requests.patience.limit(timeout) as deadline:
-                return (await self._client.session.send_request(wanted, _AnyResult)).root
-        except Exception as error:
-            if isinstance(error, TimeoutError) and deadline.expired():
-                raise CallTimeout(
-                    f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS
-                ) from None
-            raise await self._translated(error, method) from error
 
     async def wait_closed(self) -> ServerExited:
         return await self._host.wait_over()

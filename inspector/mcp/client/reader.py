@@ -19,11 +19,13 @@ from mcp_types import (
     JSONRPCResponse,
     jsonrpc_message_adapter,
 )
+from pydantic import ValidationError
 
 from inspector.mcp.client.message import Message, RawMessage, Recorder, StandIns, cut_frame
-from inspector.mcp.client.translate import repaired
+from inspector.mcp.client.translate import flaw_text, repaired
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import LONGEST_LINE, REQUEST, Allowance, CutLine, pause_after, size_text
+from inspector.mcp.port import CHANGED
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEVERAL_LINES, MARK = "message split over several lines", "byte order mark"
@@ -55,6 +57,8 @@ class Reader:
         """The first line that is no message."""
         self.stand_ins = StandIns()
         self.recorder = recorder
+        self.news = dict.fromkeys(CHANGED.values(), 0)
+        """How often what is not a tool changed, see `Reading`."""
         self.on_tools_changed = on_tools_changed
         self._allowance = Allowance(clock)
         self._has_dropped = False
@@ -191,6 +195,13 @@ class Reader:
         self.recorder.flaw(FLOOD, "dropped")
         if b"notifications/tools/list_changed" in text:
             self.on_tools_changed()
+        self.changed(*(each for each in tuple(self.news) if each.encode() in text))
+
+    def changed(self, *what: str) -> None:
+        """Count a change of each of these that is still followed."""
+        for each in what:
+            if each in self.news:
+                self.news[each] += 1
 
     def _stray(self, text: bytes) -> None:
         self.recorder.flaw(STRAY, "dropped")
@@ -206,6 +217,28 @@ class Reader:
 def is_reply(error: MCPError) -> bool:
     """Whether a server sent an error whose code or message is one that the SDK makes itself."""
     return isinstance(error.data, dict) and REPLIED in error.data
+
+
+def root_causes(error: BaseException) -> list[BaseException]:
+    """The errors inside nested groups, in order."""
+    if isinstance(error, BaseExceptionGroup):
+        return [cause for inner in error.exceptions for cause in root_causes(inner)]
+    return [error]
+
+
+def is_closed(cause: BaseException) -> bool:
+    if not isinstance(cause, MCPError) or is_reply(cause):
+        return False
+    return cause.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
+
+
+def cause_text(cause: BaseException) -> str:
+    """A cause in words for people."""
+    if isinstance(cause, ValidationError):
+        return f"invalid answer ({flaw_text(cause)})"
+    if isinstance(cause, MCPError):
+        return f"{cause.message} ({cause.code})"
+    return str(cause) or type(cause).__name__
 
 
 def _raw(frame: Message, text: bytes) -> RawMessage:

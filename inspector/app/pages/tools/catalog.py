@@ -55,6 +55,8 @@ class ToolsScreen(ListPage, ToolKeys):
         "log lists its log messages; L on a server sets from which level on it sends them.",
         "P on a server pings it; esc cancels.",
         "m lists the messages of a method only; enter shows a request with its answer, from either of them.",
+        "resources and prompts: enter reads one, or asks what it takes; ↓ fills in what the server proposes.",
+        "u follows a resource: you are told of its updates. r reads it again, x saves it, esc shows the list.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
         "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
         "ctrl+t changes between fields and JSON; ctrl+↑ and ctrl+↓ fill in earlier calls of the tool.",
@@ -215,7 +217,7 @@ class ToolsScreen(ListPage, ToolKeys):
 
     def action_leave_input(self) -> None:
         """Leave a field of the form, unless there is a call to cancel first."""
-        if self._is_calling:
+        if self._is_calling or self.query_one(ServerPanel).is_asked:
             raise SkipAction
         super().action_leave_input()
 

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
+from inspector.app.pages.tools.server_reading import ReadingPanel
 from inspector.app.pages.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
 from inspector.clients.verdict import ClientVerdict, verdict_line
 from inspector.core.error import SettingProblem
@@ -22,6 +23,7 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.mcp.frame import Flaw
+from inspector.mcp.reading import KINDS, declares
 from inspector.session.client_view import verdicts_on
 from widgets import TextView, Tone, ViewStrip, middle, plain, visible
 
@@ -136,6 +138,8 @@ class ServerPanel(InContext, Vertical):
                 with VerticalScroll(id="server-scroll"):
                     yield Static(id="server-facts", markup=False)
                 yield TextView(id="server-told")
+            for kind in KINDS:
+                yield ReadingPanel(kind, id=f"server-{kind}", classes=f"part {kind}")
             yield TextView(empty="Nothing on stderr.", follow=True, id="server-stderr", classes="part stderr")
             yield LogPanel(id="server-log", classes="part log")
             yield WirePanel(id="server-wire", classes="part wire")
@@ -148,6 +152,11 @@ class ServerPanel(InContext, Vertical):
     def on_resize(self) -> None:
         """Draw what depends on the width."""
         self.draw()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a field of a resource or a prompt has the focus: esc leads from there to its list."""
+        return any(panel.reading.form.has_focus_within for panel in self.query(ReadingPanel))
 
     @property
     def server(self) -> ServerState | None:
@@ -169,6 +178,7 @@ class ServerPanel(InContext, Vertical):
         if server is None:
             return
         self.write(server_title(server, self._width), "#server-title")
+        self._show_reading(server)
         if self.strip.current in ("log", "wire"):
             self.query_one(f"#server-{self.strip.current}", WirePanel).show(server.name)
         elif self.strip.current == "stderr":
@@ -188,6 +198,20 @@ class ServerPanel(InContext, Vertical):
             self.write(facts, "#server-facts")
             self._show_told(server)
             self._judge(server.name)
+
+    def _show_reading(self, server: ServerState) -> None:
+        """Offer the views of what the server declares; it is listed also while another view is shown."""
+        declared = tuple(kind for kind in KINDS if declares(server.info, kind))
+        self.strip.views = (VIEWS[0], *declared, *VIEWS[1:])
+        if self.strip.current not in self.strip.views:
+            self.strip.current = VIEWS[0]
+            self._show_part()
+        for panel in self.query(ReadingPanel):
+            panel.show(server.name if panel.kind in declared else "")
+
+    @on(ReadingPanel.Counted)
+    def _counted(self, event: ReadingPanel.Counted) -> None:
+        self.strip.counts = {**self.strip.counts, event.kind: event.number}
 
     def _judge(self, server: str) -> None:
         """Find out in which clients the server works, in a thread, once for a catalog."""
@@ -220,6 +244,8 @@ class ServerPanel(InContext, Vertical):
         """Read what a server wrote meanwhile: no event reports it."""
         if not (self.display and self._server and self.screen.is_current):
             return
+        for panel in self.query(ReadingPanel):
+            panel.look()
         if self.strip.current == "stderr":
             self._show_stderr()
         elif self.strip.current == "about" and self._read_flaws() != self._flaws:

@@ -1,0 +1,304 @@
+"""What a server offers beside tools: resources, their templates and prompts, listed, read and filled in.
+
+Its answers are read entry by entry, as they came: one that is invalid costs itself, never the list.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from inspector.core.error import ProtocolError, ToolsightError
+from inspector.core.message import Attachment
+from inspector.core.number import count
+from inspector.core.server import ServerInfo
+from inspector.mcp.pace import size_text
+from inspector.mcp.port import CHANGED, ServerLink, ignored
+from inspector.schema.json_value import JsonObject
+
+# What is listed.
+
+Redact = Callable[[str], str]
+Kind = Literal["resources", "prompts"]
+KINDS: tuple[Kind, ...] = ("resources", "prompts")
+MOST_LISTED = 10_000
+MOST_ARGUMENTS = 50
+_MOST_PAGES = 1_000
+_LISTS: Mapping[Kind, tuple[tuple[str, str, str], ...]] = {
+    "resources": (
+        ("resources/list", "resources", "uri"),
+        ("resources/templates/list", "resourceTemplates", "uriTemplate"),
+    ),
+    "prompts": (("prompts/list", "prompts", "name"),),
+}
+
+
+def declares(info: ServerInfo, capability: str) -> bool:
+    """Whether a server says that it has, say, `resources`."""
+    return any(each.partition(" ")[0] == capability for each in info.capabilities)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A variable of a template or an argument of a prompt."""
+
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An entry of a list. `id` is its URI, its URI template or a prompt's name; `size` is in bytes."""
+
+    list: str
+    id: str
+    name: str
+    description: str = ""
+    mime: str = ""
+    size: int | None = None
+    arguments: tuple[Argument, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What tells it from every other entry of the server."""
+        return f"{self.list} {self.id}"
+
+    @property
+    def is_template(self) -> bool:
+        return self.list == "resourceTemplates"
+
+    @property
+    def is_prompt(self) -> bool:
+        return self.list == "prompts"
+
+    def asks(self) -> tuple[Argument, ...]:
+        """What has to be filled in to read it. Raises ProtocolError for what cannot be."""
+        asked = _variables(self.id) if self.is_template else self.arguments
+        if len(asked) > MOST_ARGUMENTS:
+            raise ProtocolError(
+                f"It takes more than {MOST_ARGUMENTS} arguments, the most that can be filled in."
+            )
+        return asked
+
+    def uri(self, values: Mapping[str, str]) -> str:
+        """The URI that a template gives with these values (RFC 6570)."""
+        return _template(self.id).expand(values) if self.is_template else self.id
+
+
+def _template(text: str) -> Any:
+    from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+
+    try:
+        return UriTemplate.parse(text)
+    except InvalidUriTemplate as error:
+        raise ProtocolError(f"The URI template cannot be filled in: {error}") from error
+
+
+def _variables(text: str) -> tuple[Argument, ...]:
+    """A template's variables: those of a query may be left out."""
+    return tuple(
+        Argument(one.name, required=one.operator not in ("?", "&")) for one in _template(text).variables
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A list as far as it could be read, and what was wrong with it or is left out."""
+
+    offers: tuple[Offer, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+
+class _Found:
+    """Takes a list's pages one after the other; each entry counts once."""
+
+    def __init__(self, redact: Redact) -> None:
+        self._redact = redact
+        self.offers: dict[str, Offer] = {}
+        self.troubles: list[str] = []
+        self._invalid = self._twice = self._left = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.offers) >= MOST_LISTED
+
+    def take(self, entries: object, name: str, key: str) -> None:
+        if not isinstance(entries, list):
+            self.troubles.append(f"a page has no {name}")
+            return
+        for entry in entries:
+            offer = _offer(entry, name, key, self._redact)
+            if offer is None:
+                self._invalid += 1
+            elif offer.key in self.offers:
+                self._twice += 1
+            elif self.is_full:
+                self._left += 1
+            else:
+                self.offers[offer.key] = offer
+
+    def told(self) -> Offered:
+        told = [f"{count(self._invalid, 'entry', 'entries')} left out: invalid"] if self._invalid else []
+        if self._twice:
+            told.append(f"{count(self._twice, 'entry', 'entries')} listed twice; the first one counts")
+        if self._left:
+            told.append(f"{self._left:,} more left out: at most {MOST_LISTED:,} are shown")
+        return Offered(tuple(self.offers.values()), (*self.troubles, *told))
+
+
+def _offer(entry: object, name: str, key: str, redact: Redact) -> Offer | None:
+    id_ = entry.get(key) if isinstance(entry, Mapping) else None
+    if not isinstance(entry, Mapping) or not isinstance(id_, str) or not id_:
+        return None
+    arguments, size = entry.get("arguments"), entry.get("size")
+    return Offer(
+        name,
+        id_,
+        redact(_text(entry, "title") or _text(entry, "name") or id_),
+        redact(_text(entry, "description")),
+        _text(entry, "mimeType"),
+        size if isinstance(size, int) and not isinstance(size, bool) else None,
+        _arguments(arguments) if isinstance(arguments, list) else (),
+    )
+
+
+def _arguments(entries: list[Any]) -> tuple[Argument, ...]:
+    asked = [each for each in entries[: MOST_ARGUMENTS + 1] if isinstance(each, Mapping)]
+    named = {_text(each, "name"): each for each in asked if _text(each, "name")}
+    return tuple(
+        Argument(name, _text(each, "description"), each.get("required") is True)
+        for name, each in named.items()
+    )
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    value = entry.get(key)
+    return value if isinstance(value, str) else ""
+
+
+# What is read.
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read: `text` as it is shown, what it is, what a model would get, and the first bytes in it."""
+
+    text: str
+    told: str
+    counted: str
+    attachment: Attachment | None = None
+
+
+def _resource(raw: JsonObject, redact: Redact) -> Read:
+    from inspector.mcp.client.translate import tool_result
+
+    contents = raw.get("contents")
+    if not isinstance(contents, list):
+        raise ProtocolError("resources/read: the answer has no contents")
+    known = [each for each in contents if isinstance(each, Mapping)]
+    blocks: list[JsonObject] = [{"type": "resource", "resource": each} for each in contents]
+    if len(contents) == len(known) == 1 and isinstance(known[0].get("text"), str):
+        blocks = [{"type": "text", "text": known[0]["text"]}]
+    result = tool_result({"content": blocks})
+    size = sum(len(_text(each, "text").encode("utf-8", "replace")) for each in known)
+    size += sum(each.size for each in result.attachments)
+    mime = ", ".join(dict.fromkeys(_text(each, "mimeType") or "no type" for each in known))
+    attachment = next(iter(result.attachments), None)
+    return Read(redact(result.text), f"{mime}   {size_text(size)}", result.text, attachment)
+
+
+def _messages(raw: JsonObject, redact: Redact) -> Read:
+    from inspector.mcp.client.translate import tool_result
+
+    messages = raw.get("messages")
+    if not isinstance(messages, list):
+        raise ProtocolError("prompts/get: the answer has no messages")
+    known = [each if isinstance(each, Mapping) else {"content": each} for each in messages]
+    results = [(_text(each, "role") or "no role", tool_result(each)) for each in known]
+    shown = "\n\n".join(f"{role}:\n{result.text}" for role, result in results)
+    attachment = next((one for _, result in results for one in result.attachments), None)
+    counted = "\n".join(result.text for _, result in results)
+    return Read(redact(shown), count(len(known), "message"), counted, attachment)
+
+
+# Seconds that a proposal may take while somebody types.
+_PROMPT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The resources and prompts of a connected server. `seconds` is how long each answer may take.
+
+    What is read is `redact`ed: it may repeat what the server was started with.
+    """
+
+    link: ServerLink
+    seconds: float
+    redact: Redact = field(default=lambda text: text)
+
+    def changes(self, kind: Kind) -> int:
+        """How often the server has said that a list changed."""
+        return self.link.news().get(CHANGED[kind], 0)
+
+    async def listed(self, kind: Kind, progress: Callable[[int], None] = ignored) -> Offered:
+        """List all pages, up to `MOST_LISTED` entries; `progress` gets their number after each page."""
+        found = _Found(self.redact)
+        for method, name, key in _LISTS[kind]:
+            try:
+                await self._pages(found, method, name, key, progress)
+            except ToolsightError as error:
+                # A server need not have templates.
+                if not (name == "resourceTemplates" and "-32601" in error.message):
+                    found.troubles.append(error.message)
+        return found.told()
+
+    async def _pages(
+        self, found: _Found, method: str, name: str, key: str, progress: Callable[[int], None]
+    ) -> None:
+        cursors: set[str] = set()
+        params: dict[str, Any] = {}
+        for _ in range(_MOST_PAGES):
+            page = await self.link.request(method, params, timeout=self.seconds)
+            await asyncio.to_thread(found.take, page.get(name), name, key)
+            progress(len(found.offers))
+            cursor = page.get("nextCursor")
+            if not isinstance(cursor, str):
+                return
+            if found.is_full or cursor in cursors:
+                break
+            cursors.add(cursor)
+            params = {"cursor": cursor}
+        why = f"at most {MOST_LISTED:,} are shown" if found.is_full else "its pages never end"
+        found.troubles.append(f"{method} has more pages: {why}")
+
+    async def read(self, uri: str) -> Read:
+        """Read a resource. Raises ToolsightError."""
+        raw = await self.link.request("resources/read", {"uri": uri}, timeout=self.seconds)
+        return await asyncio.to_thread(_resource, raw, self.redact)
+
+    async def prompt(self, name: str, arguments: Mapping[str, str]) -> Read:
+        """Fill in a prompt. Raises ToolsightError."""
+        params = {"name": name, "arguments": dict(arguments)}
+        raw = await self.link.request("prompts/get", params, timeout=self.seconds)
+        return await asyncio.to_thread(_messages, raw, self.redact)
+
+    async def proposals(
+        self, offer: Offer, argument: str, value: str, others: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """What the server proposes for an argument that begins with `value`. Raises ToolsightError."""
+        ref = {"type": "ref/prompt", "name": offer.id}
+        if not offer.is_prompt:
+            ref = {"type": "ref/resource", "uri": offer.id}
+        params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": value}}
+        if others:
+            params["context"] = {"arguments": dict(others)}
+        timeout = min(self.seconds, _PROMPT)
+        raw = await self.link.request("completion/complete", params, timeout=timeout)
+        completion = raw.get("completion")
+        values = completion.get("values") if isinstance(completion, Mapping) else None
+        return tuple(each for each in values if isinstance(each, str)) if isinstance(values, list) else ()
+
+    async def subscribe(self, uri: str, *, wanted: bool = True) -> None:
+        """Be told of updates of a resource, or no longer. Raises ToolsightError."""
+        await self.link.subscribe(uri, wanted=wanted, timeout=self.seconds)
