@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 
+from inspector.app.pages.tools.server_panel import VIEWS
 from inspector.app.pages.tools.server_reading import ReadingPanel, offer_heading, offer_row
 from inspector.core.error import ProtocolError
 from inspector.core.server import ServerInfo
@@ -91,12 +92,12 @@ async def test_a_server_has_the_views_that_it_declares_and_their_counts() -> Non
     servers["plain"] = MemoryServer([Tool("plain", "go", "Go.")])
     async with tools_page("library", servers=servers) as (pilot, _):
         await until(pilot, lambda: strip(pilot).counts == {"resources": "3", "prompts": "2"})
-        assert strip(pilot).views == ("about", "resources", "prompts", "stderr", "wire")
+        assert strip(pilot).views == ("about", "resources", "prompts", *VIEWS[1:])
         await says(pilot, "resources 3  prompts 2")
         await choose(pilot, "prompts")
         pilot.app.screen._select("server plain")  # type: ignore[attr-defined]
     async with tools_page("plain", servers=servers) as (pilot, _):
-        assert strip(pilot).views == ("about", "stderr", "wire")
+        assert strip(pilot).views == VIEWS
 
 
 async def test_a_resource_is_read_and_esc_leads_back_to_the_list() -> None:

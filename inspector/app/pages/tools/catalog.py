@@ -56,7 +56,7 @@ class ToolsScreen(ListPage, ToolKeys):
         "P on a server pings it; esc cancels.",
         "m lists the messages of a method only; enter shows a request with its answer, from either of them.",
         "resources and prompts: enter reads one, or asks what it takes; ↓ fills in what the server proposes.",
-        "u follows a resource: you are told of its updates. r reads it again, x saves it, esc shows the list.",
+        "u follows a resource: you are told of updates. r reads it again, x saves it, esc shows the list.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
         "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
         "ctrl+t changes between fields and JSON; ctrl+↑ and ctrl+↓ fill in earlier calls of the tool.",
