@@ -306,10 +306,12 @@ def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[st
 
 
 def _says_the_same(text: str, structured: JsonObject) -> bool:
+    """Whether a text is the structured content as JSON, or one of its values: many servers only wrap it."""
     try:
-        return bool(json.loads(text) == structured)
+        said = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        said = text
+    return said == structured or said in structured.values() or text in structured.values()
 
 
 def _size(limit: ResultLimit, text: str, tokens: Callable[[str], int]) -> int:

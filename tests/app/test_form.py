@@ -129,6 +129,17 @@ def test_arguments_that_the_fields_cannot_hold_are_known(arguments: dict[str, An
     assert CallForm.of(NESTED, arguments).holds(arguments) is fits
 
 
+def test_what_is_typed_as_json_is_shown_in_its_shape() -> None:
+    entity = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {}}},
+    }
+    lists = {"type": "array", "items": {"$ref": "#/$defs/entity"}, "description": "What to add."}
+    schema = {"type": "object", "properties": {"entities": lists, "any": {}}, "$defs": {"entity": entity}}
+    shown = [field.description for field in form_fields(schema)]
+    assert shown == ['What to add.   [{"name": string, "tags": [any]}]', ""]
+
+
 def test_a_schema_of_very_many_parts_has_one_field_for_each_parameter() -> None:
     part = {"type": "object", "properties": {str(number): {} for number in range(60)}}
     wide = {"type": "object", "properties": {str(number): part for number in range(60)}}

@@ -208,6 +208,8 @@ def test_structured_content_replaces_a_text_that_says_something_else_but_not_tha
     both = ToolResult("Sunny.", structured={"sky": "sunny"})
     assert set(_kept(both)) == {"Claude Code", "opencode"}
     assert _kept(replace(both, is_error=True)) == {}
+    for text, structured in (("Sunny.", {"content": "Sunny."}), ("[1]", {"rows": [1]}), ("7", {"text": "7"})):
+        assert _kept(ToolResult(text, structured=structured)) == {}
 
 
 def test_an_image_is_lost_where_images_are_left_out() -> None:

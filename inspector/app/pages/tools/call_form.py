@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from inspector.schema.json_value import JsonObject
+from inspector.schema.reading import type_text, types_of
 from inspector.schema.schema import SchemaField, fields, resolve
 from widgets import NOTHING, Field
 from widgets.typed_value import Kind
@@ -19,6 +20,7 @@ _KINDS: Mapping[str, Kind] = {
 _DEFINITIONS = ("$defs", "definitions")
 # What is nested more deeply is typed as JSON, and so are all objects if the form would have more fields.
 _DEEPEST, _MOST = 3, 200
+_SHOWN = 8
 Path = tuple[str, ...]
 
 
@@ -101,9 +103,23 @@ def _field(parameter: SchemaField, root: JsonObject) -> Field:
     choices = parameter.choices
     if parameter.type == "array":
         kind, choices = _list_kind(parameter.schema.get("items"), root)
-    field = Field(parameter.name, kind, parameter.required, parameter.description, choices=choices)
+    shown = _shape(parameter.schema, root) if kind == "json" else ""
+    about = "   ".join(filter(None, (parameter.description, shown if '"' in shown else "")))
+    field = Field(parameter.name, kind, parameter.required, about, choices=choices)
     value = parameter.default
     return replace(field, default=value) if value is not None and _fits(field, value) else field
+
+
+def _shape(schema: object, root: JsonObject, depth: int = _DEEPEST) -> str:
+    """What a value that is typed as JSON looks like: `[{"name": string}]`."""
+    known = resolve(schema, root) if isinstance(schema, Mapping) else {}
+    if depth and known.get("type") == "array":
+        return f"[{_shape(known.get('items'), root, depth - 1)}]"
+    parts = fields(known) if depth else ()
+    if parts:
+        inner = (f'"{part.name}": {_shape(part.schema, root, depth - 1)}' for part in parts[:_SHOWN])
+        return f"{{{', '.join(inner)}{', …' if len(parts) > _SHOWN else ''}}}"
+    return type_text(types_of(known))
 
 
 def _list_kind(items: object, root: JsonObject) -> tuple[Kind, tuple[object, ...]]:
