@@ -137,7 +137,7 @@ def test_what_is_typed_as_json_is_shown_in_its_shape() -> None:
     lists = {"type": "array", "items": {"$ref": "#/$defs/entity"}, "description": "What to add."}
     schema = {"type": "object", "properties": {"entities": lists, "any": {}}, "$defs": {"entity": entity}}
     shown = [field.description for field in form_fields(schema)]
-    assert shown == ['What to add.   [{"name": string, "tags": [any]}]', ""]
+    assert shown == ['What to add.   [{"name": string, "tags": [any]}]', 'Any JSON: true, 7, "text".']
 
 
 def test_a_schema_of_very_many_parts_has_one_field_for_each_parameter() -> None:

@@ -21,6 +21,7 @@ _DEFINITIONS = ("$defs", "definitions")
 # What is nested more deeply is typed as JSON, and so are all objects if the form would have more fields.
 _DEEPEST, _MOST = 3, 200
 _SHOWN = 8
+_ANY = 'Any JSON: true, 7, "text".'
 Path = tuple[str, ...]
 
 
@@ -104,7 +105,8 @@ def _field(parameter: SchemaField, root: JsonObject) -> Field:
     if parameter.type == "array":
         kind, choices = _list_kind(parameter.schema.get("items"), root)
     shown = _shape(parameter.schema, root) if kind == "json" else ""
-    about = "   ".join(filter(None, (parameter.description, shown if '"' in shown else "")))
+    shape = shown if '"' in shown else _ANY if shown and parameter.type == "any" else ""
+    about = "   ".join(filter(None, (parameter.description, shape)))
     field = Field(parameter.name, kind, parameter.required, about, choices=choices)
     value = parameter.default
     return replace(field, default=value) if value is not None and _fits(field, value) else field
