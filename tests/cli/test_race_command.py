@@ -103,6 +103,7 @@ def test_on_a_terminal_the_race_is_drawn_to_its_end(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector.cli.race._is_terminal", lambda: True)
+    monkeypatch.setattr("inspector.cli.race.SECONDS_A_CALL", 0.01)
     printed = toolsight("race", file(FORECAST))
     assert printed.exit_code == 0, printed.stderr
     assert len(labs.opened) == 2
