@@ -192,7 +192,7 @@ def commands(world: World) -> Iterator[Sequence[str]]:
     yield "sessions", "import", str(world.given / "transcript.jsonl")
     for form in ((), ("--json",)):
         yield "sessions", *form
-        for reading in ("show", "agents", "metrics", "unmet"):
+        for reading in ("show", "agents", "metrics"):
             yield "sessions", reading, *form
         yield "sessions", "show", "--as", "events", *form
         yield "doctor", "breakers", *form

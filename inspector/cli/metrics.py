@@ -1,33 +1,30 @@
-"""`toolsight sessions metrics` and `unmet`: what was searched and called, how fast, and what failed."""
+"""`toolsight sessions metrics`: what was searched and called, how fast, and what failed."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import wraps
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import click
 
 from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.options import Options, as_json, database
 from inspector.cli.table import Progress, is_json, show
-from inspector.clients.miss import Backlog, BacklogGroups, unused
+from inspector.clients.miss import Backlog
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record
-from inspector.core.number import count
 from inspector.core.ports import EventStore, SessionSummary, SystemClock
 from inspector.core.redaction import clean, open_private
 from inspector.core.report import Table, selected
 from inspector.core.text import closest
-from inspector.core.turns import ACTS, turns
+from inspector.core.turns import turns
 from inspector.measure.telemetry.discovery import OWN, RoutingLog
 from inspector.measure.telemetry.gathering import KINDS, RULES, Telemetry
-from inspector.measure.telemetry.section import MOST, backlog_table, overview, sections
+from inspector.measure.telemetry.section import MOST, overview, sections
 
-F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -66,42 +63,6 @@ def since(text: str, now: float) -> float:
             hint="Use a date such as 2026-11-01 (UTC), or an age such as 7d or 12h.",
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-_OPTIONS = (
-    click.argument("sessions", nargs=-1, metavar="[SESSION]..."),
-    click.option(
-        "--since",
-        "after",
-        default="",
-        callback=_since,
-        metavar="TIME",
-        help="Only sessions active since a date (2026-11-01, UTC) or within a period (7d, 12h).",
-    ),
-    click.option(
-        "--agent",
-        default="",
-        metavar="NAME",
-        help=f"Only this agent's sessions; {OWN} means those recorded here.",
-    ),
-    database,
-)
-
-
-def choosing(function: F) -> F:
-    """Add the options that choose sessions; the command receives them as `chosen`."""
-
-    @wraps(function)
-    def command(
-        sessions: tuple[str, ...], after: float, agent: str, database: Path | None, **rest: Any
-    ) -> Any:
-        store = open_store(Options(database=database))
-        return function(chosen=_chosen(store, sessions, after, agent), **rest)
-
-    decorated: Any = command
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
 
 
 def _chosen(store: EventStore, named: Sequence[str], after: float, agent: str) -> Chosen:
@@ -197,7 +158,21 @@ _NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight de
 
 
 @click.command()
-@choosing
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.option(
+    "--since",
+    "after",
+    default="",
+    callback=_since,
+    metavar="TIME",
+    help="Only sessions active since a date (2026-11-01, UTC) or within a period (7d, 12h).",
+)
+@click.option(
+    "--agent",
+    default="",
+    metavar="NAME",
+    help=f"Only this agent's sessions; {OWN} means those recorded here.",
+)
 @click.option(
     "--most",
     type=click.IntRange(min=1),
@@ -210,15 +185,26 @@ _NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight de
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write every routing decision to this file (JSON lines; Tool Attention, section 5.7).",
 )
+@database
 @as_json
-def metrics(chosen: Chosen, most: int, decisions: Path | None) -> None:
+def metrics(
+    sessions: tuple[str, ...],
+    after: float,
+    agent: str,
+    most: int,
+    decisions: Path | None,
+    database: Path | None,
+) -> None:
     """Summarize sessions: searches, latency, failures, tokens.
 
-    By default, covers all sessions, recorded here and imported. Shares have 95 % intervals.
+    By default, covers all sessions, recorded here and imported. Shares have 95 % intervals. The backlog lists
+    unmet requests: searches that found nothing, or that were followed by another search or by the end of the
+    turn before any tool they found was called. Searches with words in common count as one.
 
     \b
     toolsight sessions metrics --since 7d
     """
+    chosen = _chosen(open_store(Options(database=database)), sessions, after, agent)
     gathered, log = Telemetry(), RoutingLog()
     with _opened(decisions) if decisions is not None else nullcontext() as file:
         for turn in turns(chosen.records(KINDS)):
@@ -256,42 +242,3 @@ def _opened(path: Path) -> IO[str]:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}", hint="Choose another file."
         ) from error
-
-
-@click.command()
-@choosing
-@click.option(
-    "--most",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Maximum number of requests to print.",
-)
-@as_json
-def unmet(chosen: Chosen, most: int) -> None:
-    """List unmet requests: searches that led to no call.
-
-    A search counts if it found nothing, or if the model searched again or the turn ended before any tool it
-    found was called. Searches with words in common count as one request. By default, covers all sessions.
-
-    \b
-    toolsight sessions unmet --since 7d
-    """
-    groups = BacklogGroups()
-    for miss in unused(chosen.records(ACTS)):
-        groups.add(miss)
-    found = groups.groups
-    data = {"sessions": len(chosen.sessions), "backlog": list(map(_group_json, found))}
-    show(data, _unmet(len(chosen.sessions), found, most))
-
-
-def _unmet(sessions: int, found: Sequence[Backlog], most: int) -> Iterator[str | Table]:
-    if not sessions:
-        yield _NOTHING
-    elif not found:
-        yield f"No unmet requests in {count(sessions, 'session')}."
-    else:
-        times = sum(one.count for one in found)
-        told = f"{count(times, 'search', 'searches')} that led to no call"
-        yield f"{told} in {count(sessions, 'session')}, {count(len(found), 'request')}"
-        yield backlog_table(found, most)

@@ -39,7 +39,6 @@ _COMMANDS = {
     "import": "importing:import_sessions",
     "forget": "importing",
     "agents": "agents",
-    "unmet": "metrics",
     "metrics": "metrics",
     "next": "inertia:next_tools",
 }

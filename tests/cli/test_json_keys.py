@@ -57,7 +57,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sessions": ("sessions",),
     "sessions-show": ("sessions", "show", SESSION),
     "sessions-events": ("sessions", "show", SESSION, "--as", "events"),
-    "sessions-unmet": ("sessions", "unmet"),
     "sessions-metrics": ("sessions", "metrics"),
     "sessions-next": ("sessions", "next"),
     "scenario": ("scenario",),
