@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from widgets.schema_form import NOTHING, Field, SchemaForm
     from widgets.schema_tree import SchemaTree
     from widgets.terminal_text import cover_with, visible
-    from widgets.text import highlight, link, middle, plain, safe, shorten, shortened
+    from widgets.text import link, middle, plain, safe, shorten, shortened
     from widgets.text_view import TextView
     from widgets.view_strip import StillText, ViewStrip
 
@@ -34,7 +34,7 @@ _MODULES = {
     "schema_form": ("NOTHING", "Field", "SchemaForm"),
     "schema_tree": ("SchemaTree",),
     "terminal_text": ("cover_with", "visible"),
-    "text": ("highlight", "link", "middle", "plain", "safe", "shorten", "shortened"),
+    "text": ("link", "middle", "plain", "safe", "shorten", "shortened"),
     "text_view": ("TextView",),
     "view_strip": ("StillText", "ViewStrip"),
 }
@@ -68,7 +68,6 @@ __all__ = [
     "Tone",
     "ViewStrip",
     "cover_with",
-    "highlight",
     "legend",
     "link",
     "middle",

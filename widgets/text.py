@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
@@ -198,16 +197,6 @@ def restyled(content: Content, kept: str) -> Content:
         return Content(kept)
     end = content[len(text) - len(after) :] if after else Content("")
     return Content("").join([content[: len(before)], Content(ELLIPSIS), end])
-
-
-def highlight(text: str, needle: str, *, style: str = "bold underline") -> Content:
-    """Return `text` with every word of `needle` marked, ignoring case."""
-    content = plain(text)
-    words = sorted({visible(word) for word in needle.split()}, key=len, reverse=True)
-    if not words:
-        return content
-    pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
-    return content.add_spans([Span(*match.span(), style) for match in pattern.finditer(content.plain)])
 
 
 def matcher(query: str) -> Callable[[str], bool]:

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
-from widgets import Hanging, highlight, middle, plain, safe, shortened, visible
+from widgets import Hanging, middle, plain, safe, shortened, visible
 
 ANY_TEXT = st.text(st.characters())
 
@@ -81,12 +81,6 @@ def test_content_keeps_its_styles_on_the_same_letters(text: str) -> None:
 def test_markup_in_text_stays_text() -> None:
     assert plain("[@click=app.quit()]x[/]").plain == "[@click=app.quit()]x[/]"
     assert plain("[b]x[/b]").spans == []
-
-
-def test_every_word_of_the_needle_is_marked() -> None:
-    content = highlight("List late Orders [late]", "LATE orders")
-    marked = [content.plain[span.start : span.end] for span in content.spans]
-    assert marked == ["late", "Orders", "late"]
 
 
 def test_a_megabyte_is_fast() -> None:
