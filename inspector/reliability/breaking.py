@@ -6,14 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from inspector.core.error import BreakerState, CircuitOpen, ConfigError, FailureKind, StoreError
+from inspector.core.error import BreakerState, CircuitOpen, FailureKind, StoreError
 from inspector.core.events import BreakerChanged, Failed
 from inspector.core.number import duration
 from inspector.core.ports import Clock
 from inspector.core.server import ServerSpec
 from inspector.core.settings import BreakerSettings
 from inspector.core.stream import Session
-from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.reliability.breaker import (
     Breaker,
@@ -23,7 +22,6 @@ from inspector.reliability.breaker import (
     answered,
     failed,
     released,
-    reset,
 )
 from inspector.search.retrieval import Live
 from inspector.store.codec import decode_value, encode_value
@@ -199,16 +197,6 @@ class Breakers:
         self.tell((subject,))
         raise refusal
 
-    def reset(self, name: str) -> None:
-        """Close the breaker of a server or tool by hand.
-
-        It is told even of one that was closed: what it had counted is gone. Raises ConfigError for any other
-        name, and StoreError.
-        """
-        subject, now = self._named(name), self.clock.now()
-        before, after = self._update(subject, lambda one: reset(one, now))
-        self._emit(subject, before.state, after)
-
     @property
     def _rules(self) -> BreakerSettings:
         return self.live.settings.breaker
@@ -222,16 +210,6 @@ class Breakers:
         if spec is None or not self.is_on:
             return ()
         return (Subject(spec), Subject(spec, tool)) if tool else (Subject(spec),)
-
-    def _named(self, name: str) -> Subject:
-        state = self.session.state
-        tool = state.known(name)
-        spec = self._spec(tool.server if tool is not None else name)
-        if spec is not None:
-            return Subject(spec, name if tool is not None else "")
-        known = [*(one.name for one in self.live.configuration.servers), *state.tools, *state.held]
-        near = ", ".join(closest(name, known)) or ", ".join(known[:5])
-        raise ConfigError(f"there is no server or tool '{name}'", hint=f"Known: {near}.")
 
     def _admit(self, *subjects: Subject) -> Permits:
         permits: Permits = ()

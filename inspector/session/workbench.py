@@ -99,10 +99,6 @@ class Workbench(RunningSession):
         if server in self.state.servers and (server in self.state.trusted_servers) is not trusted:
             self._session.emit(TrustChanged(server, trusted))
 
-    def reset_breaker(self, name: str) -> None:
-        """Close the circuit breaker of a server or tool, in every session. Raises ConfigError."""
-        self._parts.breakers.reset(name)
-
     def search(self, request: SearchRequest) -> SearchReport:
         """Search on behalf of the user: all scores, nothing loaded."""
         self._connections.catch_up()

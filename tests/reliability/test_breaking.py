@@ -3,11 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pytest
-
 from inspector.core.error import (
     CallTimeout,
-    ConfigError,
     ConnectError,
     StoreError,
     ToolsightError,
@@ -95,33 +92,10 @@ async def test_sessions_share_what_they_learn() -> None:
             assert second.events("reject")[0].reason == "circuit open"
 
 
-async def test_a_person_is_never_refused_and_can_reset_it() -> None:
+async def test_a_person_is_never_refused() -> None:
     async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW, SLOW, FINE), values=ON) as rig:
         await rig.bench.chat("go")
         assert (await rig.bench.call("calc:evaluate", {})).text == "3"
-        rig.bench.reset_breaker("calc")
-        rig.bench.reset_breaker("calc:evaluate")
-        assert states(rig)[-2:] == [("calc", "closed"), ("calc:evaluate", "closed")]
-        assert rig.events("breaker")[-1].why == "reset by hand"
-        with pytest.raises(ConfigError, match="calx"):
-            rig.bench.reset_breaker("calx")
-
-
-async def test_a_reset_by_hand_is_always_told_and_is_no_opening() -> None:
-    values = {**ON, "breaker.min_calls": 3}
-    async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW), values=values) as rig:
-        await rig.bench.chat("go")
-        rig.bench.reset_breaker("calc")
-        (event,) = rig.events("breaker")
-        assert (event.name, event.before, event.after, event.why) == (
-            *("calc", "closed", "closed"),
-            "reset by hand",
-        )
-        # The next failure is the first that counts.
-        rig.model.steps = [calls(EVALUATE)] * 2
-        await rig.bench.chat("go on")
-        assert [name for name, state in states(rig) if state == "open"] == ["calc:evaluate"]
-        assert all(one.opened == (one.name == "calc:evaluate") for one in rig.breakers.every().values())
 
 
 async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> None:

@@ -341,9 +341,6 @@ class Driver:
         )
         self.rig.bench.change_setting(path, value)
 
-    async def breaker(self, data: st.DataObject) -> None:
-        self.rig.bench.reset_breaker(data.draw(st.sampled_from(("crm", "mail:delete"))))
-
     async def install(self, data: st.DataObject) -> None:
         wanted = data.draw(st.sampled_from(("currency", "plugin-crm", "plugin-mail")))
         self.note(self.rig.bench.marketplace.plan(wanted).facts())
@@ -378,7 +375,6 @@ STEPS = (
     Driver.die,
     Driver.change,
     Driver.setting,
-    Driver.breaker,
     Driver.install,
     Driver.uninstall,
     Driver.fill,
