@@ -85,13 +85,12 @@ def attention_sections(
     counter: TokenCounter | Callable[[str], int],
     embedder: Embedder | None,
     progress: Progress = lambda _what, _done, _total: None,
-    stopped: Callable[[], bool] = lambda: False,
     *,
     static: StaticEmbedder | None = None,
     seeds: int | Sequence[int] = (0, 1, 2),
     tasks: int = 500,
 ) -> tuple[Section, ...]:
-    """The sections of the report; none if it was stopped. Raises ModelError.
+    """The sections of the report. Raises ModelError, and what `progress` raises.
 
     `counter` should count as the paper does (cl100k_base). Without an `embedder` nothing can be ranked, and
     the only section is what can be computed from the paper alone.
@@ -100,10 +99,8 @@ def attention_sections(
         return (_unmeasured(),)
     chosen = range(seeds) if isinstance(seeds, int) else seeds
     count = counter if callable(counter) else counter.count
-    found = study(
-        count, embedder, static=static, progress=progress, stopped=stopped, seeds=chosen, tasks=tasks
-    )
-    return sections(found, len(chosen)) if found is not None else ()
+    found = study(count, embedder, static=static, progress=progress, seeds=chosen, tasks=tasks)
+    return sections(found, len(chosen))
 
 
 def study(
@@ -112,29 +109,19 @@ def study(
     *,
     static: StaticEmbedder | None = None,
     progress: Progress,
-    stopped: Callable[[], bool],
     seeds: Sequence[int],
     tasks: int,
     sizes: Sequence[int] = CATALOG_SIZES,
-) -> Study | None:
-    """Measure everything; None where it was stopped. Raises ModelError."""
-    made = bench(
-        count, embedder, static=static, progress=progress, stopped=stopped, seeds=seeds, number=tasks
-    )
-    if made is None:
-        return None
+) -> Study:
+    """Measure everything. Raises ModelError."""
+    made = bench(count, embedder, static=static, progress=progress, seeds=seeds, number=tasks)
     by_name: dict[str, Measured] = {}
     chosen = list(methods(made))
     for number, method in enumerate(chosen):
-        if stopped():
-            return None
         progress(f"tasks run: {method.name}", number, len(chosen))
         by_name[method.name] = made.measured(method)
     progress("thresholds", 0, 0)
     variants, swept = _variants(made), sweep(made)
-    grown = scaled(made, progress, stopped, sizes)
-    if grown is None:
-        return None
     return Study(
         bench=made,
         by_name=by_name,
@@ -142,7 +129,7 @@ def study(
         swept=swept,
         copied=copied(made),
         layouts=_layouts(made),
-        scaled=grown,
+        scaled=scaled(made, progress, sizes),
     )
 
 

@@ -45,17 +45,13 @@ class KnownVectors:
         self,
         texts: Iterable[str],
         progress: Callable[[int, int], None] = lambda _done, _total: None,
-        stopped: Callable[[], bool] = lambda: False,
-    ) -> bool:
-        """Embed the texts that are not known yet; false if it was stopped early. Raises ModelError."""
+    ) -> None:
+        """Embed the texts that are not known yet. Raises ModelError, and what `progress` raises."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         for start in range(0, len(missing), BATCH):
-            if stopped():
-                return False
             batch = missing[start : start + BATCH]
             self._known.update(zip(batch, self._embedder.embed(batch), strict=True))
             progress(start + len(batch), len(missing))
-        return True
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from importlib import import_module
 from inspector.core.error import ConfigError
 from inspector.core.report import Section, real_first
 from inspector.core.text import closest
-from inspector.research.source import Source, Steps, Stopped
+from inspector.research.source import Source, Steps
 
 SEEDS, TASKS = 3, 500
 # The encoding that Tool Attention counts with.
@@ -53,14 +53,11 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
     sections = attention_sections(
         source.counter_like(ATTENTION_ENCODING),
         StoredEmbedder(embedder, source.vectors) if embedder is not None else None,
-        steps.report,
-        steps.stopped,
+        steps,
         static=source.static,
         seeds=SEEDS,
         tasks=TASKS,
     )
-    if steps.stopped():
-        raise Stopped
     return sections if source.embedder is None else _with_requests(sections, source, steps)
 
 

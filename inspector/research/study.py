@@ -195,11 +195,10 @@ def bench(
     *,
     static: StaticEmbedder | None = None,
     progress: Progress,
-    stopped: Callable[[], bool],
     seeds: Sequence[int],
     number: int,
-) -> Bench | None:
-    """Embed and compare everything; None if it was stopped. Raises ModelError."""
+) -> Bench:
+    """Embed and compare everything. Raises ModelError."""
     count = lru_cache(maxsize=None)(counter)
     made = build_testbed(count)
     all_tasks = [task for seed in seeds for task in tasks(made, number, seed)]
@@ -209,8 +208,7 @@ def bench(
     asked = texts(all_tasks)
     known = KnownVectors(embedder)
     everything = [*summaries.values(), *schemas, *passages, *asked]
-    if not known.learn(everything, partial(progress, "texts embedded"), stopped):
-        return None
+    known.learn(everything, partial(progress, "texts embedded"))
     ids, lines = list(summaries), list(summaries.values())
     compared = [*asked, *lines]
     return Bench(
@@ -329,19 +327,16 @@ class Scaled:
 
 def scaled(
     of: Bench,
-    progress: Callable[[str, int, int], None],
-    stopped: Callable[[], bool],
+    progress: Progress,
     sizes: Sequence[int] = CATALOG_SIZES,
-) -> tuple[Scaled, ...] | None:
-    """Measure every method at every size; None if it was stopped. Raises ModelError."""
+) -> tuple[Scaled, ...]:
+    """Measure every method at every size. Raises ModelError."""
     results: list[Scaled] = []
     for size in sizes:
         made = build_testbed(of.count, total=size)
         sample = tasks(made, _TASKS, 0, _SHARES)
         lines = [line_text(tool) for tool in made.tools]
-        report = partial(progress, f"texts embedded for {size} tools")
-        if not of.embedder.learn([*lines, *texts(sample)], report, stopped):
-            return None
+        of.embedder.learn([*lines, *texts(sample)], partial(progress, f"texts embedded for {size} tools"))
         results += [_at(size, method, sample, of.system) for method in _methods(of, made, sample, lines)]
     return tuple(results)
 

@@ -113,7 +113,6 @@ def test_texts_are_embedded_once() -> None:
     known = KnownVectors(Counting())
     assert known.embed(["a", "b", "a"]) == known.embed(["a", "b", "a"])
     assert asked == ["a", "b"]
-    assert not known.learn(["c"], stopped=lambda: True)
 
 
 def test_tools_are_ranked_from_the_closest_and_equals_in_their_order() -> None:
