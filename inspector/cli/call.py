@@ -74,7 +74,7 @@ def call(
     \b
     toolsight call weather:get_forecast city=Oslo days=3 --save oslo --demo
     toolsight call --saved oslo --demo
-    toolsight call get_forecast '{"city": "Oslo", "days": 3}' --print curl --demo
+    toolsight call get_forecast '{"city": "Oslo", "days": 3}' --print json-rpc --demo
     """
     before, words = None, given
     if saved:
