@@ -198,8 +198,7 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "doctor", "breakers", *form
     yield "sessions", "next", "--export"
     yield "sessions", "metrics", "--decisions", str(world.out / "decisions.jsonl")
-    yield "sessions", "show", "--as", "spans", "--output", str(world.out / "spans.jsonl"), "--content"
-    yield "sessions", "show", "--as", "spans", "--output", str(world.out / "bare.jsonl")
+    yield "sessions", "show", "--as", "spans", "--content"
 
 
 def run(world: World, words: Sequence[str]) -> bytes:

@@ -1,11 +1,9 @@
 """`toolsight sessions`: the recorded sessions, and one of them as its timeline, its events or spans."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import wraps
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -61,62 +59,15 @@ def sessions(context: click.Context, /, **values: Any) -> None:
         show(selected(stored, _KEYS), [Table.of(_SESSIONS, stored) if stored else empty])
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True, slots=True)
-class SpanOptions:
-    """Where the spans go, by default to standard output, and whether they hold what was said."""
-
-    file: Path | None = None
-    content: bool = False
-
-
-_OPTIONS = (
-    click.option(
-        "--output",
-        "span_file",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="With --as spans: write them to this file (OTLP, JSON lines).",
-    ),
-    click.option(
-        "--content",
-        "span_content",
-        is_flag=True,
-        help="With --as spans: include messages, queries, arguments and results, redacted.",
-    ),
-)
-
-
-def span_options(function: F) -> F:
-    """Add the options; the command receives them as `spans`."""
-
-    @wraps(function)
-    def command(span_file: Path | None, span_content: bool, **rest: Any) -> Any:
-        return function(spans=SpanOptions(span_file, span_content), **rest)
-
-    decorated: Any = command
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
-
-
-def export(chosen: SpanOptions, session: str, records: Sequence[Record]) -> None:
-    """Export the records, and say how many spans they made. Raises ToolsightError."""
-    from inspector.measure.telemetry.otel import export_lines, write_spans
+def _say_spans(records: Sequence[Record], *, content: bool) -> None:
+    """Print the records as spans, an export a line."""
+    from inspector.measure.telemetry.otel import export_lines
     from inspector.measure.telemetry.trace import spans
 
     # What is recorded is redacted by the rules of its day; what leaves is by those of today, too.
     redacted = (Record(one.session, one.seq, one.at, clean(one.event)) for one in records)
-    made = spans(redacted, content=chosen.content)
-    if chosen.file is None:
-        for line, _ in export_lines(made):
-            say_raw(f"{line}\n")
-        return
-    number, where = write_spans(chosen.file, made), str(chosen.file)
-    held = "with their content" if chosen.content else "without content; add --content to include it"
-    data = {"session": session, "spans": number, "to": where, "content": chosen.content}
-    show(data, [f"exported {count(number, 'span')} of session {session} to {where}, {held}"])
+    for line in export_lines(spans(redacted, content=content)):
+        say_raw(f"{line}\n")
 
 
 # A recorded session's timeline as text: which tools were bound in which model calls, and why.
@@ -241,7 +192,11 @@ _EVENTS = (
     help="Only events of this kind. May be repeated.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Only the newest N events.")
-@span_options
+@click.option(
+    "--content",
+    is_flag=True,
+    help="With --as spans: include messages, queries, arguments and results, redacted.",
+)
 @shared
 @as_json
 def show_session(
@@ -249,7 +204,7 @@ def show_session(
     form: str | None,
     kinds: tuple[str, ...],
     limit: int | None,
-    spans: SpanOptions,
+    content: bool,
     **values: Any,
 ) -> None:
     """Show a session as a timeline, events or spans.
@@ -258,13 +213,13 @@ def show_session(
 
     \b
     toolsight sessions show --kind search --kind evict
-    toolsight sessions show --as spans --output session.jsonl
+    toolsight sessions show --as spans > session.jsonl
     """
-    form = _form(form, asks_events=bool(kinds or limit), asks_spans=spans != SpanOptions())
+    form = _form(form, asks_events=bool(kinds or limit), asks_spans=content)
     store = open_store(owner_options(**values))
     chosen = _chosen(store, session)
     if form == SPANS:
-        export(spans, chosen, store.read(chosen))
+        _say_spans(store.read(chosen), content=content)
     elif form == TIMELINE:
         from inspector.cli.agents import tools_json, tools_shown
 
@@ -282,7 +237,7 @@ def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:
     if asks_events and (asks_spans or form not in (None, EVENTS)):
         raise click.UsageError("--kind and --limit go with --as events")
     if asks_spans and form not in (None, SPANS):
-        raise click.UsageError("--output and --content go with --as spans")
+        raise click.UsageError("--content goes with --as spans")
     return form or (EVENTS if asks_events else SPANS if asks_spans else TIMELINE)
 
 

@@ -52,7 +52,7 @@ def test_what_is_wrong_on_the_command_line_is_exit_code_2(toolsight: Toolsight, 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_told_and_a_closed_pipe_is_not() -> None:
-    command = [sys.executable, "-m", "inspector", "--help"]
+    command = [sys.executable, "-m", "inspector", "--version"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (

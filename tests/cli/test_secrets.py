@@ -41,7 +41,7 @@ def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
         ("registry", "import", "--no-embed", *by_file),
         ("registry", "export", str(world.out / "registry.jsonl")),
         ("sessions", "import", str(world.given / "transcript.jsonl")),
-        ("sessions", "show", "--as", "spans", "--output", str(world.out / "spans.jsonl"), "--content"),
+        ("sessions", "show", "--as", "spans", "--content"),
     ):
         SECRETS.forget()  # Each is a process of its own.
         environment = {**world.environment, "TOOLSIGHT_DB": None, "XDG_STATE_HOME": None}
@@ -50,6 +50,6 @@ def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
         assert done.exit_code in (Exit.DONE, Exit.FAILED), done.stderr
         printed[" ".join(words[:2])] = f"{done.stdout}{done.stderr}".encode()
     files = written(world)
-    assert {"out/registry.jsonl", "out/spans.jsonl", ".local/share/toolsight/toolsight.db"} < files.keys()
+    assert {"out/registry.jsonl", ".local/share/toolsight/toolsight.db"} < files.keys()
     assert found({**printed, **files}) == {what: [] for what in PLANTED}
     assert open_to_others(world) == []

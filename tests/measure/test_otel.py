@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from inspector.clients.importing import Importer
 from inspector.clients.transcript_file.reader import open_transcript
 from inspector.core.budget import TokenParts
-from inspector.core.error import ConfigError, FailureKind
+from inspector.core.error import FailureKind
 from inspector.core.events import (
     CallFinished,
     CallRejected,
@@ -39,7 +39,7 @@ from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequ
 from inspector.measure.telemetry.otel import (
     Span,
     export_json,
-    write_spans,
+    export_lines,
 )
 from inspector.measure.telemetry.trace import spans
 from inspector.store.memory import MemoryStore
@@ -100,7 +100,7 @@ def test_what_is_exported_and_imported_again_has_the_same_tool_calls(
     stream: list[Record], tmp_path: Path
 ) -> None:
     file = tmp_path / "spans.jsonl"
-    write_spans(file, spans(stream, content=True))
+    file.write_text("\n".join(export_lines(spans(stream, content=True))))
     again = imported(file)
     assert calls(again) == calls(stream) != []
     assert [r.kind for r in again if r.kind in ORDER] == [r.kind for r in stream if r.kind in ORDER]
@@ -110,16 +110,8 @@ def test_what_is_exported_and_imported_again_has_the_same_tool_calls(
 
 def test_without_content_the_calls_are_known_and_what_they_said_is_not(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
-    write_spans(file, spans(records(TALK)))
+    file.write_text("\n".join(export_lines(spans(records(TALK)))))
     assert calls(imported(file)) == [("c1", "shop:late", {}, "", False)]
-
-
-def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
-    file = tmp_path / "spans.jsonl"
-    file.write_text("mine")
-    with pytest.raises(ConfigError, match="already exists"):
-        write_spans(file, spans(records(TALK)))
-    assert file.read_text() == "mine"
 
 
 def _with_base64(value: Any) -> Any:

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from inspector import __version__
-from inspector.core.error import ConfigError
 from inspector.core.events import Record
-from inspector.core.redaction import open_private
 
 Value = str | int | float | bool | Sequence[str]
 Attributes = Mapping[str, Value]
@@ -140,28 +137,11 @@ _KINDS = {SpanKind.INTERNAL: 1, SpanKind.CLIENT: 3}
 _ERROR = 2
 
 
-def export_lines(spans: Iterable[Span]) -> Iterator[tuple[str, int]]:
-    """The spans as lines, each one an export of at most `BATCH` of them, and how many it holds."""
+def export_lines(spans: Iterable[Span]) -> Iterator[str]:
+    """The spans as lines, each one an export of at most `BATCH` of them."""
     waiting = iter(spans)
     while batch := list(islice(waiting, BATCH)):
-        yield json.dumps(export_json(batch), separators=(",", ":")), len(batch)
-
-
-def write_spans(path: Path, spans: Iterable[Span]) -> int:
-    """Write the spans to a file that is not there yet, and return how many there are. Raises ConfigError."""
-    written = 0
-    try:
-        with open_private(path, "x", encoding="ascii") as file:
-            for line, size in export_lines(spans):
-                file.write(f"{line}\n")
-                written += size
-    except FileExistsError:
-        raise ConfigError(f"{path} already exists", hint="Choose another file.") from None
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be written: {error.strerror}", hint="Choose another file."
-        ) from error
-    return written
+        yield json.dumps(export_json(batch), separators=(",", ":"))
 
 
 def export_json(spans: Sequence[Span]) -> dict[str, Any]:
