@@ -161,7 +161,6 @@ def _shifted(progress: Callable[[int, int], None], before: int, total: int) -> C
     return lambda done, _size: progress(before + done, total)
 
 
-_MISSES = 5
 _SERVERS = (
     Column("server", lambda one: f"{one.server} (built-in tools)" if one.is_own else one.server, NAME),
     Column("sessions", kind=COUNT),
@@ -196,13 +195,6 @@ def tools_json(tools: Sequence[tuple[str, ToolUse]]) -> list[dict[str, Any]]:
     ]
 
 
-_BACKLOG = (
-    Column("missed", "count", COUNT),
-    Column("sessions", lambda group: len(group.sessions), COUNT),
-    Column("searched for", lambda group: "; ".join(group.queries)),
-)
-
-
 def _report(report: AgentReport) -> Iterator[str | Table]:
     agents = Counter(session.agent for session in report.sessions)
     told = ", ".join(f"{number:,} from {agent}" for agent, number in agents.most_common())
@@ -211,11 +203,8 @@ def _report(report: AgentReport) -> Iterator[str | Table]:
     yield Table.of(_SERVERS, report.servers)
     yield "definitions: summed over all model calls"
     yield from tools_shown(report.tools)
-    yield f"\n{count(report.searches, 'search', 'searches')}, {report.missed:,} missed"
-    if report.backlog:
-        yield Table.of(_BACKLOG, report.backlog[:_MISSES])
-    if len(report.backlog) > _MISSES:
-        yield f"and {len(report.backlog) - _MISSES:,} more; see --json"
+    searches = count(report.searches, "search", "searches")
+    yield f"\n{searches}, {report.missed:,} missed; `toolsight sessions metrics` lists them"
     if report.rewrites:
         yield "\nWhere the prompt cache was lost"
         lost = sorted(report.rewrites.items(), key=lambda pair: -pair[1].tokens)
@@ -259,7 +248,6 @@ def _report_json(report: AgentReport) -> dict[str, Any]:
         "reported": {**selected(report.reported, reported), "dollars": dollars},
         "servers": list(map(_server_json, report.servers)),
         "tools": tools_json(report.tools),
-        "backlog": selected(report.backlog, "count sessions queries"),
         "cache_rewrites": [
             {"cause": str(cause), **selected(total, "count tokens")}
             for cause, total in report.rewrites.items()

@@ -228,7 +228,7 @@ def sent_schema(rule: SchemaRule, schema: JsonObject) -> tuple[dict[str, Any], t
         kept = _with(kept, frozenset(rule.keeps), lost, _DEEPEST)
         changes += [f"schema: {', '.join(lost)} removed"] if lost else []
     if rule.largest and len(compact(kept).encode("utf-8", "surrogatepass")) >= rule.largest:
-        kept = _without_descriptions(kept, _DEEPEST)
+        kept = without_descriptions(kept)
         changes.append("schema: too large, so all parameter descriptions were removed")
     return kept, tuple(changes), ""
 
@@ -240,9 +240,10 @@ def _with(schema: JsonObject, keeps: frozenset[str], lost: dict[str, None], leve
     return _each(kept, lambda one: _with(one, keeps, lost, levels - 1), levels)
 
 
-def _without_descriptions(schema: JsonObject, levels: int) -> dict[str, Any]:
+def without_descriptions(schema: JsonObject, levels: int = _DEEPEST) -> dict[str, Any]:
+    """A schema without its descriptions, down to so many levels. A parameter named `description` stays."""
     kept = {key: value for key, value in schema.items() if key != _DESCRIPTION}
-    return _each(kept, lambda one: _without_descriptions(one, levels - 1), levels)
+    return _each(kept, lambda one: without_descriptions(one, levels - 1), levels)
 
 
 def _each(schema: dict[str, Any], change: Callable[[JsonObject], Any], levels: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.clients.seen import without_descriptions
 from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import AuthRequired, ConfigError, ConnectError, ServerExited
@@ -25,7 +26,6 @@ from inspector.measure.audit.audit import (
     deferring,
     note,
     tool_tokens,
-    without_descriptions,
 )
 from inspector.measure.audit.result import (
     NOT_APPROVED,
@@ -218,14 +218,11 @@ def test_there_are_three_suggestions_the_best_of_each_kind_first() -> None:
 
 def test_a_parameter_called_description_is_no_words() -> None:
     schema = {
-        "title": "T",
-        "properties": {"description": {"type": "string", "description": "d"}, "title": {"enum": ["x"]}},
+        "properties": {"description": {"type": "string", "description": "d"}},
         "anyOf": [{"description": "d", "type": "object"}],
     }
-    assert without_descriptions(schema) == {
-        "properties": {"description": {"type": "string"}, "title": {"enum": ["x"]}},
-        "anyOf": [{"type": "object"}],
-    }
+    bare = {"properties": {"description": {"type": "string"}}, "anyOf": [{"type": "object"}]}
+    assert without_descriptions(schema) == bare
 
 
 def test_a_schema_that_is_nested_too_deeply_is_left_alone() -> None:

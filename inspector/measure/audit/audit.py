@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations
-from typing import Any
 
+from inspector.clients.seen import without_descriptions
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Prices
 from inspector.core.number import count, percent, signed_percent
@@ -19,7 +19,7 @@ from inspector.measure.audit.result import (
     Suggestion,
     ToolAudit,
 )
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import compact
 from inspector.session.setup import Setup, catalog_planner, first_call
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session
 from inspector.tokens.cost import Delivery
@@ -193,7 +193,8 @@ def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
     found = []
     for tool in sorted(tools, key=lambda one: (-meter.tool(one), one.id))[:_DEAREST]:
         cost = meter.cost(tool)
-        inside = _descriptions(tool.input_schema, meter)
+        bare = without_descriptions(tool.input_schema)
+        inside = max(0, meter.text(compact(tool.input_schema)) - meter.text(compact(bare)))
         words = inside + cost.description
         if words:
             text = (
@@ -202,31 +203,6 @@ def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
             )
             found.append(Suggestion(SHORTEN, text, words))
     return found
-
-
-def _descriptions(schema: JsonObject, meter: BudgetMeter) -> int:
-    """Tokens of the descriptions in a schema; 0 if it is nested too deeply to analyze."""
-    try:
-        return max(0, meter.text(compact(schema)) - meter.text(compact(without_descriptions(schema))))
-    except RecursionError:
-        return 0
-
-
-def without_descriptions(schema: JsonObject) -> JsonObject:
-    """A JSON schema without its descriptions. A parameter named `description` stays."""
-    return {
-        key: _bare(value, is_names=key in ("properties", "$defs", "definitions", "patternProperties"))
-        for key, value in schema.items()
-        if not (key in ("description", "title", "$comment") and isinstance(value, str))
-    }
-
-
-def _bare(value: Any, *, is_names: bool = False) -> Any:
-    if isinstance(value, list):
-        return [_bare(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {key: _bare(item) for key, item in value.items()} if is_names else without_descriptions(value)
 
 
 def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
