@@ -22,7 +22,7 @@ from inspector.cli.composition import make_connector, make_workbench, open_memor
 from inspector.cli.configuration import demo_configuration, is_the_demo, read_configuration, with_chosen
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.launch import model_failure
-from inspector.cli.location import fixtures_path, shipped_scenarios
+from inspector.cli.location import fixtures_path, scenario_path, shipped_scenarios
 from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.config.configuration import Configuration
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from inspector.scenario.ground import Ground
     from inspector.scenario.run import ScenarioRun
     from inspector.scenario.scenario import Scenario
-from inspector.cli.location import scenario_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,12 @@
 """Where things are: the database, the configuration, what comes with Toolsight, and the demo's own folder."""
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +20,7 @@ from inspector.core.text import closest
 
 if TYPE_CHECKING:
     pass
-import atexit
-import shutil
-import tempfile
-from contextlib import suppress
-from functools import cache
+
 
 APP = "toolsight"
 

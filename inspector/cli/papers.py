@@ -2,9 +2,10 @@
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import click
 import platformdirs
 
 from inspector import __version__
@@ -21,36 +23,27 @@ from inspector.cli import composition, lab, location
 from inspector.cli.composition import PLANNER, counter_for, read_catalogs
 from inspector.cli.configuration import DATABASE_URL, demo_configuration
 from inspector.cli.launch import headless
-from inspector.cli.options import Options
-from inspector.cli.run import run
-from inspector.cli.table import is_json, say_report, show
+from inspector.cli.options import Options, as_json
+from inspector.cli.run import Exit, run
+from inspector.cli.table import Progress, cancellation, is_json, say, say_json, say_report, show, write_file
 from inspector.config.plugin import Plugin
 from inspector.core.error import ConfigError
 from inspector.core.fold import fold
 from inspector.core.ports import Clock, SystemClock, TokenCounter
-from inspector.core.report import Column, Table, selected
+from inspector.core.report import Column, Report, Section, Table, markdown, selected
 from inspector.mcp.tool_file import read_definitions
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
+from inspector.research.published import report
+from inspector.research.run import CHAPTERS, Chapter, chapters, make
+from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Source, Steps, Stopped
 from inspector.scenario.scenario import load_scenario
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry
 from inspector.store.server_memory import SqliteVectors
 
 if TYPE_CHECKING:
     from inspector.search.semantics import Semantics
-import sys
-from contextlib import suppress
 
-import click
-
-from inspector.cli.options import as_json
-from inspector.cli.run import Exit
-from inspector.cli.table import Progress, cancellation, say, say_json, write_file
-from inspector.core.report import Report, Section, markdown
-from inspector.research.published import report
-from inspector.research.run import CHAPTERS, Chapter, chapters, make
-from inspector.research.source import Source, Stopped
 
 # A model whose tokens are counted with the encoding.
 _COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}

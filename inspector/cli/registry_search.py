@@ -1,40 +1,33 @@
 """What the registry has: its tools, the versions of one, and the nearest to a query, here and elsewhere."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from inspector.cli.configuration import load_policy
-from inspector.cli.table import is_json, show
-from inspector.core.access import EVERYTHING, Sight
-from inspector.core.error import ConfigError
-from inspector.core.report import NAME, NUMBER, TIME, TWO, Column, Table, selected
-from inspector.core.settings import FederationSettings
-from inspector.registry.federation import Federation, Member, is_address, load_peers
-from inspector.search.ports import Peer
-
-if TYPE_CHECKING:
-    from inspector.search.ports import SearchableRegistry
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from inspector.cli.composition import open_health
-from inspector.cli.configuration import open_registry
+from inspector.cli.configuration import load_policy, open_registry
 from inspector.cli.options import Options, as_json
 from inspector.cli.registry import chosen, registry_options, require_embedder, sight_of
-from inspector.cli.table import say
+from inspector.cli.table import is_json, say, show
 from inspector.config.setting import anchored, with_values
+from inspector.core.access import EVERYTHING, Sight
 from inspector.core.definition import definition_changes
+from inspector.core.error import ConfigError
 from inspector.core.number import count, shown_moment
-from inspector.core.settings import Settings
+from inspector.core.report import NAME, NUMBER, TIME, TWO, Column, Table, selected
+from inspector.core.settings import FederationSettings, Settings
 from inspector.core.text import closest, first_sentence, shortened
+from inspector.registry.federation import Federation, Member, is_address, load_peers
 from inspector.registry.health import Health
-from inspector.search.ports import Federated, RegisteredTool, ToolRegistry
+from inspector.search.ports import Federated, Peer, RegisteredTool, ToolRegistry
 from inspector.search.registry_tier import nearest_in, search_registry
+
+if TYPE_CHECKING:
+    from inspector.search.ports import SearchableRegistry
 
 
 def open_federation(settings: FederationSettings) -> Federation:
