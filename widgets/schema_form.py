@@ -140,7 +140,7 @@ class FieldRow(Vertical):
         return f"{kind}, required" if self.field.required else kind
 
     def _make_input(self) -> Widget:
-        if self.field.kind in ("json", "lines"):
+        if self.field.kind in ("json", "lines", "text"):
             return TextArea(show_line_numbers=False, tab_behavior="focus")
         shown = self.field.shown_options
         if self.field.kind == "many":
@@ -201,8 +201,8 @@ class FieldRow(Vertical):
             ]
             widget.value = matches[0] if matches else Select.NULL
         elif isinstance(widget, TextArea):
-            is_lines = self.field.kind == "lines"
-            widget.text = written_lines(value) if is_lines else json.dumps(value, indent=2, default=str)
+            as_text = {"lines": written_lines, "text": _written}.get(self.field.kind)
+            widget.text = as_text(value) if as_text else json.dumps(value, indent=2, default=str)
         else:
             widget.value = visible(_written(value), newlines=False)
             self._written = (widget.value, value) if isinstance(value, str) else None

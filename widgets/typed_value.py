@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-Kind = Literal["string", "integer", "number", "boolean", "enum", "many", "lines", "json"]
+Kind = Literal["string", "integer", "number", "boolean", "enum", "many", "lines", "text", "json"]
 
 
 class InvalidValue(ValueError):

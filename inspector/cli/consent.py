@@ -35,6 +35,7 @@ from inspector.mcp.elicitation import (
     form_warnings,
     impersonation,
 )
+from inspector.mcp.sampling import ANSWER, LONGEST_PROMPT, SamplingRequest, sampling_note
 from widgets import visible
 from widgets.typed_value import InvalidValue, Kind, parse
 
@@ -125,14 +126,19 @@ class TerminalElicitor:
 
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
         """See `Elicitor`."""
+        is_sampling = isinstance(request, SamplingRequest)
         wants = "fill in a form" if isinstance(request, FormRequest) else "open a link"
+        wants = "answer in place of a model" if is_sampling else wants
         server = _short(request.server)
         if not sys.stdin.isatty():
             say(f"declined: the server {server} asks you to {wants}, but there is no terminal", err=True)
             return ElicitationAnswer(Action.DECLINE, why="there is no terminal")
         say(f"The server {server} asks you to {wants}:", err=True)
-        say(f"  {visible(request.message, limit=LONGEST_MESSAGE)}", err=True)
+        limit = LONGEST_PROMPT if is_sampling else LONGEST_MESSAGE
+        say(f"  {visible(request.message, limit=limit)}", err=True)
         with interruptible():
+            if isinstance(request, SamplingRequest):
+                return _sampled(request)
             return _filled_in(request) if isinstance(request, FormRequest) else _visited(request)
 
 
@@ -147,6 +153,19 @@ def _filled_in(request: FormRequest) -> ElicitationAnswer:
         return refusal
     given = ((field.name, _asked(field)) for field in fields)
     return ElicitationAnswer(Action.ACCEPT, {name: value for name, value in given if value is not None})
+
+
+def _sampled(request: SamplingRequest) -> ElicitationAnswer:
+    say(f"  {sampling_note(request)}", err=True)
+    for warning in form_warnings(request, ()):
+        say(f"  ! {_short(warning)}", err=True)
+    who = ["answer", "model", "decline"] if request.model else ["answer", "decline"]
+    if request.model:
+        say(f"  model: {_short(request.model)} answers", err=True)
+    chosen = click.prompt("What now?", type=click.Choice(who), default="decline", err=True)
+    if chosen == "answer":
+        return ElicitationAnswer(Action.ACCEPT, {ANSWER: click.prompt("  Your answer", err=True)})
+    return ElicitationAnswer(Action.ACCEPT) if chosen == "model" else DECLINED
 
 
 def _visited(request: LinkRequest) -> ElicitationAnswer:

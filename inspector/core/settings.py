@@ -519,7 +519,8 @@ class ClientCapabilities:
     forms: bool = knob(True, "declare that servers may ask you to fill in a form (elicitation)")
     links: bool = knob(True, "declare that servers may ask you to visit an address (elicitation by URL)")
     sampling: bool = knob(
-        False, "declare that servers may ask the model for an answer; every such request is still refused"
+        False,
+        "declare that servers may ask for a model's answer (sampling); you answer, or let the model",
     )
     name: str = knob("", "the client name to declare instead of Toolsight's own")
     version: str = knob("", "the client version to declare; if `name` is set, the version of that client")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from inspector.core.error import ClientRefusal, ServerExited
@@ -33,6 +34,7 @@ from inspector.mcp.elicitation import (
     without_secrets,
 )
 from inspector.mcp.frame import FrameLog
+from inspector.mcp.sampling import ANSWER, Sampler, SamplingRequest
 from inspector.schema.json_value import JsonObject
 
 CHANGED: Final = {kind: f"notifications/{kind}/list_changed" for kind in ("resources", "prompts")}
@@ -59,10 +61,10 @@ class ClientSide(Protocol):
         """The absolute paths of the folders that the server may know."""
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
-        """Ask the person, and wait as long as the answer takes; cancelled if the server withdraws it."""
+        """Ask the person, and wait as long as the answer takes; cancelled if the server withdraws it.
 
-    def sample(self, message: str) -> None:
-        """Refuse an answer of the model; `message` is what the server would have it read."""
+        Where a model's answer is asked for, it may be the model's after a yes.
+        """
 
     def completed(self, elicitation: str) -> None:
         """Note that what a server wanted at an address is done; ignored if nobody agreed to the visit."""
@@ -227,7 +229,7 @@ def _cut_value(value: Any) -> Any:
 
 # A server that asks more at a time does not wait for answers.
 MAX_WAITING = 3
-NO_SAMPLING = "Toolsight does not let servers use its model"
+NO_MODEL = "there is no model here"
 TOO_MANY = f"a call may ask at most {QUESTIONS_A_CALL} questions"
 NO_CONSENT = "you have not agreed to share a folder with it"
 WITHDRAWN = "a new session began before it was answered"
@@ -248,8 +250,10 @@ class SessionClient(ClientSide):
         folders: Sequence[str],
         elicitor: Elicitor,
         emit: Callable[[], Callable[[Event], None]],
+        sampler: Callable[[], Sampler] | None = None,
     ) -> None:
-        """`emit` gives what records an event in the session that runs."""
+        """`emit` gives what records an event in the session that runs, `sampler` the model of that moment."""
+        self._sampler = sampler
         self._capabilities = capabilities
         self._folders = tuple(folders)
         self._elicitor = elicitor
@@ -278,21 +282,21 @@ class SessionClient(ClientSide):
         return self._folders
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
-        is_form = isinstance(request, FormRequest)
-        record = self._record
+        record, what = self._record, _what(request)
         answer = _asked(record, request)
-        if not (self._capabilities.forms if is_form else self._capabilities.links):
-            raise _refusal("form" if is_form else "link", answer)
-        if request.is_excess:
-            answer("refused", TOO_MANY)
-            raise ClientRefusal(TOO_MANY, was_declared=True)
+        declared = self._capabilities
+        if not {"form": declared.forms, "link": declared.links, "sampling": declared.sampling}[what]:
+            raise _refusal(what, answer)
+        if refusal := TOO_MANY if request.is_excess else self._refuses(request):
+            answer("refused", refusal)
+            raise ClientRefusal(refusal, was_declared=True)
         if len(self._open) >= MAX_WAITING:
             answer(Action.CANCEL, f"{MAX_WAITING} other questions from this server are waiting")
             return ElicitationAnswer(Action.CANCEL)
         task = asyncio.current_task()
         self._open.add(task)
         try:
-            given = await self._elicitor.ask(request)
+            given = await self._given(request)
         except asyncio.CancelledError:
             if task is None or task not in self._withdrawn or task.uncancel():
                 answer(Action.CANCEL, "the question was withdrawn")
@@ -307,13 +311,24 @@ class SessionClient(ClientSide):
         answer(given.action, given.why, _recorded(request, given))
         return given
 
-    def sample(self, message: str) -> None:
-        """Raises ClientRefusal."""
-        answer = self._record.asked("sampling", message)
-        if not self._capabilities.sampling:
-            raise _refusal("sampling", answer)
-        answer("refused", NO_SAMPLING)
-        raise ClientRefusal(NO_SAMPLING, was_declared=True)
+    def _refuses(self, request: ElicitationRequest) -> str:
+        """Why nobody is asked for a model's answer; "" for any other request."""
+        if not isinstance(request, SamplingRequest):
+            return ""
+        return request.refusal or ("" if self._sampler is not None else NO_MODEL)
+
+    async def _given(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """The person's answer, or the model's where the person wants that."""
+        if not isinstance(request, SamplingRequest) or self._sampler is None:
+            return await self._elicitor.ask(request)
+        sampler = self._sampler()
+        model = "" if request.has_media else sampler.model.label
+        request = replace(request, model=model, tokens=sampler.count(request.message))
+        given = await self._elicitor.ask(request)
+        if given.action is not Action.ACCEPT:
+            return given
+        text = (given.content or {}).get(ANSWER)
+        return await sampler.by_model(request) if text is None else sampler.by_person(request, str(text))
 
     def completed(self, elicitation: str) -> None:
         if (record := self._visits.pop(elicitation, None)) is not None:
@@ -342,7 +357,15 @@ def _refusal(what: ServerQuestion, answer: Answer) -> ClientRefusal:
     return ClientRefusal(f"{what}: {_NOT_DECLARED}")
 
 
+def _what(request: ElicitationRequest) -> ServerQuestion:
+    if isinstance(request, SamplingRequest):
+        return "sampling"
+    return "form" if isinstance(request, FormRequest) else "link"
+
+
 def _asked(record: ClientRecord, request: ElicitationRequest) -> Answer:
+    if isinstance(request, SamplingRequest):
+        return record.asked("sampling", request.message)
     if isinstance(request, FormRequest):
         fields = tuple(field.name for field in form_fields(request.schema))
         return record.asked("form", request.message, fields=fields)
@@ -352,6 +375,8 @@ def _asked(record: ClientRecord, request: ElicitationRequest) -> Answer:
 def _recorded(request: ElicitationRequest, answer: ElicitationAnswer) -> JsonObject | None:
     if not isinstance(request, FormRequest) or answer.content is None:
         return None
+    if isinstance(request, SamplingRequest):
+        return answer.content
     fields = form_fields(request.schema)
     given = {field.name: answer.content.get(field.name) for field in fields if field.is_secret}
     # A server may repeat what a person typed all the same.

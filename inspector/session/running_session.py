@@ -25,6 +25,7 @@ from inspector.mcp.frame import Beginning, WireLog
 from inspector.mcp.listing import Shared
 from inspector.mcp.port import SessionClient
 from inspector.mcp.reading import Offers
+from inspector.mcp.sampling import Sampler
 from inspector.registry.acceptance import StoredGrants
 from inspector.registry.library import servers_for
 from inspector.registry.marketplace.marketplace import Marketplace
@@ -316,7 +317,13 @@ class RunningSession:
     def _client_for(self, spec: ServerSpec) -> SessionClient:
         client = declared(self.settings.client, spec)
         folders = self.configuration.folders_for(spec)
-        return SessionClient(spec.name, client, folders, self.ports.elicitor, lambda: self._session.emit)
+        elicitor = self.ports.elicitor
+        return SessionClient(spec.name, client, folders, elicitor, lambda: self._session.emit, self._sampler)
+
+    def _sampler(self) -> Sampler:
+        """The model that may answer a server now."""
+        model, most = self._live.model, self.settings.budget.output_reserve
+        return Sampler(model, self.ports.counter_for(model.name).count, most)
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:
         """What searches the session's tools, reports the progress of its index, and learns of past use.

@@ -35,9 +35,11 @@ from inspector.mcp.elicitation import (
     LinkRequest,
     form_fields,
 )
+from inspector.mcp.sampling import sampling_request
 from inspector.mcp.sign_in.kept import SignIns
 from inspector.mcp.sign_in.person import SignInWay
 from tests.support.app import app_rig, is_up_to_date, seen, toasts, until
+from tests.support.fakes import Step, says
 from tests.support.hostile import with_hostile_text
 from tests.support.mcp_case import serving
 from tests.support.oauth_server import OAuthServer
@@ -65,10 +67,11 @@ LINK = LinkRequest("shop", "Log in first.", "https://login.example/start?x=1")
 
 @asynccontextmanager
 async def asking(
-    request: ElicitationRequest, size: tuple[int, int] = (100, 44)
+    request: ElicitationRequest, *steps: Step, size: tuple[int, int] = (100, 44)
 ) -> AsyncGenerator[tuple[Pilot[None], "asyncio.Task[ElicitationAnswer]"], None]:
     """The app while a server asks."""
-    async with app_rig(size=size, at_home=True) as (pilot, rig):
+    values = {"client.sampling": True}
+    async with app_rig(*steps, size=size, at_home=True, values=values) as (pilot, rig):
         task = asyncio.create_task(rig.servers["shop"].client.elicit(request))
         await until(pilot, lambda: isinstance(pilot.app.screen, FormDialog | LinkDialog))
         yield pilot, task
@@ -134,6 +137,39 @@ async def test_letters_are_for_the_form_only_once_a_field_was_chosen() -> None:
         assert pilot.app.screen_stack[0].query_one("Prompt").value == "late"  # type: ignore[attr-defined]
         await pilot.press("tab", *"late")
         assert pilot.app.screen.query(Input).first().value == "late"
+
+
+PROMPT = sampling_request(
+    "shop",
+    {
+        "systemPrompt": "You sell shoes.",
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Size 42?"}}],
+        "maxTokens": 1_000,
+    },
+    is_excess=False,
+)
+
+
+async def test_a_person_answers_in_place_of_a_model_in_as_many_lines_as_it_takes() -> None:
+    async with asking(PROMPT, size=(80, 24)) as (pilot, task):
+        for text in ("system: You sell shoes.", "user: Size 42?", "at most 1,000 back"):
+            assert text in seen(pilot)
+        await pilot.press("tab", *"In red.", "enter", *"In blue.", "ctrl+r")
+        content = (await task).content
+        assert content is not None
+        assert (content["text"], content["by"]) == ("In red.\nIn blue.", "a person")
+
+
+async def test_a_button_lets_the_named_model_answer_and_esc_declines() -> None:
+    async with asking(PROMPT, says("We have it."), size=(80, 24)) as (pilot, task):
+        assert "let told (a test) answer" in seen(pilot)
+        await pilot.press("shift+tab", "enter")
+        content = (await task).content
+        assert content is not None
+        assert content["text"] == "We have it."
+    async with asking(PROMPT) as (pilot, task):
+        await pilot.press("escape")
+        assert await task == DECLINED
 
 
 async def test_an_address_is_shown_whole_and_nothing_is_opened_by_itself(

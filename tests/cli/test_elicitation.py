@@ -5,6 +5,7 @@ import os
 import pty
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from select import select
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,16 @@ import pytest
 
 from inspector.cli.consent import TerminalElicitor
 from inspector.cli.run import interruptible
-from inspector.mcp.elicitation import CANCELLED, DECLINED, LONGEST_ADDRESS, Action, FormRequest, LinkRequest
+from inspector.mcp.elicitation import (
+    CANCELLED,
+    DECLINED,
+    LONGEST_ADDRESS,
+    Action,
+    ElicitationAnswer,
+    FormRequest,
+    LinkRequest,
+)
+from inspector.mcp.sampling import sampling_request
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 
@@ -31,6 +41,8 @@ SCHEMA = {
 }
 FORM = FormRequest("shop", "Where to?", SCHEMA)
 LINK = LinkRequest("shop", "Log in.", "https://login.example/start")
+_SAID = {"role": "user", "content": {"type": "text", "text": "Say yes"}}
+PROMPT = sampling_request("shop", {"messages": [_SAID], "maxTokens": 5}, is_excess=False)
 
 
 @pytest.fixture
@@ -108,15 +120,32 @@ async def test_an_address_that_is_too_long_to_be_shown_whole_is_not_offered(
     assert "! it is longer than 8,000 characters" in capsys.readouterr().err
 
 
+async def test_on_a_terminal_a_person_or_the_named_model_answers_and_a_decline_is_what_is_offered(
+    typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompt = replace(PROMPT, model="demo/planner", tokens=3)
+    typed += ["answer", "Yes.", "model", ""]
+    answers = [await TerminalElicitor().ask(prompt) for _ in range(3)]
+    assert answers == [
+        ElicitationAnswer(Action.ACCEPT, {"answer": "Yes."}),
+        ElicitationAnswer(Action.ACCEPT),
+        DECLINED,
+    ]
+    said = capsys.readouterr().err
+    for text in ("user: Say yes", "3 tokens; it wants at most 5 back", "model: demo/planner answers"):
+        assert text in said
+
+
+@pytest.mark.parametrize("request_", [FORM, PROMPT])
 async def test_without_a_terminal_the_server_gets_a_no_and_the_person_reads_why(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request_: FormRequest
 ) -> None:
     monkeypatch.setattr(
         "inspector.cli.consent.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: False))
     )
-    answer = await TerminalElicitor().ask(FORM)
+    answer = await TerminalElicitor().ask(request_)
     assert (answer.action, answer.why) == (Action.DECLINE, "there is no terminal")
-    assert "the server shop asks you to fill in a form" in capsys.readouterr().err
+    assert "declined: the server shop asks you to" in capsys.readouterr().err
 
 
 @with_hostile_text
@@ -136,7 +165,11 @@ def test_hostile_text_is_shown_and_not_obeyed(
     evil = text[:2000]
     part = {"type": "string", "title": evil, "description": evil}
     form, link = FormRequest(evil, evil, {"properties": {evil: part}}), LinkRequest(evil, evil, evil)
-    for request in (form, link):
+    said = {"role": evil, "content": {"type": evil, "mimeType": evil}}
+    sampling = sampling_request(
+        evil, {"messages": [said], "systemPrompt": evil, "maxTokens": 1}, is_excess=False
+    )
+    for request in (form, link, replace(sampling, model=evil)):
         asyncio.run(TerminalElicitor().ask(request))
     shown = capsys.readouterr().err + "".join(prompts)
     assert not [letter for letter in dangerous(shown) if letter not in "\n\t"]

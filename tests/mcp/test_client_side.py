@@ -6,13 +6,30 @@ from typing import Any
 import pytest
 
 from inspector.config.configuration import Configuration
-from inspector.core.error import ClientRefusal
+from inspector.core.error import ClientRefusal, ModelError
+from inspector.core.message import UserMessage
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities
-from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
+from inspector.mcp.elicitation import (
+    CANCELLED,
+    DECLINED,
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+)
 from inspector.mcp.port import MAX_WAITING, MOST_RECORDED, NO_CONSENT, Nobody, SessionClient
-from tests.support.fakes import FixedElicitor
+from inspector.mcp.sampling import (
+    LONGEST_PROMPT,
+    NO_TOOLS,
+    TOO_LONG,
+    Sampler,
+    SamplingRequest,
+    sampling_request,
+)
+from tests.support.fakes import FixedElicitor, Step, ToldModel, says
 from tests.support.workbench import connected
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "password": {"type": "string"}}}
@@ -71,14 +88,105 @@ async def test_what_was_not_declared_is_refused_and_nobody_is_asked() -> None:
     assert [event.answer for event in events[1::2]] == ["refused"] * 3
 
 
-@pytest.mark.parametrize("sampling", [True, False])
-def test_no_server_gets_an_answer_of_the_model(sampling: bool) -> None:
-    side, events = client(ClientCapabilities(sampling=sampling))
+def prompt(text: str = "Say yes", **more: Any) -> SamplingRequest:
+    said = {"role": "user", "content": more.pop("content", {"type": "text", "text": text})}
+    return sampling_request("a", {"messages": [said], "maxTokens": 5, **more}, is_excess=False)
+
+
+def sampling_client(elicitor: FixedElicitor, *steps: Step) -> tuple[SessionClient, list[Any], ToldModel]:
+    """A client that declares sampling, with a model that is told what to say; a token is a word."""
+    events, model = list[Any](), ToldModel(*steps)
+    sampler = Sampler(model, lambda text: len(text.split()), 100)
+    side = SessionClient(
+        "a", ClientCapabilities(sampling=True), (), elicitor, lambda: events.append, lambda: sampler
+    )
+    return side, events, model
+
+
+async def test_a_persons_answer_is_recorded_with_its_tokens_and_no_model_is_asked() -> None:
+    elicitor = FixedElicitor(ElicitationAnswer(Action.ACCEPT, {"answer": "Yes, I do."}))
+    side, events, model = sampling_client(elicitor)
+    given = await side.elicit(prompt("Say yes", systemPrompt="Be brief."))
+    assert given.content is not None
+    assert (given.content["text"], given.content["by"]) == ("Yes, I do.", "a person")
+    (asked,) = elicitor.asked
+    assert isinstance(asked, SamplingRequest)
+    assert asked.message == "system: Be brief.\n\nuser: Say yes"
+    assert (asked.model, asked.tokens) == (model.label, 6)
+    assert [event.what for event in events] == ["sampling", "sampling"]
+    assert (events[1].content["input_tokens"], events[1].content["output_tokens"]) == (6, 3)
+    assert model.requests == []
+
+
+async def test_the_model_answers_only_after_a_yes_and_the_record_says_which_one() -> None:
+    side, events, model = sampling_client(FixedElicitor(ElicitationAnswer(Action.ACCEPT)), says("Yes."))
+    given = await side.elicit(prompt(systemPrompt="Be brief."))
+    assert given.content is not None
+    assert (given.content["text"], given.content["by"]) == ("Yes.", model.label)
+    (sent,) = model.requests
+    assert (sent.system, sent.messages, sent.tools, sent.max_output) == (
+        "Be brief.",
+        (UserMessage("Say yes"),),
+        (),
+        5,
+    )
+    assert events[1].content == given.content
+
+
+@pytest.mark.parametrize("answer", [DECLINED, CANCELLED])
+async def test_without_a_yes_no_model_is_asked(answer: ElicitationAnswer) -> None:
+    side, events, model = sampling_client(FixedElicitor(answer), says("Yes."))
+    assert await side.elicit(prompt()) == answer
+    assert (model.requests, events[1].answer) == ([], answer.action)
+
+
+async def test_an_answer_of_the_model_is_no_longer_than_the_settings_allow() -> None:
+    side, _, model = sampling_client(FixedElicitor(ElicitationAnswer(Action.ACCEPT)), says("Yes."))
+    await side.elicit(prompt(maxTokens=10**9))
+    assert model.requests[0].max_output == 100
+
+
+async def test_a_model_that_fails_is_a_decline_that_says_why() -> None:
+    side, events, _ = sampling_client(FixedElicitor(ElicitationAnswer(Action.ACCEPT)), ModelError("no key"))
+    assert (await side.elicit(prompt())).action is Action.DECLINE
+    assert events[1].why.endswith("no key")
+
+
+@pytest.mark.parametrize(
+    ("request_", "why"),
+    [
+        (prompt(tools=[{"name": "x", "inputSchema": {}}]), NO_TOOLS),
+        (prompt("x" * LONGEST_PROMPT), TOO_LONG),
+    ],
+)
+async def test_a_prompt_with_tools_or_too_long_to_be_shown_is_refused_and_nobody_is_asked(
+    request_: SamplingRequest, why: str
+) -> None:
+    elicitor = FixedElicitor(ElicitationAnswer(Action.ACCEPT))
+    side, events, model = sampling_client(elicitor, says("Yes."))
+    with pytest.raises(ClientRefusal):
+        await side.elicit(request_)
+    assert (elicitor.asked, model.requests) == ([], [])
+    assert (events[1].answer, events[1].why) == ("refused", why)
+
+
+async def test_a_prompt_with_an_image_is_offered_to_no_model() -> None:
+    elicitor = FixedElicitor(DECLINED)
+    side, _, _ = sampling_client(elicitor)
+    image = {"type": "image", "mimeType": "image/png", "data": "A" * 4_000}
+    await side.elicit(prompt(content=[image, {"type": "text", "text": "What is it?"}]))
+    (asked,) = elicitor.asked
+    assert isinstance(asked, SamplingRequest)
+    assert (asked.model, asked.message) == ("", "user: [image image/png 3 kB]\nWhat is it?")
+
+
+async def test_where_sampling_is_not_declared_nobody_is_asked_for_an_answer() -> None:
+    elicitor = FixedElicitor(ElicitationAnswer(Action.ACCEPT))
+    side, events = client(elicitor=elicitor)
     with pytest.raises(ClientRefusal) as refusal:
-        side.sample("Say yes")
-    assert refusal.value.was_declared is sampling
-    assert [event.kind for event in events] == ["asked", "answered"]
-    assert events[0].message == "Say yes"
+        await side.elicit(prompt())
+    assert not refusal.value.was_declared
+    assert (elicitor.asked, events[0].message) == ([], "user: Say yes")
 
 
 async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> None:
@@ -123,7 +231,7 @@ async def test_what_a_server_says_at_length_is_recorded_in_short() -> None:
     await side.elicit(FormRequest("a", long, {"properties": {long: {}, "tags": tags}}))
     await side.elicit(LinkRequest("a", long, f"https://a.example/{long}", long))
     with pytest.raises(ClientRefusal):
-        side.sample(long)
+        await side.elicit(prompt(long))
     side.completed(long)
     assert max(len(str(event)) for event in events) < 500_000
     assert max(len(str(event)) for event in events if event.kind != "answered") < 10_000

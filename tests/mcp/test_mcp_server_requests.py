@@ -24,8 +24,9 @@ from inspector.mcp.elicitation import (
     FormRequest,
     LinkRequest,
 )
-from inspector.mcp.port import NO_SAMPLING, TOO_MANY, Elicitor, ServerLink, SessionClient
-from tests.support.fakes import FixedElicitor
+from inspector.mcp.port import TOO_MANY, Elicitor, ServerLink, SessionClient
+from inspector.mcp.sampling import Sampler
+from tests.support.fakes import FixedElicitor, ToldModel
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
 
 pytestmark = pytest.mark.slow
@@ -53,7 +54,12 @@ async def asked_by(
     client = None
     if capabilities is not None:
         client = SessionClient(
-            "asking", capabilities, ("/work",), elicitor or FixedElicitor(YES), lambda: told.append
+            "asking",
+            capabilities,
+            ("/work",),
+            elicitor or FixedElicitor(YES),
+            lambda: told.append,
+            lambda: Sampler(ToldModel(), len, 100),
         )
     connector = McpConnector(folder)
     async with (
@@ -88,10 +94,21 @@ async def test_every_question_is_answered_by_toolsights_own_side(tmp_path: Path,
 
 
 @pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
-async def test_sampling_is_refused_even_where_it_is_declared(tmp_path: Path, era: Era) -> None:
-    async with asked_by(tmp_path, era=era) as link:
+async def test_a_server_gets_a_persons_answer_in_place_of_a_models_or_the_reason_for_none(
+    tmp_path: Path, era: Era
+) -> None:
+    elicitor = FixedElicitor(ElicitationAnswer(Action.ACCEPT, {"answer": "yes"}))
+    async with asked_by(tmp_path, elicitor, era=era) as link:
+        told = await said(link, "sample")
+        assert (told[0] if era is Era.MODERN else told) == {
+            "role": "assistant",
+            "content": {"type": "text", "text": "yes"},
+            "model": "a person",
+            "stopReason": "endTurn",
+        }
+        elicitor.answer = DECLINED
         result = await link.call("sample", {}, timeout=5)
-    assert NO_SAMPLING in result.text
+    assert "the person declined" in result.text
     assert result.is_error is (era is Era.MODERN)
 
 

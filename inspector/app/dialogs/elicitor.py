@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -33,6 +34,7 @@ from inspector.mcp.elicitation import (
     form_warnings,
     impersonation,
 )
+from inspector.mcp.sampling import LONGEST_PROMPT, SamplingRequest, sampling_note
 from inspector.mcp.sign_in.person import open_in_browser, read_answer
 from widgets import (
     NOTHING,
@@ -43,6 +45,7 @@ from widgets import (
     Hanging,
     PlainInput,
     SchemaForm,
+    middle,
     plain,
     visible,
 )
@@ -64,14 +67,17 @@ _OPENS_NOTHING = (
 def title(request: ElicitationRequest) -> str:
     """Which server asks for what."""
     server = visible(request.server, limit=60, newlines=False)
-    wants = "asks you to fill in a form" if isinstance(request, FormRequest) else "asks you to open a link"
-    return f"The server {server} {wants}"
+    wants = "fill in a form" if isinstance(request, FormRequest) else "open a link"
+    wants = "answer in place of a model" if isinstance(request, SamplingRequest) else wants
+    return f"The server {server} asks you to {wants}"
 
 
 def form_body(request: FormRequest, fields: Sequence[FormField]) -> Content:
     """What the server says, and what to know before sending anything."""
     warnings = [plain(f"! {one}", limit=400, newlines=False) for one in form_warnings(request, fields)]
-    lines = [_said(request.message), Content.styled(_NO_SECRETS, MUTED)]
+    note = sampling_note(request) if isinstance(request, SamplingRequest) else _NO_SECRETS
+    limit = LONGEST_PROMPT if isinstance(request, SamplingRequest) else LONGEST_MESSAGE
+    lines = [_said(request.message, limit), Content.styled(note, MUTED)]
     lines += [warning.stylize(_WARNING) for warning in warnings]
     return Content("\n").join(lines)
 
@@ -97,9 +103,9 @@ def link_body(request: LinkRequest) -> Content:
     )
 
 
-def _said(message: str) -> Content:
+def _said(message: str, limit: int = LONGEST_MESSAGE) -> Content:
     return (
-        plain(message, limit=LONGEST_MESSAGE)
+        plain(message, limit=limit)
         if message.strip()
         else Content.styled("The server gave no reason.", MUTED)
     )
@@ -129,8 +135,8 @@ class Withdrawable(Screen[Any]):
 # A form that a server asks a person to fill in.
 
 _WAITING = "one moment: keys go to the input below"
-_READY = "tab to the fields   ctrl+r sends   esc not now"
-_LEAST = Size(44, 16)
+_READY = "tab to the fields   ctrl+r sends   esc"
+_LEAST, _LEAST_OF_SAMPLING = Size(44, 16), Size(78, 20)
 _KINDS: Mapping[FieldKind, Kind] = {
     "string": "string",
     "integer": "integer",
@@ -148,7 +154,7 @@ class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
     AUTO_FOCUS = "#elicitation-later"
     VERTICAL_BREAKPOINTS = [(0, "-short"), (40, "-tall")]  # noqa: RUF012 - as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "answer('cancel')", "not now", show=False),
+        Binding("escape", "leave", "not now", show=False),
         Binding("ctrl+r", "send", "send", show=False),
         Binding("pageup", "scroll('page_up')", show=False),
         Binding("pagedown", "scroll('page_down')", show=False),
@@ -158,6 +164,7 @@ class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
         super().__init__()
         self._request = request
         self._fields = form_fields(request.schema)
+        self._sampling = request if isinstance(request, SamplingRequest) else None
 
     @property
     def takes_text(self) -> bool:
@@ -168,22 +175,29 @@ class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
     @property
     def least(self) -> Size:
         """So large that its answers are seen whole, and some of its fields above them."""
-        return _LEAST
+        return _LEAST_OF_SAMPLING if self._sampling else _LEAST
 
     def compose(self) -> ComposeResult:
         with Vertical(id="elicitation"):
             yield Static(plain(title(self._request), limit=400), id="elicitation-title")
             with VerticalScroll(id="elicitation-body", can_focus=False):
                 yield Static(Hanging(form_body(self._request, self._fields), 0))
-            yield SchemaForm(tuple(map(shown_field, self._fields)))
+            fields = tuple(map(shown_field, self._fields))
+            # An answer in place of a model has as many lines as it takes.
+            yield SchemaForm(tuple(replace(one, kind="text") for one in fields) if self._sampling else fields)
             with Horizontal(id="elicitation-answers"):
                 yield Button("send", variant="primary", compact=True, id="elicitation-send")
-                yield Button("decline", compact=True, id="elicitation-decline")
-                yield Button("not now", compact=True, id="elicitation-later")
+                if self._sampling is None:
+                    yield Button("decline", compact=True, id="elicitation-decline")
+                elif self._sampling.model:
+                    label = plain(f"let {middle(self._sampling.model, 36)} answer", newlines=False)
+                    yield Button(label, compact=True, id="elicitation-model")
+                yield Button("decline" if self._sampling else "not now", compact=True, id="elicitation-later")
 
     def show_waiting(self, waiting: bool) -> None:
         """Say whether it takes an answer now."""
-        self.query_one("#elicitation").border_subtitle = _WAITING if waiting else _READY
+        ready = f"{_READY} {'declines' if self._sampling else 'not now'}"
+        self.query_one("#elicitation").border_subtitle = _WAITING if waiting else ready
 
     @on(SchemaForm.Submitted)
     def _filled_in(self, event: SchemaForm.Submitted) -> None:
@@ -194,13 +208,15 @@ class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
     def _decline(self) -> None:
         self.dismiss(DECLINED)
 
-    @on(Button.Pressed, "#elicitation-later")
-    def _leave(self) -> None:
-        self.dismiss(CANCELLED)
+    @on(Button.Pressed, "#elicitation-model")
+    def _let_model(self) -> None:
+        """Accept without an answer of one's own: the model's is given."""
+        self.dismiss(ElicitationAnswer(Action.ACCEPT))
 
-    def action_answer(self, action: str) -> None:
-        """Give an answer without values."""
-        self.dismiss(ElicitationAnswer(Action(action)))
+    @on(Button.Pressed, "#elicitation-later")
+    def action_leave(self) -> None:
+        """Give no answer."""
+        self.dismiss(DECLINED if self._sampling else CANCELLED)
 
     @on(Button.Pressed, "#elicitation-send")
     def action_send(self) -> None:

@@ -208,7 +208,10 @@ class ServerAsked(Event, kind="asked", groups={Group.SERVERS}):
 
 @dataclass(frozen=True, slots=True)
 class ServerAnswered(Event, kind="answered", groups={Group.SERVERS}):
-    """What a server was answered. `content` are the values of a form, without those that may be secret."""
+    """What a server was answered. `content` are the values of a form, without those that may be secret.
+
+    Of an answer in place of a model it has the text, who gave it, and the tokens that were read and written.
+    """
 
     server: str
     what: ServerQuestion

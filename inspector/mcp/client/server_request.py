@@ -16,7 +16,8 @@ from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client.translate import flaw_text
 from inspector.mcp.elicitation import QUESTIONS_A_CALL, Action, ElicitationRequest, FormRequest, LinkRequest
 from inspector.mcp.port import ClientSide
-from inspector.schema.json_value import JsonObject, compact
+from inspector.mcp.sampling import sampling_request
+from inspector.schema.json_value import JsonObject
 
 # The time that a call may take, without the time in which a person is asked.
 
@@ -100,7 +101,7 @@ T = TypeVar("T")
 # The specification's code for a person's no to sampling.
 _REJECTED = -1
 _INPUT: TypeAdapter[types.InputRequest] = TypeAdapter(types.InputRequest)
-_Answer = types.ElicitResult | types.ListRootsResult | types.ErrorData
+_Answer = types.ElicitResult | types.CreateMessageResult | types.ListRootsResult | types.ErrorData
 
 
 class ServerRequests:
@@ -165,11 +166,21 @@ class ServerRequests:
         self,
         context: ClientRequestContext,  # noqa: ARG002
         params: types.CreateMessageRequestParams,
-    ) -> types.ErrorData:
-        """Refuse `sampling/createMessage`."""
-        text = _prompt(params)
-        refused = await self._asked(lambda client: _told(lambda: client.sample(text)), types.METHOD_NOT_FOUND)
-        return refused if isinstance(refused, types.ErrorData) else _error(_REJECTED, "refused")
+    ) -> types.CreateMessageResult | types.ErrorData:
+        """Answer `sampling/createMessage`."""
+        asked = params.model_dump(by_alias=True, exclude_none=True, mode="json")
+        request = sampling_request(self._server, asked, is_excess=self._calls.is_excess())
+        with self.patience.paused():
+            answer = await self._asked(lambda client: client.elicit(request), types.METHOD_NOT_FOUND)
+        if isinstance(answer, types.ErrorData):
+            return answer
+        said = answer.content
+        if answer.action is not Action.ACCEPT or said is None:
+            return _error(_REJECTED, f"the person declined{f': {answer.why}' if answer.why else ''}")
+        content = types.TextContent(type="text", text=said["text"])
+        return types.CreateMessageResult(
+            role="assistant", content=content, model=said["by"], stop_reason=said["stop"]
+        )
 
     async def answers(self, requests: Mapping[str, Any]) -> dict[str, Any]:
         """Answer the requests inside a result that needs input (2026-07-28), by their keys.
@@ -245,16 +256,3 @@ async def _told(act: Callable[[], T]) -> T:
 
 def _error(code: int, message: str) -> types.ErrorData:
     return types.ErrorData(code=code, message=message)
-
-
-def _prompt(params: types.CreateMessageRequestParams) -> str:
-    """The text that a server would have the model read."""
-    data = params.model_dump(by_alias=True, exclude_none=True, mode="json")
-    texts = [_content_text(message.get("content")) for message in data.get("messages", ())]
-    return "\n".join(filter(None, [data.get("systemPrompt", ""), *texts]))
-
-
-def _content_text(content: object) -> str:
-    if isinstance(content, Mapping) and isinstance(content.get("text"), str):
-        return str(content["text"])
-    return compact(content)
