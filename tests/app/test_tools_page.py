@@ -51,14 +51,23 @@ async def test_the_tools_of_a_server_that_failed_to_restart_stay_greyed_until_it
         assert names(pilot) == [name for name in EVERYTHING if name != "shop:refund_order"]
 
 
-async def test_a_key_folds_a_server_whose_detail_is_beside_it_and_unfolds_it_again() -> None:
+async def test_a_key_folds_a_server_and_unfolds_it_again() -> None:
     async with tools_page() as (pilot, _):
-        for fold, unfold in (("space", "enter"), ("enter", "space")):
-            await pilot.press(fold)
-            assert names(pilot)[:2] == ["shop", "weather"]
-            assert "▸ shop" in seen(pilot)
-            await pilot.press(unfold)
-            assert names(pilot) == EVERYTHING
+        await pilot.press("space")
+        assert names(pilot)[:2] == ["shop", "weather"]
+        assert "▸ shop" in seen(pilot)
+        await pilot.press("space")
+        assert names(pilot) == EVERYTHING
+
+
+async def test_enter_on_a_server_goes_to_the_view_that_is_shown_of_it() -> None:
+    async with tools_page() as (pilot, _):
+        await until(pilot, lambda: shown(pilot) == "shop")
+        await pilot.press("right", "enter")
+        assert not rows(pilot).has_focus_within
+        assert names(pilot) == EVERYTHING
+        await pilot.press("escape")
+        assert rows(pilot).has_focus_within
 
 
 async def test_arrows_and_clicks_change_the_view_and_each_kind_of_row_keeps_its_own() -> None:

@@ -45,7 +45,7 @@ class ToolsScreen(ListPage, ToolKeys):
     AUTO_FOCUS = "#catalog RecordRows"
     titles: ClassVar[Mapping[str, str]] = {"catalog": "Servers and tools"}
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Every server with its tools. enter opens a tool, ← → change the view, esc goes back to the list.",
+        "Every server with its tools. enter opens one, ← → change the view, esc goes back to the list.",
         "space folds a server; / searches names and descriptions, including folded servers.",
         "w (why) and e (edit) open in Search; l loads a tool for the model, or unloads it.",
         "v shows what is found about the server or tool under the cursor, V what is to be known to trust it.",
@@ -189,12 +189,8 @@ class ToolsScreen(ListPage, ToolKeys):
         elif self.tool_id:
             tool.show(self.tool_id)
 
-    def opened(self, key: str) -> None:
-        """Fold a server whose detail is beside the list, or go to the detail."""
-        if server_of(key) and not self.has_class("-narrow"):
-            self.action_fold()
-        else:
-            self._open_detail()
+    def opened(self, _key: str) -> None:
+        self._open_detail()
 
     def _open_detail(self) -> None:
         self.add_class("-opened")
