@@ -87,7 +87,7 @@ async def test_a_child_gets_the_few_usual_variables_and_the_configured_ones(tmp_
         ("future_block", '[hologram: {"type":"hologram","depth":3}]'),
         (
             "breaks_its_schema",
-            '5 degrees\n[not what the tool\'s output schema says: degrees is "five", not number]',
+            "5 degrees\n[not what the tool's output schema says: $.degrees: 'five' is not of type 'number']",
         ),
         ("task", "[the tool started a background task, which Toolsight does not follow]"),
     ],

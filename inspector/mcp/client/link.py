@@ -237,10 +237,13 @@ class McpLink:
         params = {"name": tool, "arguments": dict(arguments)}
         late = CallTimeout(f"{tool} did not return within {timeout:g} s", hint=_STILL_WORKS)
         try:
-            return tool_result(await self._timed(CALL, params, tool, timeout, late), self._results.get(tool))
+            raw = await self._timed(CALL, params, tool, timeout, late)
         except ClientRefusal as refusal:
             text = _UNMET.format(what=tool, why=refusal.message)
             return ToolResult(f"[{text}]", is_error=True, kinds=("unsupported",))
+        # What checks a result by its schema takes a while to import.
+        schema = self._results.get(tool)
+        return await asyncio.to_thread(tool_result, raw, schema) if schema else tool_result(raw)
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         if method == SET_LOG_LEVEL and self.info.era is Era.MODERN:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from inspector.core.message import Attachment, ToolResult
 from inspector.mcp.client.message import UNREADABLE, Message
 from inspector.mcp.pace import size_text
-from inspector.schema.check import result_flaw
+from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject, compact
 
 TOO_DEEP = "[nested more deeply than Toolsight reads]"
@@ -178,11 +178,12 @@ def tool_result(raw: Mapping[str, Any], schema: JsonObject | None = None) -> Too
     if structured is not None and not text.strip():
         text, kinds = compact(structured), (*kinds, "structured")
     text = _limited(text)
-    flaw = result_flaw(schema, structured) if structured is not None else ""
-    if flaw and raw.get("isError") is not True:
-        text = f"{text}\n[not what the tool's output schema says: {flaw}]"
-    attachments = tuple(one for one in map(_attachment, blocks) if one is not None)
     is_error = raw.get("isError") is True
+    if schema is not None and structured is not None and not is_error:
+        output = checked(schema, structured, most=1)
+        if output.fits is False:
+            text = f"{text}\n[not what the tool's output schema says: {output.reasons[0]}]"
+    attachments = tuple(one for one in map(_attachment, blocks) if one is not None)
     return ToolResult(text, is_error, _kept(structured), kinds or ("empty",), attachments)
 
 
