@@ -211,7 +211,7 @@ async def test_a_call_is_saved_with_a_name_chosen_again_and_compared(
         await pilot.press("x")
         assert "before the first call" in toasts(pilot)
         await rig.bench.call(FORECAST, {"city": "Rome"})
-        await pilot.press("tab", "shift+tab", "h")
+        await pilot.press("tab", "shift+tab", "ctrl+up")
         await says(pilot, "UTC by you  ok")
         await pilot.press("enter")
         await says(pilot, "│Rome")
@@ -246,18 +246,6 @@ async def test_a_models_calls_are_in_the_history_and_two_with_one_id_are_two() -
         ("Oslo", "rain"), ("Rome", "no"), ("Bonn", None),
     ]  # fmt: skip
     assert past[0].row.detail == "00:00:00 UTC by model  ok"
-
-
-async def test_earlier_calls_of_the_tool_are_filled_in_again() -> None:
-    async with _opened(FORECAST) as (pilot, rig):
-        await pilot.press("c", "ctrl+up")
-        assert "No earlier call" in toasts(pilot)
-        for city in ("Oslo", "Rome"):
-            await rig.bench.call(FORECAST, {"city": city})
-        await pilot.press("ctrl+up", "ctrl+up")
-        await says(pilot, "│Oslo")
-        await pilot.press("ctrl+down")
-        await says(pilot, "│Rome")
 
 
 @pytest.mark.parametrize(("keys", "called"), [("left enter", True), ("enter", False)])

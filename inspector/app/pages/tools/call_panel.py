@@ -37,7 +37,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.core.written_call import written
 from inspector.reliability.approval import CLAIMED, why_ask
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import JsonObject
 from widgets import Choice, Field, GuardedConfirm, Record, SchemaForm, visible
 
 _CALL, _TRUST, _NO = "call", "trust", "no"
@@ -65,11 +65,10 @@ class CallPanel(InContext, Container):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "switch", "JSON", id="call.json"),
-        Binding("ctrl+up", "earlier(1)", "earlier call", id="call.earlier"),
-        Binding("h", "history", "history", id="call.history"),
+        # In a field h is a letter.
+        Binding("ctrl+up,h", "history", "history", key_display="^↑", id="call.history"),
         Binding("y", "copy", "copy call", id="call.copy"),
         Binding("x", "export", "export", id="call.export"),
-        Binding("ctrl+down", "earlier(-1)", "later call", show=False, id="call.later"),
     ]
 
     def __init__(self, **options: Any) -> None:
@@ -79,7 +78,6 @@ class CallPanel(InContext, Container):
         self._called = ""
         self._answers: dict[str, Answer] = {}
         self._form: CallForm | None = None
-        self._back = 0
         self._chosen: PastCall | None = None
         self._read_before: set[str] = set()
 
@@ -93,7 +91,7 @@ class CallPanel(InContext, Container):
         before, self._tool = self._tool, tool
         is_other = before is None or before.id != tool.id
         if is_other or (before is not None and before.input_schema != tool.input_schema):
-            self._back, self._chosen = 0, None
+            self._chosen = None
             self._fill(CallForm.of(tool.input_schema))
         if is_other:
             self._show_answer()
@@ -125,17 +123,6 @@ class CallPanel(InContext, Container):
             self._fill(None, arguments)
         elif not self._fill_in(arguments):
             self.warn("The fields cannot hold these arguments.")
-        self.focus_form()
-
-    def action_earlier(self, by: int) -> None:
-        """Fill in the arguments of an earlier or a later call of this tool in this session."""
-        calls = self._past(self._tool) if self._tool is not None else []
-        past = list({compact(one.arguments): one.arguments for one in calls}.values())
-        if not past:
-            self.warn("No earlier call of this tool in this session.")
-            return
-        self._back = min(max(self._back + by, 1), len(past))
-        self._fill_in(past[-self._back])
         self.focus_form()
 
     def _past(self, tool: Tool) -> list[PastCall]:
