@@ -1,13 +1,15 @@
 """What a tap adds to a frame, beside a direct connection in one run: `python -m docs.benchmark.tap`.
 
-A client asks a server that answers at once, directly and through a tap that records into a database, in
-turns of TURN requests, so that a busy machine slows both. A request and its answer are two frames, so what a
-tap adds to a frame is half the difference of the medians; its interval (95 %) is a bootstrap over the round
-trips. The start is the time until the first answer.
+A client asks a server that answers at once, over stdio and over HTTP on one connection, directly and through
+a tap that records into a database, in turns of TURN requests, so that a busy machine slows both. A request
+and its answer are two frames, so what a tap adds to a frame is half the difference of the medians; its
+interval (95 %) is a bootstrap over the round trips. The start is the time until the first answer.
 """
 
+import itertools
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -28,6 +30,22 @@ SERVER = """import sys
 for line in sys.stdin.buffer:
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
+"""
+# The same over HTTP: the body of a request is that of its answer.
+HTTP_SERVER = """import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+connection = listener.accept()[0]
+connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+read = b""
+while data := connection.recv(1 << 20):
+    read += data
+    head, found, body = read.partition(b"\\r\\n\\r\\n")
+    size = int(head.rpartition(b"Content-Length: ")[2]) if found else 0
+    if found and len(body) == size:
+        told = b"Content-Type: application/json\\r\\nContent-Length: %d" % size
+        connection.sendall(b"HTTP/1.1 200 OK\\r\\n%s\\r\\n\\r\\n%s" % (told, body))
+        read = b""
 """
 DIRECT = [sys.executable, "-c", SERVER]
 TAP = [sys.executable, "-m", "inspector", "tap", "--name", "echo", "--"]
@@ -61,6 +79,39 @@ class Client:
         self._process.wait()
 
 
+class HttpClient:
+    """A connection to a running server, directly or through a tap."""
+
+    def __init__(self, is_tapped: bool, database: Path) -> None:
+        self._server = subprocess.Popen(
+            [sys.executable, "-c", HTTP_SERVER], stdout=subprocess.PIPE, text=True
+        )
+        assert self._server.stdout is not None
+        port, self._tap = int(self._server.stdout.readline()), None
+        if is_tapped:
+            words = [*TAP[:-1], "--url", f"http://127.0.0.1:{port}/mcp", "--db", str(database)]
+            self._tap = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+            assert self._tap.stderr is not None
+            port = int(self._tap.stderr.readline().split(":")[2].partition("/")[0])
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+
+    def ask(self, line: bytes) -> float:
+        """Milliseconds until the whole answer is there."""
+        began, got = time.perf_counter(), b""
+        self._socket.sendall(f"{self._head}Content-Length: {len(line)}\r\n\r\n".encode() + line)
+        while not got.endswith(line):
+            got += self._socket.recv(1 << 20)
+        return (time.perf_counter() - began) * 1000
+
+    def close(self) -> None:
+        self._socket.close()
+        for process in filter(None, (self._tap, self._server)):
+            process.terminate()
+            process.wait()
+
+
 def message(number: int, size: int) -> bytes:
     """A call whose line has about so many bytes."""
     params = {"name": "echo", "arguments": {"text": "x" * size}}
@@ -68,9 +119,14 @@ def message(number: int, size: int) -> bytes:
     return json.dumps(sent).encode() + b"\n"
 
 
-def round_trips(size: int, database: Path) -> tuple[list[float], list[float]]:
+def round_trips(size: int, database: Path, is_http: bool) -> tuple[list[float], list[float]]:
     """Milliseconds of round trips, directly and through a tap."""
-    clients = Client(DIRECT, database), Client([*TAP, *DIRECT], database)
+    clients: tuple[Client | HttpClient, ...] = Client(DIRECT, database), Client([*TAP, *DIRECT], database)
+    if is_http:
+        clients = (
+            HttpClient(is_tapped=False, database=database),
+            HttpClient(is_tapped=True, database=database),
+        )
     taken: tuple[list[float], list[float]] = [], []
     for turn in range(ROUNDS):
         for client, into in zip(clients, taken, strict=True):
@@ -96,13 +152,13 @@ def main() -> int:
     """Print the table; return 1 if a tap adds more than TARGET_MS to a frame at the median."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         database, worst = Path(folder) / "toolsight.db", 0.0
-        for size in SIZES:
-            direct, tapped = round_trips(size, database)
+        for size, kind in itertools.product(SIZES, ("stdio", "HTTP")):
+            direct, tapped = round_trips(size, database, kind == "HTTP")
             added = (statistics.median(tapped) - statistics.median(direct)) / 2
             low, high = interval(direct, tapped)
             worst = max(worst, added)
             say(
-                f"{size:>6,} bytes: round trip {statistics.median(direct):.3f} ms directly, "
+                f"{kind:5} {size:>6,} bytes: round trip {statistics.median(direct):.3f} ms directly, "
                 f"{statistics.median(tapped):.3f} ms tapped (n = {len(direct):,} each); "
                 f"a tap adds {added:.3f} ms a frame ({low:.3f} to {high:.3f})"
             )
