@@ -172,12 +172,13 @@ def remove(server: str, client: str | None, config: Path | None, yes: bool) -> N
             return with_value(text, at, key, entry[key], path.suffix)
         return with_command_ahead(text, at, words, path.suffix)
 
-    before = _before(path, tapped)
+    def untapped() -> str:
+        if was:
+            return with_value(text, at, key, was, path.suffix)
+        return without_command_ahead(text, at, words, path.suffix)
+
     try:
-        if before is None and was:
-            before = _encoded(path, with_value(text, at, key, was, path.suffix))
-        elif before is None:
-            before = _encoded(path, without_command_ahead(text, at, words, path.suffix))
+        before = _before(path, tapped) or _encoded(path, untapped())
     except (KeyError, ValueError):
         hint = "Edit it by hand: what follows `--` is the server's own command."
         raise ConfigError(f"the tap of {server} in {path} was changed by hand", hint=hint) from None
@@ -217,8 +218,10 @@ def _address_before(path: Path, at: Sequence[str], key: str) -> str:
     return ""
 
 
-def _backups(path: Path) -> Iterator[Path]:
-    yield from path.resolve().parent.glob(f"{path.resolve().name}.bak*")
+def _backups(path: Path) -> list[Path]:
+    """The newest first."""
+    found = path.resolve().parent.glob(f"{path.resolve().name}.bak*")
+    return sorted(found, key=lambda backup: backup.stat().st_mtime_ns, reverse=True)
 
 
 def _before(path: Path, tapped: Callable[[str], str]) -> bytes | None:

@@ -108,9 +108,10 @@ class HttpTap:
 
     def learn(self, value: bytes, session: int) -> None:
         """Have what a header says as a secret never stored, also where a message repeats it."""
-        if value not in self._secrets and len(self._secrets) < _MOST_KNOWN:
+        if value not in self._secrets and self._copies.add(SECRET, now(), value, session):
             self._secrets.add(value)
-            self.copy(SECRET, value, session)
+            if len(self._secrets) > _MOST_KNOWN:
+                self._secrets.clear()
 
 
 class _Exchange:
@@ -181,9 +182,11 @@ class _Exchange:
         self.session = self.session or self._tap.session(self.key, {})
         if given := headers.get("mcp-session-id"):
             self._tap.name(given, self.session, {})
-        if response.status_code >= 400:
+        # Servers need neither send of their own accord nor let a session be ended.
+        is_usual = response.status_code == 405 and self.method != b"POST"
+        if response.status_code >= 400 and not is_usual:
             self.note(f"HTTP {response.status_code} {response.reason.decode('latin-1')}".rstrip())
-        elif self.method == b"DELETE":
+        if self.method == b"DELETE":
             self._tap.end(self.session)
 
     def note(self, text: str) -> None:

@@ -87,17 +87,18 @@ class Copies:
         self._changed = Condition()
         self._is_ended = self._is_dead = False
 
-    def add(self, kind: int, at: float, data: bytes, session: int = 0) -> None:
+    def add(self, kind: int, at: float, data: bytes, session: int = 0) -> bool:
         """Add what was passed on, or count it as lost. Never waits for whoever records."""
         with self._changed:
             if self._is_dead or self._size + len(data) > self._most:
                 self._lost[kind] += len(data)
-                return
+                return False
             self._session = session
             self._waiting.append((kind, session, at, self._lost[kind], data))
             self._lost[kind] = 0
             self._size += len(data)
             self._changed.notify()
+            return True
 
     def __enter__(self) -> "Copies":
         self._sender = Thread(target=self.send, daemon=True)

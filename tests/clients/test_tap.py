@@ -183,10 +183,10 @@ def test_a_copy_is_there_before_the_other_side_can_answer() -> None:
     os.set_blocking(server, False)
 
     class Watching(Copies):
-        def add(self, kind: int, at: float, data: bytes, session: int = 0) -> None:
+        def add(self, kind: int, at: float, data: bytes, session: int = 0) -> bool:
             with pytest.raises(BlockingIOError):
                 os.read(server, 1)
-            super().add(kind, at, data, session)
+            return super().add(kind, at, data, session)
 
     os.write(to_tap, b"ask")
     os.close(to_tap)
@@ -278,9 +278,9 @@ class Kept(Copies):
         super().__init__(-1)
         self.pieces: list[tuple[int, bytes, int]] = []
 
-    def add(self, kind: int, at: float, data: bytes, session: int = 0) -> None:
-        super().add(kind, at, data, session)
+    def add(self, kind: int, at: float, data: bytes, session: int = 0) -> bool:
         self.pieces.append((kind, data.strip(), session))
+        return super().add(kind, at, data, session)
 
     def of(self, *kinds: int) -> list[bytes]:
         return [data for kind, data, _ in self.pieces if kind in kinds]
@@ -395,6 +395,7 @@ async def test_bytes_are_equal_both_ways_over_many_requests_of_random_sizes() ->
                 got += await reader.read(100_000)
         writer.close()
         port, upstream = str(rig.port).encode(), str(rig.upstream).encode()
+        assert rig.got.count(b"hOst: 127.0.0.1:" + upstream) == 300
         assert rig.got.replace(b"hOst: 127.0.0.1:" + upstream, b"hOst: 127.0.0.1:" + port) == sent
         assert got == answers
         assert len(rig.copies.of(TO_SERVER)) == len(rig.copies.of(TO_CLIENT)) == 300
@@ -431,6 +432,13 @@ async def test_a_body_is_passed_on_while_it_is_being_sent() -> None:
         writer.write(request[-9:])
         assert await reader.readexactly(len(whole(ANSWER))) == whole(ANSWER)
         writer.close()
+
+
+async def test_a_server_that_sends_nothing_of_its_own_accord_is_no_failure() -> None:
+    answer = whole(b"", status="405 Method Not Allowed")
+    async with tapped(always(answer)) as rig:
+        assert await rig.ask(rig.request(b"", method="GET"), len(answer)) == answer
+        assert rig.copies.of(NOTE) == []
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "404 Not Found", "500 Internal Server Error"])
