@@ -298,6 +298,8 @@ class Rig:
         self.copies = Kept()
         self.got = bytearray()
         self.is_left, self.has_part = asyncio.Event(), asyncio.Event()
+        self.goes_on = asyncio.Event()
+        self.goes_on.set()
         self.upstream = self.port = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -307,6 +309,7 @@ class Rig:
                 self.got += head
                 left = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
                 body = b""
+                await self.goes_on.wait()
                 while part := await reader.read(left - len(body)):
                     body += part
                     self.got += part
@@ -441,6 +444,20 @@ async def test_a_server_that_sends_nothing_of_its_own_accord_is_no_failure() -> 
         assert rig.copies.of(NOTE) == []
 
 
+async def test_a_client_waits_for_a_server_that_does_not_read() -> None:
+    """So that no large body lies in the tap's memory."""
+    async with tapped(always(whole(ANSWER))) as rig:
+        rig.goes_on.clear()
+        reader, writer = await rig.connect()
+        writer.write(rig.request(b"0" * 30_000_000))
+        sent = asyncio.create_task(writer.drain())
+        assert not (await asyncio.wait({sent}, timeout=0.3))[0]
+        rig.goes_on.set()
+        await sent
+        assert await reader.readexactly(len(whole(ANSWER))) == whole(ANSWER)
+        writer.close()
+
+
 @pytest.mark.parametrize("status", ["401 Unauthorized", "404 Not Found", "500 Internal Server Error"])
 async def test_an_error_passes_unchanged_and_is_noted(status: str) -> None:
     answer = whole(b"no", "WWW-Authenticate: Bearer", status=status, kind="text/plain")
@@ -479,6 +496,7 @@ async def test_a_client_that_leaves_ends_the_connection_to_the_server() -> None:
     async with tapped(always(head)) as rig:
         await rig.ask(rig.request(b"", method="GET"), len(head))
         await rig.is_left.wait()
+        await rig.ask(rig.request(b"", method="GET"), len(head))
         assert rig.copies.of(NOTE) == []
 
 

@@ -1,13 +1,14 @@
 """What crosses a tap becomes a session: its tools, its calls, its messages, and what was lost."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from inspector.clients import tapped
-from inspector.clients.tap_pump import TO_CLIENT, TO_SERVER
+from inspector.clients.tap_pump import END, SECRET, TO_CLIENT, TO_SERVER
 from inspector.clients.tapped import MOST_WAITING, Piece, Tapped, TapRecorder, record
 from inspector.core.error import StoreError
 from inspector.core.events import (
@@ -161,6 +162,33 @@ def test_a_store_that_fails_for_a_while_gets_the_events_later_and_counts_the_res
 def test_a_tap_without_a_message_makes_no_session(store: SqliteStore) -> None:
     assert recorded(store, []) == []
     assert store.sessions() == []
+
+
+def test_sessions_of_one_tap_are_stored_apart_and_end_one_by_one(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ends as its client says so, the second as too many run; the fourth never says anything."""
+    monkeypatch.setattr(tapped, "MOST_SESSIONS", 1)
+    taps = (TapRecorder(replace(TAPPED, session=f"s{number}"), store, TiktokenCounter) for number in range(4))
+    ends = list[list[bool]]()
+
+    def pieces() -> Iterator[list[Piece]]:
+        for number, kind in enumerate((TO_SERVER, END, TO_SERVER, TO_SERVER, END)):
+            session = (1, 1, 2, 3, 4)[number]
+            yield [replace(piece(TO_SERVER, 1.0, {"id": 0, **HELLO}), side=kind, session=session)]
+            ends.append(
+                [record.kind == "stopped" for one in range(3) for record in store.read(f"s{one}")[-1:]]
+            )
+
+    record(pieces(), lambda: next(taps))
+    assert ends == [[False], [True], [True, False], [True, True, False], [True, True, False]]
+    assert len(store.sessions()) == 3
+
+
+def test_what_a_header_says_as_a_secret_is_not_stored_where_a_message_repeats_it(store: SqliteStore) -> None:
+    said = exchange(1, "tools/call", {}, name="list", arguments={"text": "as pW-39-words-x it is"})
+    recorded(store, [Piece(SECRET, 0.0, 0, b"Bearer pW-39-words-x"), *said])
+    assert "as [redacted] it is" in repr(store.read("s1"))
 
 
 def test_a_secret_in_a_message_is_not_stored(store: SqliteStore) -> None:
