@@ -492,7 +492,8 @@ async def test_a_server_that_leaves_in_the_middle_ends_the_clients_connection() 
 
 
 async def test_a_client_that_leaves_ends_the_connection_to_the_server() -> None:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    kind = b"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked"
+    head = b"HTTP/1.1 200 OK\r\n" + kind + b"\r\n\r\n"
     async with tapped(always(head)) as rig:
         await rig.ask(rig.request(b"", method="GET"), len(head))
         await rig.is_left.wait()
