@@ -12,7 +12,9 @@ EDITABLE := --quiet --no-deps --no-build-isolation --editable .
 
 # A process a core and one more, since some tests wait for servers; what is done with its own tests takes over some
 # of another's, so that shared servers are few.
-SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
+# To rewrite asserts so that they show their values takes each process seven seconds: tests that fail run once more.
+SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal --assert=plain
+TELL := || { status=$$?; [ $$status -ne 1 ] || $(BIN)/python -m pytest -n 0 --last-failed; exit $$status; }
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry reproduce screenshots numbers docs lock clean
@@ -32,7 +34,7 @@ $(STAMP): requirements.lock pyproject.toml | $(BIN)/python $(UV)
 	$(UV) pip install --python $(BIN)/python --compile-bytecode $(LOCKED) requirements.lock \
 		|| $(BIN)/python -m pip install --disable-pip-version-check $(LOCKED) requirements.lock
 	$(UV) pip install --python $(BIN)/python $(EDITABLE) || $(BIN)/python -m pip install $(EDITABLE)
-	@$(BIN)/python -m compileall -q -j 0 inspector widgets fixtures/servers
+	@$(BIN)/python -m compileall -q -j 0 inspector widgets fixtures/servers tests
 	@touch $@
 
 setup: $(STAMP) ## set up .venv
@@ -41,10 +43,10 @@ demo: $(STAMP) ## set up, then open the app on the demo servers (headless withou
 	$(BIN)/toolsight demo
 
 test: $(STAMP) ## set up, then run the tests, but for the slow ones
-	$(BIN)/python -m pytest $(SPREAD) -m "not slow"
+	$(BIN)/python -m pytest $(SPREAD) -m "not slow" $(TELL)
 
 test-all: $(STAMP) ## set up, then run every test, as CI does
-	$(BIN)/python -m pytest $(SPREAD)
+	$(BIN)/python -m pytest $(SPREAD) $(TELL)
 
 check: $(STAMP) ## format, lint, types, imports, limits
 	$(BIN)/ruff format --check .
