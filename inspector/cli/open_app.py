@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from inspector.app.start import Way
     from inspector.core.server import ServerSpec
     from inspector.measure.audit.result import Audit
-    from inspector.registry.federation import Federation
     from inspector.registry.library import RegistryLibrary
     from inspector.session.assembly import Ports
     from inspector.session.workbench import Workbench
@@ -178,22 +177,16 @@ def _recorded_ports(options: Options) -> "Ports":
 def registry_library(bench: "Workbench", options: Options) -> "RegistryLibrary | None":
     """The registry of the session, searched with the session's own model."""
     from inspector.cli.composition import open_health
-    from inspector.cli.registry_search import open_federation
     from inspector.registry.library import RegistryLibrary
 
-    ports, opened = bench.ports, cache(open_federation)
+    ports = bench.ports
     if ports.registry is None:
         return None
-
-    def federation() -> "Federation | None":
-        # What the owner may see elsewhere is nothing that a user of the policy here may see.
-        return opened(bench.settings.federation) if bench.sight.is_whole else None
 
     return RegistryLibrary(
         ports.registry,
         lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
         lambda: bench.sight,
-        federation,
         open_health(options),
     )
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from inspector.access.reach import reaches
 from inspector.access.restriction import require_whole
@@ -18,11 +17,7 @@ from inspector.core.tool import Tool
 from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.registry.health import Health, HealthOf
-from inspector.search.ports import Embedder, Federated, Neighbour, RegisteredTool, ToolRegistry
-
-if TYPE_CHECKING:
-    from inspector.registry.federation import Federation
-
+from inspector.search.ports import Embedder, Neighbour, RegisteredTool, ToolRegistry
 
 NOT_CONNECTED = (
     "This tool is known from the registry: its server is not connected. Start the server itself to call it."
@@ -136,17 +131,12 @@ class RegistryLibrary:
         opened: Callable[[], ToolRegistry],
         embedder: Callable[[], Embedder | None] = lambda: None,
         sight: Callable[[], Sight] = lambda: EVERYTHING,
-        federation: "Callable[[], Federation | None]" = lambda: None,
         health: HealthOf = lambda _sight: None,
     ) -> None:
-        """`opened` gives the same registry each time; `sight` says what may be seen now.
-
-        `federation` are the peers that somebody who sees everything may search, too.
-        """
+        """`opened` gives the same registry each time; `sight` says what may be seen now."""
         self.opened = opened
         self._embedder = embedder
         self._sight = sight
-        self._federation = federation
         self._health = health
 
     def has_tools(self) -> bool:
@@ -182,23 +172,6 @@ class RegistryLibrary:
         embedder = self._required()
         embedder.prepare(lambda _done, _total: None, lambda: False)
         return search_registry(self.opened(), embedder, query, limit=limit, sight=self._sight())
-
-    def federated(self, query: str, limit: int) -> Federated:
-        """The tools nearest to the query here and in the registries of peers."""
-        from inspector.search.registry_tier import nearest_in
-
-        federation = self._federation()
-        if federation is None or not federation.members:
-            hint = "List them in a file, and set federation.peers to that file."
-            raise ConfigError("this session has no peers to search", hint=hint)
-        registry, sight, embedder = self.opened(), self._sight(), self._required()
-        embedder.prepare(lambda _done, _total: None, lambda: False)
-        return federation.search(
-            lambda model, vector: nearest_in(registry, model, vector, limit, sight),
-            embedder,
-            query,
-            limit=limit,
-        )
 
     def embed(self, report: Callable[[int, int], None], stopped: Callable[[], bool]) -> int:
         """Embed what has no vector yet; what is done stays. Return how many texts that were."""

@@ -71,7 +71,6 @@ from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.core.test_event import records as event_records
 from tests.support import firm
 from tests.support.canned import (
-    canned_federation,
     canned_library,
     library,
     machine,
@@ -335,14 +334,6 @@ PAGES: Mapping[str, Picture] = {
         RegistryScreen,
         lambda: Shown(servers=office(), registry=canned_library()),
         _acts(Goes("registry"), Shows("version 3")),
-    ),
-    "registry-peers": Picture(
-        RegistryScreen,
-        lambda: Shown(servers=office(), registry=canned_library(canned_federation())),
-        _acts(
-            *(Goes("registry"), "o", "f", *"late order", "enter", Shows("Peers: acme")),
-            Shows("warehouse:find_parcel", within="#detail"),
-        ),
     ),
     "sessions": Picture(
         SessionsScreen,

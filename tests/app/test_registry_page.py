@@ -15,10 +15,10 @@ from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.registry.health import ToolHealth
 from inspector.registry.library import Overview, RegistryLibrary
-from inspector.search.ports import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
+from inspector.search.ports import RegisteredTool, SyncReport
 from inspector.session.synchronise import Synchronised
 from tests.support.app import app_rig, goes, said, seen, toasts, until
-from tests.support.canned import REFUNDS, canned_federation, canned_library, library_of
+from tests.support.canned import REFUNDS, canned_library, library_of
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.workbench import Rig
@@ -98,39 +98,6 @@ async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -
         await pilot.press("escape")
         await until(pilot, lambda: listed(pilot)[0] == "billing:refund_invoice")
         assert isinstance(pilot.app.screen, RegistryScreen)
-        await pilot.press("o", "f", *"refund", "enter")
-        await until(pilot, lambda: "federation.peers" in toasts(pilot))
-        assert "also in peers" not in seen(pilot)
-
-
-async def test_a_key_includes_the_registries_of_peers_with_whose_each_result_is() -> None:
-    async with page(canned_library(canned_federation())) as (pilot, _):
-        await until(pilot, lambda: len(listed(pilot)) == 15)
-        await pilot.press("f", *"refund an invoice", "enter")
-        await until(pilot, lambda: "nearest tools to" in seen(pilot))
-        assert "Peers:" not in seen(pilot)
-        await pilot.press("o")
-        await until(pilot, lambda: "Peers: acme 2; post was skipped: it is away" in seen(pilot))
-        assert "also in peers" in seen(pilot)
-        assert "open_vault" not in seen(pilot)
-        await pilot.press("o")
-        await until(pilot, lambda: "Peers:" not in seen(pilot))
-
-
-async def test_a_tool_of_a_peer_is_read_and_never_opened_or_loaded() -> None:
-    async with page(canned_library(canned_federation())) as (pilot, rig):
-        await until(pilot, lambda: len(listed(pilot)) == 15)
-        await pilot.press("o", "f", *"late orders of a customer", "enter")
-        # The peer has a tool with the id of one that is connected here.
-        before = rig.bench.state.known("shop:list_orders")
-        await until(pilot, lambda: "in the registry of acme" in said(pilot, "#detail"))
-        for key in ("w", "e", "l"):
-            await pilot.press(key)
-        told = [toast.message for toast in pilot.app._notifications]
-        assert set(told) == {content.OF_A_PEER}
-        await pilot.press("enter")
-        assert pilot.app.screen.query_one("#registry-right").has_focus
-        assert rig.bench.state.known("shop:list_orders") == before
 
 
 async def test_the_connected_servers_are_kept_with_a_key() -> None:
@@ -190,8 +157,6 @@ def test_hostile_text_is_shown_harmless(text: str) -> None:
         content.detail(versions, connected=False).plain,
         content.facts(Overview({text: 1}, "m", 0)).plain,
         content.synchronised([Synchronised(text, why=text)]),
-        content.peer_detail(Located(text, Neighbour(versions[0], 1.0))).plain,
-        content.peer_line([PeerAnswer(text, 1, 1), PeerAnswer(text, why=text)]).plain,
         content.title(1, 2, text),
         content.found_title(1, text),
     ]

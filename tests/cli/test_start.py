@@ -10,7 +10,6 @@ from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
 from inspector.cli.start import problem, ways
 from inspector.core.access import AccessPolicy, Grant, Scope, User
-from inspector.core.error import ConfigError
 from inspector.core.events import Record, SessionStarted
 from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
@@ -110,12 +109,8 @@ def registry(tmp_path: Path) -> SqliteRegistry:
     return kept
 
 
-async def test_a_user_sees_permitted_tools_of_the_registry_and_no_peers(
-    registry: SqliteRegistry, tmp_path: Path
-) -> None:
-    peers = tmp_path / "peers.yaml"
-    peers.write_text("peers: {acme: {database: toolsight.db}}")
-    values = {"access.policy": "policy.yaml", "access.user": "ada", "federation.peers": str(peers)}
+async def test_a_user_sees_permitted_tools_of_the_registry(registry: SqliteRegistry, tmp_path: Path) -> None:
+    values = {"access.policy": "policy.yaml", "access.user": "ada"}
     async with connected(
         registry=registry, policy=lambda: POLICY, values=values, embedder=MemoryEmbedder()
     ) as rig:
@@ -126,9 +121,5 @@ async def test_a_user_sees_permitted_tools_of_the_registry_and_no_peers(
             "shop:sell",
         ]
         assert {one.found.tool.server for one in library.search("parcel", 9)} == {"billing", "shop"}
-        with pytest.raises(ConfigError, match="no peers"):
-            library.federated("parcel", 9)
         await rig.bench.see_as("")
         assert library.rows("", "", 9).total == 4
-        done = library.federated("parcel", 9)
-        assert [one.found for one in done.answers] == [4]

@@ -21,7 +21,7 @@ from inspector.research.catalog_size import (
     random_sets,
     reaching,
 )
-from inspector.research.source import NamedCatalog, Steps, Stopped
+from inspector.research.source import NamedCatalog, Steps
 from inspector.research.testbed import MEAN, generated
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
@@ -120,7 +120,10 @@ def test_a_random_set_has_whole_servers_and_no_more_of_them_than_it_needs(
     assert drawn == list(random_sets(tools, size))
 
 
-def test_a_catalog_is_drawn_from_only_where_it_has_servers_and_is_twice_as_large() -> None:
+def test_a_catalog_is_drawn_from_only_where_it_has_servers_and_is_twice_as_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("inspector.research.catalog_size.DRAWS", 20)
     catalogs = [NamedCatalog("one server", generated(210, METER, server_size=210).tools)]
     catalogs += [NamedCatalog(f"{size}", generated(size, METER, server_size=10).tools) for size in (120, 210)]
     table = drawn_table(catalogs, METER, Steps())
@@ -128,17 +131,11 @@ def test_a_catalog_is_drawn_from_only_where_it_has_servers_and_is_twice_as_large
     assert float(table.rows[0][5].split(" ")[0]) > float(table.rows[0][7].split(" ")[0]) > 80
 
 
-def test_asked_to_stop_it_stops() -> None:
-    with pytest.raises(Stopped):
-        catalog_size(MemorySource(), Steps(stopped=lambda: True))
-
-
-COUNTER = TiktokenCounter("demo/planner")
-
-
-def test_a_factor_is_before_over_after() -> None:
-    theirs = NamedCatalog("theirs", generated(30, meter_of(COUNTER)).tools)
-    before_after = token_reduction(MemorySource(counter=COUNTER, others=[theirs]), Steps()).tables[0]
+def test_a_factor_is_before_over_after_and_a_catalog_below_twenty_tools_is_bound_whole() -> None:
+    theirs = NamedCatalog("theirs", generated(30, METER).tools)
+    source = MemorySource(counter=TiktokenCounter("demo/planner"), others=[theirs])
+    before_after, *_, rule = token_reduction(source, Steps()).tables[:4]
+    assert rule.rows == (("19", "bind everything", "search"), ("20", "search", "search"))
     rows = {row[0]: row for row in before_after.rows}
     published = rows["published: intent-based loading"]
     assert published[2] == "77,000"
@@ -147,8 +144,3 @@ def test_a_factor_is_before_over_after() -> None:
     before, first, factor = (float(cell.replace(",", "")) for cell in rows["theirs"][2:5])
     assert before == 30 * 420
     assert factor == pytest.approx(before / first, abs=0.05)
-
-
-def test_the_rule_for_small_catalogs_binds_everything_below_twenty_tools_only() -> None:
-    rule = token_reduction(MemorySource(counter=COUNTER), Steps()).tables[3]
-    assert rule.rows == (("19", "bind everything", "search"), ("20", "search", "search"))

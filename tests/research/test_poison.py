@@ -17,7 +17,7 @@ from inspector.research.poison import (
     requests,
     trials,
 )
-from inspector.research.source import NamedCatalog, Poison, Steps, Stopped, indexed
+from inspector.research.source import NamedCatalog, Poison, Steps, indexed
 from inspector.search.index import ToolIndex
 from tests.support.examples import examples
 from tests.support.reproduction import MemorySource, case, office_tools
@@ -107,8 +107,3 @@ def test_no_request_means_no_share() -> None:
     source = MemorySource(NamedCatalog("demo", office_tools()), poisons=[BAIT])
     assert all(cell != "0.0 %" for row in poison(source, Steps()).tables[0].rows for cell in row[3:6])
     assert len(GROUPS) == 3
-
-
-def test_asked_to_stop_it_stops() -> None:
-    with pytest.raises(Stopped):
-        poison(MemorySource(poisons=[BAIT]), Steps(stopped=lambda: True))

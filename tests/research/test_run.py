@@ -40,10 +40,6 @@ def test_what_a_chapter_is_made_with_is_there(chapter: Chapter) -> None:
         chapter.sections(MemorySource(), Steps(stopped=lambda: True))
 
 
-def test_no_chapter_has_the_id_of_another() -> None:
-    assert len({chapter.id for chapter in CHAPTERS}) == len(CHAPTERS)
-
-
 def test_a_section_is_there_as_soon_as_it_is_made_and_stopping_keeps_the_next_from_beginning() -> None:
     stopping = False
     chapter = Chapter("one", "One", "a paper", "this", lambda _source, _steps: (SECTION,))
@@ -167,15 +163,6 @@ def test_what_a_search_gives_costs_the_meta_tool_twice_its_results_and_their_tex
     assert 100 < until - call < call
 
 
-def test_without_requests_there_is_no_table_row() -> None:
-    assert not request_table(MemorySource(), METER, Steps()).rows
-
-
-def test_asked_to_stop_it_stops() -> None:
-    with pytest.raises(Stopped):
-        request_table(source(), METER, Steps(stopped=lambda: True))
-
-
 _texts = st.lists(st.text(max_size=20), max_size=8)
 
 
@@ -187,10 +174,3 @@ def test_a_kept_vector_is_the_one_that_was_made(first: list[str], second: list[s
     assert embedder.embed(first) == before
     embedder.embed(second)
     assert sorted(inner.texts) == sorted({*first, *second})
-
-
-def test_it_has_the_name_of_the_embedder_it_stands_for() -> None:
-    inner = CountingEmbedder()
-    embedder = StoredEmbedder(inner, MemoryVectors())
-    embedder.prepare(lambda _done, _total: None, lambda: False)
-    assert embedder.name == inner.name

@@ -7,9 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from inspector.config.configuration import Configuration
-from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.budget import Prices
-from inspector.core.error import BreakerState, StoreError
+from inspector.core.error import BreakerState
 from inspector.core.inertia import InertiaGraph, Tally
 from inspector.core.ports import TaskCalls, ToolOutcomes
 from inspector.core.server import ServerInfo, ServerSpec
@@ -18,11 +17,9 @@ from inspector.core.tool import Tool
 from inspector.measure.audit.audit import Pricing, audit
 from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subject
 from inspector.registry.embedding import embed_missing
-from inspector.registry.federation import Federation, Member
 from inspector.registry.health import Health
 from inspector.registry.library import RegistryLibrary
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.search.ports import Neighbour
 from tests.support.fakes import character_meter
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
@@ -87,13 +84,6 @@ REST = (
     Tool("warehouse", "count_stock", "Count the pieces of a product in stock."),
 )
 
-# A peer's: the first has the id of a tool of the office.
-THEIRS = (
-    Tool("shop", "list_orders", "Find the late orders of a customer."),
-    Tool("claims", "refund_claim", "Refund an invoice that a customer claims."),
-    Tool("vault", "open_vault", "Refund an invoice from the vault."),
-)
-
 
 class HeldRegistry(SqliteRegistry):
     """A registry whose file goes when nobody holds it any more."""
@@ -101,21 +91,6 @@ class HeldRegistry(SqliteRegistry):
     def __init__(self) -> None:
         self.folder = TemporaryDirectory()
         super().__init__(Path(self.folder.name) / "toolsight.db")
-
-
-class AwayRegistry(HeldRegistry):
-    """A registry that nobody reaches."""
-
-    def nearest(
-        self,
-        _model: str,
-        _vector: Sequence[float],
-        _count: int,
-        _sight: Sight = EVERYTHING,
-        *,
-        floor: float = -1.0,  # noqa: ARG002
-    ) -> tuple[Neighbour, ...]:
-        raise StoreError("it is away", hint="Ask whoever keeps it.")
 
 
 def registry_of(*origins: tuple[str, Sequence[Tool]]) -> HeldRegistry:
@@ -133,27 +108,17 @@ HEALTH = Health(
 )
 
 
-def library_of(*origins: tuple[str, Sequence[Tool]], federation: Federation | None = None) -> RegistryLibrary:
+def library_of(*origins: tuple[str, Sequence[Tool]]) -> RegistryLibrary:
     """A library with these tools."""
     registry, embedder = registry_of(*origins), MemoryEmbedder()
-    return RegistryLibrary(
-        lambda: registry, lambda: embedder, federation=lambda: federation, health=lambda _sight: HEALTH
-    )
+    return RegistryLibrary(lambda: registry, lambda: embedder, health=lambda _sight: HEALTH)
 
 
-def canned_federation() -> Federation:
-    """A peer with three tools of which two may be seen, and one that is away."""
-    acme, away = registry_of(("acme.jsonl", THEIRS)), AwayRegistry()
-    sight = Sight("ada", grants=(Grant(Scope.USER, "ada", "acme", ("shop:*", "claims:*")),))
-    members = Member("acme", lambda: acme, lambda: sight), Member("post", lambda: away)
-    return Federation(members, seconds=60)
-
-
-def canned_library(federation: Federation | None = None) -> RegistryLibrary:
+def canned_library() -> RegistryLibrary:
     """The office's own tools, a tool with three versions, and others of servers that are not connected."""
     own = [(name, server.tools) for name, server in office().items()]
     others = (*(("billing.json", [version]) for version in REFUNDS), ("acme.jsonl", REST))
-    return library_of(*own, *others, federation=federation)
+    return library_of(*own, *others)
 
 
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, cache_write=2.5e-6, source="a list", date="today")
@@ -165,7 +130,7 @@ def machine() -> Audit:
     """Two configurations that were measured in part, one that was not, and a file that cannot be read."""
     meter = character_meter(200_000)
     many = {
-        "tracker": Reading(_tools("tracker", 800), at=1_790_000_000.0),
+        "tracker": Reading(_tools("tracker", 200), at=1_790_000_000.0),
         "mail": Reading(reason="needs MAIL_TOKEN", hint="Set MAIL_TOKEN."),
     }
     subjects = (

@@ -12,7 +12,7 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.registry.health import Health, HealthState, ToolHealth
 from inspector.registry.library import Overview
-from inspector.search.ports import Located, PeerAnswer, RegisteredTool
+from inspector.search.ports import Neighbour, RegisteredTool
 from inspector.session.synchronise import Synchronised
 from widgets import Column, Record, plain, visible
 
@@ -31,13 +31,6 @@ FOUND = (
     Column("cosine", "cosine", align="right", width=6),
     Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=52),
 )
-LOCATED = (
-    Column("tool", "tool", weight=4, shorten="name", min_width=14),
-    Column("bar", "", width=10, hide_below=60),
-    Column("cosine", "cosine", align="right", width=6),
-    Column("registry", "registry", weight=2, shorten="middle", min_width=8),
-    Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=66),
-)
 READING = "Reading the registry …"
 SEARCHING = "Searching by meaning …"
 EMPTY = (
@@ -48,9 +41,7 @@ NOTHING_SEEN = "The registry has no tools you may see."
 NO_MATCH = "No id contains this text. Clear the filter to see every tool."
 NOT_FOUND = "Nothing is embedded yet. Press m to embed the tools so this search can find them."
 NOT_HERE = "This session has no registry. Run `toolsight registry` to see one."
-_OWN = "(own)"
 _NOTHING = Content()
-OF_A_PEER = "In a peer's registry: you can read it here, but not load, edit or call it."
 NOT_CONNECTED = "Its server is not connected: you can find it here, but not load, edit or call it."
 _BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
 
@@ -115,49 +106,20 @@ def health_line(health: ToolHealth, server: ServerState | None) -> Content:
     return Content.assemble(health_cell(health), told.stylize(MUTED))
 
 
-def found_rows(found: Sequence[Located], *, with_peers: bool) -> tuple[Record, ...]:
-    """Return a row for each tool that was found, with its cosine as a bar, and its registry if wanted."""
-    rows = []
-    for at, one in enumerate(found):
-        tool, similarity = one.neighbour.found.tool, one.neighbour.similarity
-        registry = (one.peer or _OWN,) if with_peers else ()
-        drawn = bar(max(similarity, 0.0), _BAR)
-        cells = (tool.id, drawn, f"{similarity:.2f}", *registry, one.neighbour.found.origin)
-        rows.append(Record(found_key(at, one), cells, copy=tool.id))
-    return tuple(rows)
-
-
-def found_key(at: int, one: Located) -> str:
-    """Return the key of a row: a tool's id or, for a peer's, its place, which is no id as it has no colon."""
-    return str(at) if one.peer else one.neighbour.found.tool.id
-
-
-def peer_line(answers: Sequence[PeerAnswer]) -> Content:
-    """Return what each peer added to a search, or why it added nothing; empty if no peer was asked."""
-    return Content.styled(f"Peers: {'; '.join(map(_answer, answers))}" if answers else "", MUTED)
-
-
-def _answer(answer: PeerAnswer) -> str:
-    name = visible(answer.peer, limit=40, newlines=False)
-    if answer.why:
-        return f"{name} was skipped: {visible(answer.why, limit=_LONGEST, newlines=False)}"
-    refused = f", {answer.refused:,} refused" if answer.refused else ""
-    return f"{name} {answer.found:,}{refused}"
-
-
-def peer_detail(located: Located) -> Content:
-    """Return a tool of a peer: whose it is, and what its registry says of it."""
-    found = located.neighbour.found
-    return Content("\n").join(
-        [
-            plain(found.tool.id, limit=_LONGEST, newlines=False).stylize("bold"),
-            Content.assemble("in the registry of ", plain(located.peer, limit=_LONGEST, newlines=False)),
-            Content.styled(OF_A_PEER, MUTED),
-            Content(),
-            plain(found.tool.description.strip() or "(no description)", limit=_SAID),
-            Content(),
-            _version(found),
-        ]
+def found_rows(found: Sequence[Neighbour]) -> tuple[Record, ...]:
+    """Return a row for each tool that was found, with its cosine as a bar."""
+    return tuple(
+        Record(
+            one.found.tool.id,
+            (
+                one.found.tool.id,
+                bar(max(one.similarity, 0.0), _BAR),
+                f"{one.similarity:.2f}",
+                one.found.origin,
+            ),
+            copy=one.found.tool.id,
+        )
+        for one in found
     )
 
 

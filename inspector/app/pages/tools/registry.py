@@ -12,13 +12,12 @@ from textual.content import Content
 from textual.widgets import Input, Label, Static
 
 from inspector.app.base_screen import ToolKeys
-from inspector.app.context import Job
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools import registered as content
 from inspector.app.stream import View
 from inspector.registry.health import Health
 from inspector.registry.library import FILL, Overview, RegistryLibrary, Rows
-from inspector.search.ports import Federated, Located, PeerAnswer, RegisteredTool
+from inspector.search.ports import Neighbour, RegisteredTool
 from inspector.session.synchronise import synchronise
 from widgets import PlainInput, RecordList
 
@@ -38,7 +37,6 @@ class RegistryScreen(ListPage, ToolKeys):
         Binding("m", "embed", "embed", id="registry.embed"),
         Binding("f", "ask", "find", id="registry.ask"),
         Binding("slash", "filter", "filter", id="registry.filter"),
-        Binding("o", "peers", "peers too", id="registry.peers"),
         Binding("enter", "open", "open", show=False, id="registry.open"),
         Binding("r", "again", "reload", show=False, id="registry.again"),
     ]
@@ -49,7 +47,6 @@ class RegistryScreen(ListPage, ToolKeys):
         "/ filters the list by id; f finds tools by meaning, esc goes back to the list.",
         "cosine: how close the request is to a tool's name and description, at most 1. Only embedded tools",
         "are found: m embeds the rest; the top line shows the progress and stops it.",
-        "o includes peers' registries (federation.peers), which are read-only.",
         "health: the calls in all sessions; ⚠ if at least half of them failed, ✕ if a breaker refuses calls.",
         "On the right: what each version of the tool changed, newest first.",
         "enter, w, e and l work for tools whose server is connected.",
@@ -65,16 +62,13 @@ class RegistryScreen(ListPage, ToolKeys):
         self._is_reading = False
         self._health: Health | None = None
         self._versions: tuple[RegisteredTool, ...] = ()
-        self._found: tuple[Located, ...] | None = None
+        self._found: tuple[Neighbour, ...] | None = None
         """What a search found; None while the registry is listed."""
-        self._query = ""
-        self._with_peers = False
 
     def body(self) -> ComposeResult:
         yield Static(content.READING, id="facts", markup=False)
-        yield Static(id="registry-peers", markup=False)
         with Horizontal(id="registry-ask"):
-            yield Label("find by meaning", id="registry-asked")
+            yield Label("find by meaning")
             yield PlainInput(placeholder="what should it do?", id="registry-query")
             yield Label("filter")
             yield PlainInput(placeholder="part of an id", id="registry-part")
@@ -103,22 +97,13 @@ class RegistryScreen(ListPage, ToolKeys):
         return self.context.parts.registry
 
     @property
-    def _located(self) -> Located | None:
-        """The tool of a peer that is under the cursor."""
-        keys = {content.found_key(at, one): one for at, one in enumerate(self._found or ()) if one.peer}
-        return keys.get(self.key)
-
-    @property
     def tool_id(self) -> str:
-        return self.key if self._located is None else ""
+        return self.key
 
     def _is_connected(self, tool_id: str) -> bool:
         return self.session.catalog.get(tool_id) is not None
 
     def _has_tool(self) -> bool:
-        if self._located is not None:
-            self.warn(content.OF_A_PEER)
-            return False
         if self.tool_id and not self._is_connected(self.tool_id):
             self.warn(content.NOT_CONNECTED)
             return False
@@ -180,11 +165,7 @@ class RegistryScreen(ListPage, ToolKeys):
 
     def moved(self) -> None:
         """Show the versions of the tool under the cursor; at the end of the list, read more of it."""
-        library, tool_id, located = self._library, self.tool_id, self._located
-        if located is not None:
-            self.drop_job("versions")
-            self.write(content.peer_detail(located), "#detail")
-            return
+        library, tool_id = self._library, self.tool_id
         if library is None or not tool_id:
             self._show_versions(())
             return
@@ -206,7 +187,7 @@ class RegistryScreen(ListPage, ToolKeys):
 
     def opened(self, key: str) -> None:
         """Open the tool's page; read its versions if its server is not connected."""
-        if self._is_connected(key) and self._located is None:
+        if self._is_connected(key):
             self.open_tool(key)
         else:
             self.query_one("#registry-right").focus()
@@ -224,10 +205,9 @@ class RegistryScreen(ListPage, ToolKeys):
         event.stop()
         if event.value != self._part:
             self._part, self._found = event.value, None
-            self._show_answers(())
             self._read("")
 
-    # The search by meaning: in one's own registry and, if wanted, in those of peers.
+    # The search by meaning.
 
     def action_ask(self) -> None:
         """Go to the search."""
@@ -245,51 +225,22 @@ class RegistryScreen(ListPage, ToolKeys):
         else:
             self._list_all()
 
-    def action_peers(self) -> None:
-        """Include the registries of peers in the search, or leave them out again."""
-        self._include(peers=not self._with_peers)
-        if self._library is not None and self._query and self._found is not None:
-            self._find(self._library, self._query)
-
-    def _include(self, *, peers: bool) -> None:
-        self._with_peers = peers
-        asked = f"find by meaning{', also in peers' if peers else ''}"
-        self.write(asked, "#registry-asked")
-
     def _find(self, library: RegistryLibrary, query: str) -> None:
-        self._query = query
         self.list.empty = content.SEARCHING
-        with_peers = self._with_peers
+        search = partial(library.search, query, RESULTS)
+        self.run_job("find", lambda _: search(), partial(self._show_found, query), failed=self.fail)
 
-        def search(_job: Job) -> Federated:
-            if with_peers:
-                return library.federated(query, RESULTS)
-            return Federated(tuple(Located("", one) for one in library.search(query, RESULTS)))
-
-        def failed(error: Exception) -> None:
-            self._include(peers=False)
-            self.fail(error)
-
-        self.run_job("find", search, partial(self._show_found, query), failed=failed)
-
-    def _show_found(self, query: str, done: Federated) -> None:
-        self._found, with_peers = done.found, bool(done.answers)
+    def _show_found(self, query: str, found: tuple[Neighbour, ...]) -> None:
+        self._found = found
         self.list.empty = content.NOT_FOUND
-        self.list.columns = content.LOCATED if with_peers else content.FOUND
-        self.list.records = content.found_rows(done.found, with_peers=with_peers)
-        self.query_one("#registry-left").border_title = content.found_title(len(done.found), query)
-        self._show_answers(done.answers)
-        if done.found:
-            self.list.move_to(content.found_key(0, done.found[0]))
-
-    def _show_answers(self, answers: Sequence[PeerAnswer]) -> None:
-        """Say under the facts what peers answered; without an answer the line is away."""
-        self.write(content.peer_line(answers), "#registry-peers")
-        self.query_one("#registry-peers").display = bool(answers)
+        self.list.columns = content.FOUND
+        self.list.records = content.found_rows(found)
+        self.query_one("#registry-left").border_title = content.found_title(len(found), query)
+        if found:
+            self.list.move_to(found[0].found.tool.id)
 
     def _list_all(self) -> None:
         self._found = None
-        self._show_answers(())
         self.query_one("#registry-query", PlainInput).value = ""
         self._draw_rows()
 
