@@ -164,7 +164,7 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
         assert _page(pilot).region
 
 
-async def test_ctrl_r_shows_the_servers_text_and_the_draft_is_there_again_also_after_esc() -> None:
+async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
         await _pasted(pilot, BETTER)
@@ -178,6 +178,11 @@ async def test_ctrl_r_shows_the_servers_text_and_the_draft_is_there_again_also_a
         assert _numbers(pilot)["rank"][1] == "1"
         await pilot.press("ctrl+z")
         assert _area(pilot).text == PAY.description
+
+
+async def test_a_draft_is_there_again_after_esc() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
         await _pasted(pilot, BETTER)
         await pilot.press("escape")
         await _opened(pilot, "shop:get_order")

@@ -130,7 +130,7 @@ def machine() -> Audit:
     """Two configurations that were measured in part, one that was not, and a file that cannot be read."""
     meter = character_meter(200_000)
     many = {
-        "tracker": Reading(_tools("tracker", 200), at=1_790_000_000.0),
+        "tracker": Reading(_tools("tracker", 800), at=1_790_000_000.0),
         "mail": Reading(reason="needs MAIL_TOKEN", hint="Set MAIL_TOKEN."),
     }
     subjects = (
