@@ -1,10 +1,8 @@
 """Chats without the app: prints the whole discovery loop as it happens; the demo's conversation, too."""
 
-import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial, singledispatchmethod
+from functools import singledispatchmethod
 from pathlib import Path
 from typing import Any
 
@@ -58,60 +56,15 @@ from inspector.scenario.scenario import load_scenario
 from inspector.session.workbench import Workbench
 from widgets import visible
 
-Advice = Callable[[str], tuple[str, ...]]
-"""How to install the plugin of a name, a line each."""
-
-_TITLE = "in the marketplace, not installed:"
+_TITLE = "in the marketplace, not installed; `toolsight marketplace install NAME` installs one:"
 _TEXT, _TERMS = 120, 60
-# A name that no shell and no option parser reads as anything else.
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@-]{0,99}")
-_ANY = "NAME"
-_NOT_YOURS = "only the administrator can install plugins"
-_DEMO = "install it on the Marketplace page of `toolsight demo`; it lasts for that session only"
 
 
-def suggestion_lines(found: MarketplaceReport, advice: Advice) -> Iterator[str]:
-    """A title, a line for each plugin, and how to install one; nothing without any."""
-    if not found.suggestions:
-        return
-    yield f"  ◇ {_TITLE}"
-    for one in found.suggestions:
-        yield f"    {_line(one)}"
-    names = {one.plugin for one in found.suggestions}
-    for line in advice(names.pop() if len(names) == 1 else _ANY):
-        yield f"    {line}"
-
-
-def how_to_install(chosen: Options, plugin: str, *, whole: bool = True) -> tuple[str, ...]:
-    """What a person does to install a plugin, in the words of the shell where that lasts.
-
-    Nothing but `NAME` stands for a plugin whose name a shell could read as something else. Somebody who does
-    not see the `whole` configuration cannot install anything.
-    """
-    if not whole:
-        return (_NOT_YOURS,)
-    if chosen.demo:
-        return (f"details: {_command('show', plugin, chosen)}", _DEMO)
-    return (f"install it: {_command('install', plugin, chosen)}",)
-
-
-def _command(does: str, plugin: str, chosen: Options) -> str:
-    name = plugin if _PLAIN.fullmatch(plugin) else _ANY
-    return " ".join(("toolsight marketplace", does, name, *_where(chosen)))
-
-
-def _where(chosen: Options) -> Iterator[str]:
-    """The options with which the marketplace has the chat's configuration, catalogs and database."""
-    if chosen.demo:
-        yield "--demo"
-    elif chosen.config is not None:
-        yield f"--config {shlex.quote(str(chosen.config))}"
-    elif chosen.server or chosen.registry:
-        yield "--config FILE"
-    for catalog in chosen.values.get("marketplace.catalogs", ()):
-        yield f"--catalog {shlex.quote(catalog)}"
-    if chosen.database is not None:
-        yield f"--db {shlex.quote(str(chosen.database))}"
+def _suggested(found: MarketplaceReport) -> Iterator[str]:
+    """A title, and a line for each plugin; nothing without any."""
+    if found.suggestions:
+        yield f"  ◇ {_TITLE}"
+        yield from (f"    {_line(one)}" for one in found.suggestions)
 
 
 def _line(one: Suggestion) -> str:
@@ -150,11 +103,8 @@ _SUMMED_UP: Mapping[type[Event], str] = {
 class Transcript:
     """Prints what a reader needs from each record; the rest is in the database."""
 
-    def __init__(
-        self, advice: Advice = lambda _plugin: (), prices: Callable[[], Prices | None] = lambda: None
-    ) -> None:
-        """`advice` says how to install what the marketplace suggests, `prices` are those of the model."""
-        self._advice = advice
+    def __init__(self, prices: Callable[[], Prices | None] = lambda: None) -> None:
+        """`prices` are those of the model."""
         self._prices = prices
         self._state = SessionState()
 
@@ -195,7 +145,7 @@ class Transcript:
 
     @_print.register
     def _marketplace_searched(self, event: MarketplaceSearched) -> None:
-        say_report(suggestion_lines(event.report, self._advice))
+        say_report(_suggested(event.report))
 
     @_print.register
     def _tool_loaded(self, event: ToolLoaded) -> None:
@@ -252,7 +202,7 @@ def chat(message: tuple[str, ...], **values: Any) -> None:
 
     async def work(bench: Workbench) -> None:
         try:
-            await _converse(bench, message, chosen)
+            await _converse(bench, message)
         finally:
             if is_json():
                 say_json([record_json(record) for record in bench.records()])
@@ -263,17 +213,13 @@ def chat(message: tuple[str, ...], **values: Any) -> None:
     run_headless(chosen, work, record=True)
 
 
-async def _converse(bench: Workbench, messages: tuple[str, ...], chosen: Options) -> None:
+async def _converse(bench: Workbench, messages: tuple[str, ...]) -> None:
     """Send user messages and print the transcript. Raises ModelError if the model fails.
 
     Raises ConfigError if the settings do not allow a turn.
     """
-    advice = partial(how_to_install, chosen, whole=bench.sight.is_whole)
-    stop = (
-        bench.subscribe(Transcript(advice, bench.accounting.prices).on_record)
-        if not is_json()
-        else lambda: None
-    )
+    shown = Transcript(bench.accounting.prices)
+    stop = bench.subscribe(shown.on_record) if not is_json() else lambda: None
     try:
         for text in messages:
             ended = await bench.chat(text)
@@ -303,7 +249,7 @@ async def play(chosen: Options) -> None:
             state = bench.state
             servers, tools = count(len(state.servers), "server"), count(len(state.tools), "tool")
             say(f"{state.ready_servers} of {servers} ready, {tools}\nmodel {state.model_label}")
-        await _converse(bench, users, played)
+        await _converse(bench, users)
         show([record_json(one) for one in bench.records()], _savings(bench, database_path(chosen)))
 
 
