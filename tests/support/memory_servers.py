@@ -161,6 +161,7 @@ class MemoryLink:
         if self._server.silent is not None:
             await self._server.silent.wait()
             raise CallTimeout(f"{method} was not answered within {timeout:g} s")
+        await asyncio.sleep(0)
         answer = self._server.answers.get(method)
         if answer is None and self._server.answers:
             raise ProtocolError(f"{method}: Method not found (-32601)")
