@@ -269,22 +269,21 @@ def test_a_hostile_frame_is_shown_and_not_obeyed(text: str) -> None:
 # Ping, and what a server logs to its client.
 
 
-async def test_p_pings_the_server_and_says_how_long_it_took() -> None:
+@pytest.mark.parametrize(
+    ("era", "method", "told"),
+    [
+        (Era.LEGACY, "ping", "weather answered ping in 3 ms."),
+        (Era.MODERN, "server/discover", "answered server/discover in 3 ms; its protocol has no ping."),
+    ],
+)
+async def test_p_pings_the_server_and_says_how_long_it_took(era: Era, method: str, told: str) -> None:
     servers = shop_and_weather()
+    servers["weather"].info = ServerInfo(era=era)
     async with tools_page("weather", servers=servers) as (pilot, _):
-        crossed(servers["weather"], "{}", "ping", FrameKind.RESULT)
+        crossed(servers["weather"], "{}", method, FrameKind.RESULT)
         await pilot.press("P")
-        await until(pilot, lambda: "weather answered ping in 3 ms." in toasts(pilot))
-        assert servers["weather"].requests == [("ping", {})]
-
-
-async def test_where_the_protocol_has_no_ping_it_says_what_was_asked_instead() -> None:
-    servers = shop_and_weather()
-    servers["weather"].info = ServerInfo(era=Era.MODERN)
-    async with tools_page("weather", servers=servers) as (pilot, _):
-        await pilot.press("P")
-        told = "weather answered server/discover; its protocol has no ping."
         await until(pilot, lambda: told in toasts(pilot))
+        assert servers["weather"].requests == [(method, {})]
 
 
 async def test_a_server_that_hangs_times_out_and_esc_cancels_its_ping() -> None:

@@ -119,18 +119,16 @@ async def test_a_persons_answer_is_recorded_with_its_tokens_and_no_model_is_aske
 
 
 async def test_the_model_answers_only_after_a_yes_and_the_record_says_which_one() -> None:
-    side, events, model = sampling_client(FixedElicitor(ElicitationAnswer(Action.ACCEPT)), says("Yes."))
+    yes = FixedElicitor(ElicitationAnswer(Action.ACCEPT))
+    side, events, model = sampling_client(yes, says("Yes."), says("Yes."))
     given = await side.elicit(prompt(systemPrompt="Be brief."))
     assert given.content is not None
     assert (given.content["text"], given.content["by"]) == ("Yes.", model.label)
     (sent,) = model.requests
-    assert (sent.system, sent.messages, sent.tools, sent.max_output) == (
-        "Be brief.",
-        (UserMessage("Say yes"),),
-        (),
-        5,
-    )
-    assert events[1].content == given.content
+    assert (sent.system, sent.messages, sent.tools) == ("Be brief.", (UserMessage("Say yes"),), ())
+    assert (sent.max_output, events[1].content) == (5, given.content)
+    await side.elicit(prompt(maxTokens=10**9))
+    assert model.requests[1].max_output == 100
 
 
 @pytest.mark.parametrize("answer", [DECLINED, CANCELLED])
@@ -138,12 +136,6 @@ async def test_without_a_yes_no_model_is_asked(answer: ElicitationAnswer) -> Non
     side, events, model = sampling_client(FixedElicitor(answer), says("Yes."))
     assert await side.elicit(prompt()) == answer
     assert (model.requests, events[1].answer) == ([], answer.action)
-
-
-async def test_an_answer_of_the_model_is_no_longer_than_the_settings_allow() -> None:
-    side, _, model = sampling_client(FixedElicitor(ElicitationAnswer(Action.ACCEPT)), says("Yes."))
-    await side.elicit(prompt(maxTokens=10**9))
-    assert model.requests[0].max_output == 100
 
 
 async def test_a_model_that_fails_is_a_decline_that_says_why() -> None:

@@ -75,11 +75,12 @@ def title(request: ElicitationRequest) -> str:
 def form_body(request: FormRequest, fields: Sequence[FormField]) -> Content:
     """What the server says, and what to know before sending anything."""
     warnings = [plain(f"! {one}", limit=400, newlines=False) for one in form_warnings(request, fields)]
-    note = sampling_note(request) if isinstance(request, SamplingRequest) else _NO_SECRETS
-    limit = LONGEST_PROMPT if isinstance(request, SamplingRequest) else LONGEST_MESSAGE
-    lines = [_said(request.message, limit), Content.styled(note, MUTED)]
-    lines += [warning.stylize(_WARNING) for warning in warnings]
-    return Content("\n").join(lines)
+    warned = [warning.stylize(_WARNING) for warning in warnings]
+    if isinstance(request, SamplingRequest):
+        # Above the prompt, which may be long.
+        note = Content.styled(sampling_note(request), MUTED)
+        return Content("\n").join([note, *warned, Content(""), _said(request.message, LONGEST_PROMPT)])
+    return Content("\n").join([_said(request.message), Content.styled(_NO_SECRETS, MUTED), *warned])
 
 
 def link_body(request: LinkRequest) -> Content:
