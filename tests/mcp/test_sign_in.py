@@ -4,8 +4,9 @@ import asyncio
 import json
 import socket
 import stat
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -25,20 +26,26 @@ from inspector.mcp.sign_in.person import SignInWay, read_answer
 from tests.support.mcp_case import PATIENCE, serving
 from tests.support.oauth_server import OAuthServer
 
-FAULTS = (
-    *(
-        "elsewhere",
-        "other resource",
-        "plain issuer",
-        "javascript",
-        "file",
-        "plain visit",
-        "user",
-        "wrong issuer",
-    ),
-    *("plain token", "huge", "state", "iss", "denied", "no access token"),
-    *("silent mcp", "silent oauth-authorization-server", "silent register", "silent token"),
-)
+FAULTS = {
+    "elsewhere": "redirects to elsewhere.example",
+    "other resource": "does not match",
+    "plain issuer": "leads to http://issuer.example",
+    "javascript": "authorization_endpoint",
+    "file": "authorization_endpoint",
+    "plain visit": "leads to http://elsewhere.example",
+    "user": "user before its host",
+    "wrong issuer": "elsewhere.example",
+    "plain token": "leads to http://elsewhere.example",
+    "huge": "too large",
+    "state": "its state differs",
+    "iss": "iss mismatch",
+    "denied": "access_denied",
+    "no access token": "access_token: Field required",
+    "silent mcp": "does not answer",
+    "silent oauth-authorization-server": "does not answer",
+    "silent register": "does not answer",
+    "silent token": "does not answer",
+}
 
 
 @dataclass
@@ -167,18 +174,39 @@ async def test_a_call_that_lacks_a_scope_asks_whoever_is_there(tmp_path: Path) -
         assert len(visitor.visited) == 2
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("fault", "reason"), FAULTS.items())
 async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(
-    tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, fault: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limit, "_SECONDS", 0.5 if "silent" in fault else PATIENCE)
     async with rig(tmp_path, fault) as case:
         with pytest.raises(AuthRequired) as caught:
             await case.tools(Visitor())
         assert "cannot sign in" in caught.value.message
+        assert reason in caught.value.message
         assert "Secret" not in caught.value.message
         assert case.kept.get(case.spec.url) is None
         assert case.server.valid == {}
+
+
+@pytest.mark.parametrize(
+    ("server", "place", "is_allowed"),
+    [
+        ("https://notes.example", "https://login.example", True),
+        ("https://notes.example", "http://login.example", False),
+        ("https://notes.example", "https://127.0.0.1", False),
+        ("https://notes.example", "https://10.0.0.7", False),
+        ("https://notes.example", "https://app.localhost", False),
+        ("http://127.0.0.1:8000", "http://localhost:9000", True),
+        ("http://127.0.0.1:8000", "https://login.example", True),
+        ("http://127.0.0.1:8000", "http://login.example", False),
+    ],
+)
+def test_a_server_elsewhere_cannot_lead_a_sign_in_into_this_network_or_off_https(
+    server: str, place: str, is_allowed: bool
+) -> None:
+    with nullcontext() if is_allowed else pytest.raises(AuthRequired, match="where no sign-in may go"):
+        limit.require_place(httpx2.URL(place), httpx2.URL(server))
 
 
 async def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,12 +266,15 @@ async def test_of_two_processes_that_refresh_at_once_one_uses_what_the_other_got
         assert [form["grant_type"] for form in case.server.forms] == ["authorization_code"]
 
 
-async def test_signing_out_ends_the_connections_that_would_refresh(tmp_path: Path) -> None:
+async def test_after_signing_out_no_open_connection_refreshes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with rig(tmp_path) as case:
         await case.tools(Visitor())
         async with case.opened() as link:
             case.kept.remove(case.spec.url)
-            case.server.valid.clear()
+            tomorrow = time.time() + 86_400
+            monkeypatch.setattr(time, "time", lambda: tomorrow)
             with pytest.raises(AuthRequired, match="needs sign-in"):
                 await link.call("list_notes", {}, timeout=PATIENCE)
         assert len(case.server.forms) == 1

@@ -1,4 +1,4 @@
-"""Forty lines that carry load, each broken once: the tests that reach it have to fail.
+"""Forty-two lines that carry load, each broken once: the tests that reach it have to fail.
 
 `python -m tests.structure.mutants [WORD]` applies one mutant after another (those whose rule has the word),
 runs its tests, and puts the file back. It exits with 1 if a mutant survives. Run it after cutting tests.
@@ -319,6 +319,21 @@ MUTANTS = (
         "return allowed and matches_any(tool_id, self.patterns)",
         "return matches_any(tool_id, self.patterns)",
         ("tests/core/test_tool.py", "tests/session/test_access_session.py"),
+    ),
+    # Sign-ins
+    Mutant(
+        "a sign-in goes nowhere but where the server may lead it",
+        "inspector/mcp/sign_in/provider.py",
+        "            require_place(outgoing.url, self._url)\n",
+        "",
+        ("tests/mcp/test_sign_in.py",),
+    ),
+    Mutant(
+        "a refresh token is used by one process",
+        "inspector/mcp/sign_in/provider.py",
+        "        async with self._kept.refreshing(str(self._url)):",
+        "        if True:",
+        ("tests/mcp/test_sign_in.py",),
     ),
     # Breakers
     Mutant(

@@ -266,7 +266,7 @@ class HttpChannel:
         return AuthRequired(
             f"needs sign-in: {told}",
             hint="No stored sign-in works for it. Press i on it in the app, run `toolsight servers --sign-in "
-            f'{self._spec.name}`, or add credentials: "headers": {{"Authorization": "Bearer ..."}}.',
+            f"{self._spec.name}`, or configure an Authorization header.",
         )
 
     def _transport_failure(self, error: Exception) -> ConnectError:
