@@ -117,7 +117,7 @@ async def test_a_server_that_wants_credentials_says_how_to_give_them(tmp_path: P
     async with serving(answering(status)) as origin:
         error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp?key=s3cret"))
         assert isinstance(error, AuthRequired)
-        assert "headers" in error.hint
+        assert "Authorization header" in error.hint
         assert "s3cret" not in error.message
         sent = {"authorization": "Bearer old"}
         error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp", headers=sent))

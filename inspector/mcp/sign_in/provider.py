@@ -224,8 +224,7 @@ class ServerAuth(OAuthClientProvider):
         found = await asyncio.to_thread(self._kept.get, str(self._url))
         context = self.context
         if found is None or self._is_of_another(found):
-            # Signed out meanwhile, if it was signed in.
-            context.clear_tokens()
+            # If it was signed in, it is signed out: without its client, nothing is refreshed.
             return
         self._wants = self._wants or found.wants
         if self._redirect is not None:
