@@ -4,12 +4,14 @@ import asyncio
 import json
 import socket
 import stat
+import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -383,6 +385,16 @@ def test_a_sign_in_is_kept_by_address_until_it_is_removed(
     assert (tmp_path / "new").exists() == (keychain is None)
     assert kept.remove("https://notes.example/mcp")
     assert kept.get("https://notes.example/mcp") is None
+
+
+@pytest.mark.parametrize(("priorities", "is_used"), [([5.0], True), ([0.5], False), ([5.0, 0.5], True)])
+def test_a_keychain_that_is_a_plain_file_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, priorities: list[float], is_used: bool
+) -> None:
+    each = [SimpleNamespace(priority=one) for one in priorities]
+    found = each[0] if len(each) == 1 else SimpleNamespace(priority=10, backends=each)
+    monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_keyring=lambda: found))
+    assert (kept.system_keychain() is not None) is is_used
 
 
 def test_a_locked_keychain_is_told_and_nothing_goes_to_a_file_instead(tmp_path: Path) -> None:

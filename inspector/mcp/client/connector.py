@@ -16,7 +16,7 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from inspector.core.error import AuthRequired, ServerExited
+from inspector.core.error import AuthRequired, ConnectError, ServerExited
 from inspector.core.message import ToolResult
 from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerSpec
@@ -209,6 +209,8 @@ class McpConnector:
                 "only stored sign-ins are used here (--stored-auth-only)",
                 hint=f"Sign in where a person can: `toolsight servers --sign-in {spec.name}`.",
             )
+        if spec.lacks:
+            raise ConnectError(f"needs {spec.lacks}", hint=spec.advice)
         signing = copy(self)
         signing._way = replace(self._way, visitor=_Here(visitor, asyncio.get_running_loop()))
         patient = replace(spec, connect_timeout=_PATIENCE)

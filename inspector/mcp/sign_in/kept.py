@@ -66,7 +66,9 @@ def system_keychain() -> Keychain | None:
     """The system's keychain; None without `keyring`, or if it finds none to use."""
     try:
         keyring: Any = import_module("keyring")
-        usable = keyring.get_keyring().priority > 0
+        found = keyring.get_keyring()
+        # Those below 1 it does not recommend: they may keep passwords in plain files.
+        usable = max(one.priority for one in getattr(found, "backends", (found,))) >= 1
     except Exception as error:  # a keychain may fail in any way of its own
         LOG.info("no keychain: %r", error)
         return None
