@@ -18,9 +18,7 @@ from inspector.tokens.plan import Assumptions, Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
 HEADERS = ("assumption", "value", "break-even over", "meaning")
-_OWN = ("calls", "searches_per_call", "growth", "pause")
 _KNOBS = {knob.path: knob for knob in knobs_of(Assumptions)}
-_USUAL = Assumptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +42,12 @@ class Assumed:
 
 def assuming(function: F) -> F:
     """Add the options; the command takes them out of its keyword arguments with `assumed`."""
-    for option in reversed((*map(_option, _OWN), _ASSUME, _TTL)):
-        function = option(function)
-    return function
+    return _ASSUME(_TTL(function))
 
 
 def assumed(values: dict[str, Any]) -> Assumed:
     """Take the options out of a command's keyword arguments. Raises ConfigError."""
-    own = {name: value for name in _OWN if (value := values.pop(name)) is not None}
-    given = {**values.pop("assume"), **own}
-    checked = {name: _KNOBS[name].check(value) for name, value in given.items()}
+    checked = {name: _KNOBS[name].check(value) for name, value in values.pop("assume").items()}
     return Assumed(Assumptions(**checked), tuple(checked), values.pop("ttl"))
 
 
@@ -70,13 +64,6 @@ def assumption_rows(plan: Plan, assumptions: Assumptions) -> list[tuple[str, str
         for field in fields(assumptions)
         if field.name in plan.assumed
     ]
-
-
-def _option(name: str) -> Callable[[F], F]:
-    knob, usual = _KNOBS[name], getattr(_USUAL, name)
-    kind = int if isinstance(usual, int) else float
-    said = f"{knob.about[:1].upper()}{knob.about[1:]} (default: {usual:g})."
-    return click.option(f"--{name.replace('_', '-')}", name, type=kind, metavar="N", help=said)
 
 
 def _parsed(
@@ -97,7 +84,7 @@ _ASSUME = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     callback=_parsed,
-    help="Change any other assumption that `toolsight cost` lists. May be repeated.",
+    help="Change an assumption that `toolsight cost` lists, such as calls=12 or growth=300. May be repeated.",
 )
 _TTL = click.option(
     "--ttl",

@@ -113,7 +113,7 @@ def basis_lines(basis: Basis) -> Iterator[str]:
         "its searches. `toolsight cost` shows every loading strategy and assumption."
     )
     assumed = basis.assumed
-    yield f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; options change these."
+    yield f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; --assume changes these."
     yield _price_line(basis)
 
 

@@ -45,14 +45,9 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
     help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
     "By default, requests are generated from the tools.",
 )
-@click.option(
-    "--embedding-model",
-    default="",
-    help="packaged, or any fastembed model. Default: the configuration's model.",
-)
 @as_json
 @shared
-def calibrate(ranker: str, data: Path | None, embedding_model: str, **values: Any) -> None:
+def calibrate(ranker: str, data: Path | None, **values: Any) -> None:
     """Find the confidence threshold for search answers.
 
     For hybrid, thresholds are confidences, and a request counts if a right tool is in the top five. Above
@@ -65,7 +60,7 @@ def calibrate(ranker: str, data: Path | None, embedding_model: str, **values: An
     """
     chosen = options(**values)
     dataset = generated(chosen) if data is None else read_datasets((data,), chosen)[0]
-    found = _calibrated(dataset, ranker, embedding_model, chosen)
+    found = _calibrated(dataset, ranker, chosen)
     if found is None:
         say("cancelled: nothing was measured", err=True)
         sys.exit(Exit.INTERRUPTED)
@@ -73,9 +68,9 @@ def calibrate(ranker: str, data: Path | None, embedding_model: str, **values: An
     show(json_calibration(found, now), text_calibration(found, now))
 
 
-def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> Calibration | None:
+def _calibrated(dataset: DataSet, ranker: str, chosen: Options) -> Calibration | None:
     """The calibration, or None if it was cancelled. Raises ToolsightError."""
-    embedder = composition.make_embedder(model or dataset.settings.embedding_model)
+    embedder = composition.make_embedder(dataset.settings.embedding_model)
     name, static = dataset.evalset.name, composition.make_static_embedder()
     with (
         closing(composition.open_vectors(chosen)) as store,

@@ -14,7 +14,11 @@ from tests.support.weather_configuration import write_weather_configuration
 
 DEMO = SERVERS.parent / "configs" / "demo.json"
 TERSE = ("--set", "discovery.embedding_model=none")
-OTHERWISE = ("--calls", "12", "--searches-per-call", "0.5", "--growth", "300", "--pause", "400")
+OTHERWISE = tuple(
+    word
+    for value in ("calls=12", "searches_per_call=0.5", "growth=300", "pause=400")
+    for word in ("--assume", value)
+)
 
 
 @pytest.fixture(scope="module")
