@@ -51,8 +51,7 @@ from inspector.app.place import (
 )
 from inspector.app.place_app import page_class
 from inspector.config.consent import Handed, ServerConsent
-from inspector.core.error import BreakerState, ConnectError, FailureKind
-from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
+from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
 from inspector.core.tool import Tool
@@ -68,7 +67,6 @@ from tests.app.test_race_page import race_lab
 from tests.app.test_recorded_page import few_runs
 from tests.app.test_source_dialog import EFFECT, NEW, OLD, SOURCE
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
-from tests.core.test_event import records as event_records
 from tests.support import firm
 from tests.support.canned import (
     canned_library,
@@ -185,30 +183,6 @@ def _talk_beside_a_story() -> Shown:
     call = calls(("weather__get_forecast", {"city": "Oslo"}))
     steps: tuple[Step, ...] = (searches(query="forecast for a city"), call, says("Sunny in Oslo."))
     return Shown(*steps, recorded=records_of(story_store()))
-
-
-def _breakers() -> Shown:
-    """A recorded session in which a tool fails, another one is tried again, and one answers again."""
-    why = "5 of 6 calls failed, the last: timed out; it may have run"
-    closed, opened, half = BreakerState.CLOSED, BreakerState.OPEN, BreakerState.HALF_OPEN
-    calls_of = [
-        event
-        for number, ok in enumerate((False, True, False, False))
-        for event in (
-            CallStarted(f"c{number}", "shop:list_orders", {}),
-            CallFinished(
-                f"c{number}", "shop:list_orders", ok, "", 900.0, failure=None if ok else FailureKind.TIMEOUT
-            ),
-        )
-    ]
-    stream: list[Event] = [
-        *(UserSaid("Which orders are late?"), *calls_of),
-        BreakerChanged("tool", "shop", "shop:list_orders", closed, opened, why, 0.83, 6, 30.0),
-        BreakerChanged("server", "mail", "", opened, half, "a call tries it after 3 of 3 calls failed"),
-        BreakerChanged("tool", "chat", "chat:post", half, closed, "it answers again"),
-        TurnEnded("answered", ""),
-    ]
-    return Shown(recorded=event_records(stream, "board"))
 
 
 def _wired() -> Shown:
@@ -346,11 +320,6 @@ PAGES: Mapping[str, Picture] = {
         _acts(
             Asked("forecast"), Goes("telemetry"), "a", Shows("2 sessions"), Shows("hybrid", "#numbers-text")
         ),
-    ),
-    "breakers": Picture(
-        TelemetryScreen,
-        _breakers,
-        _acts(Goes("telemetry"), "a", "t", "t", "t", Shows("retry at", "#numbers-text")),
     ),
     "profile": Picture(
         SettingsDialog,

@@ -1,10 +1,12 @@
 """What the README and the docs print is what is measured now, and a figure is written where it stands."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from docs import figures, measured
+from docs import evidence, figures, measured
 from docs.benchmark import data
 from docs.figures import Cells, Marked, Sentence, Written, differences, new_texts
 from docs.measured import Figures, Texts
@@ -68,3 +70,31 @@ def test_a_written_page_keeps_what_depends_on_the_machine() -> None:
     new = "# Page\nMade on Tuesday\n| speed | 4 |\n## Times\n6 ms\n## Words\nnew\n"
     page = Written("p", (), kept=("Made on ", "| speed |"), sections=("## Times",))
     assert page.written(old, {"page": new}) == old.replace("old", "new")
+
+
+def printed(*words: str) -> str:
+    """What both commands print, with few keys."""
+    if "papers" in words:
+        row = ["live", "100", "105", "1", "1", "96.9 % [94.5, 98.2]", "1", "1", "91.6 % [88.8, 93.5]"]
+        rows = [row, [row[0], "200", *row[2:]]]
+        return json.dumps({"sections": [{"tables": [{"title": "Random sets", "rows": rows}]}]})
+    share = {"mean": 0.5, "low": 0.25, "high": 1.5}
+    setups = [
+        {"setup": {"name": name}, "runs": 9, "tasks": 8, "solved": 7, "returned": share, "reached": share}
+        | dict.fromkeys(("tool_tokens", "cost", "uncached", "cost_ratio", "uncached_ratio"), share)
+        for name in ("static", "toolsight delivery append", "toolsight delivery call_tool")
+    ]
+    return json.dumps({"setups": setups, "tools": 42, "calls": 3, "left_out": {"a": 1}})
+
+
+def test_every_figure_of_recorded_runs_that_the_readme_names_is_measured_and_signed() -> None:
+    found = evidence.figures(Path("data"), printed)
+    for words in evidence.SENTENCES:
+        assert set(re.findall(r"\{(\w+)\}", words)) <= found.keys()
+    assert found["mcpmark_append_cost"] == "-50"
+    assert found["mcpmark_append_cost_high"] == "+50"
+    assert (found["live_first_100"], found["live_found_200_high"]) == ("96.9", "93.5")
+    rows = evidence.table(Path("data"), printed)["table"].splitlines()
+    assert len(rows) == 2 + 3 * len(evidence.COLLECTIONS)
+    assert len({row.count("|") for row in rows}) == 1
+    assert "| $0.500, -50 % [-75, +50] |" in rows[3]

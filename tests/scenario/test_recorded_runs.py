@@ -431,15 +431,12 @@ def _chat(tmp_path: Path, message: object) -> Path:
         (lambda path: write(path / "x.json", {"a": 1}).parent, "no recorded runs", "MCPMark"),
         (lambda path: _bytes(path / "cut.json", b'{"messages": [{"ro'), "cut.json is not JSON", "Formats"),
         (lambda path: _bytes(path / "deep.json", b"[" * 200_000), "nested too deeply", "Formats"),
-        (lambda path: _bytes(path / "bytes.json", b'{"\xff": 1}'), "is not UTF-8", "Save the file"),
         (lambda path: _chat(path, {"content": "no role"}), "messages[1]: role is missing", "Every message"),
-        (lambda path: _chat(path, 3), "a_b.json: messages[1]", ""),
         (
             lambda path: _chat(path, {"role": "assistant", "tool_calls": [{"function": {"name": ""}}]}),
             "tool_calls[0].function.name is empty",
             "Every call needs",
         ),
-        (lambda path: write(path / "a_b.json", {"messages": 3}), "messages must be a list", ""),
         (lambda path: _answers(path, "import os"), "is not a call", "name(argument=value)"),
         (lambda path: _answers(path, "a(b=open('x'))"), "is not a call", "literal values"),
     ],
@@ -500,9 +497,7 @@ def test_definitions_are_read_in_every_usual_form(tmp_path: Path, form: str) -> 
     [
         ("{}", "has no tools"),
         ('{"tools": [{"description": "nameless"}]}', "has no tools"),
-        ('{"tools": [{"name": ""}]}', "name is empty"),
         ('{"tools": [{"name": "a", "inputSchema": 3}]}', "inputSchema must be an object"),
-        ("[" * 200_000, "nested too deeply"),
         ("{", "is not JSON"),
     ],
 )
