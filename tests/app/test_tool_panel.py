@@ -216,7 +216,7 @@ async def test_a_call_is_saved_with_a_name_chosen_again_and_compared(
         await pilot.press("enter")
         await says(pilot, "│Rome")
         assert pilot.app.screen.query_one("#result-text", TextView).text == '{"city":"Rome"}'
-        await pilot.press("escape", "x", "enter")
+        await pilot.press("escape", "x")
         await says(pilot, "Save the call")
         await pilot.press("ctrl+u", *"rome", "enter")
         await until(pilot, lambda: saved_call(tmp_path / SAVED_CALLS, "rome").arguments == {"city": "Rome"})

@@ -1,6 +1,5 @@
 """The result of a call by hand, with what is to be known of it, and the calls that a form offers again."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -38,7 +37,7 @@ _FITS = {
     None: ("output schema not checked", MUTED),
 }
 
-_NAMED, _JSON = "name", "json"
+_NAMED = "name"
 _RUNNING = Content.styled("calling …", "$text-warning")
 
 
@@ -86,12 +85,15 @@ class CallAnswer(InContext, Vertical):
         changes.set_class(bool(changes.text), "-shown")
 
     def export_answer(self) -> None:
-        """Ask what to save: the call with a name, to repeat and compare, its result, or what is attached."""
+        """Save the call with a name, to repeat and compare, or what is attached to its result."""
         tool, answer = self._tool, self._answer
         if tool is None or answer is None or answer.result is None:
             self.warn("Nothing to export before the first call.")
             return
         rows = tuple(_exports(answer.result))
+        if len(rows) == 1:
+            self._export(tool, answer, answer.result, rows[0].key)
+            return
 
         def choose(key: str) -> None:
             # Once the list is closed: another dialog opens.
@@ -106,10 +108,6 @@ class CallAnswer(InContext, Vertical):
             saved = SavedCall(tool.id, answer.arguments or {}, result)
             dialog = PathDialog("Save the call", "saves", tool.name, note)
             self.app.push_screen(dialog, partial(self._save, saved))
-            return
-        if key == _JSON:
-            text = json.dumps({"text": result.text, "structured": result.structured}, indent=2)
-            self.export(Path(f"{file_name(tool.id)}-result.json"), f"{text}\n", what="The result")
             return
         one = result.attachments[int(key)]
         try:
@@ -138,7 +136,6 @@ def _exports(result: ToolResult) -> Iterator[Record]:
         yield Record(str(number), (" ", kind, size_text(one.size)), detail=about)
     about = f"in {SAVED_CALLS}, for toolsight call --saved NAME"
     yield Record(_NAMED, (" ", "call and result with a name", ""), detail=about)
-    yield Record(_JSON, (" ", "result as JSON", ""), detail="to a file")
 
 
 def result_notes(tool: Tool, result: ToolResult, tokens: Callable[[str], int]) -> Content:

@@ -151,7 +151,7 @@ class CallPanel(InContext, Container):
         self.app.push_screen(ChoiceDialog("Calls of this tool", rows, fill_in, rows[0].key))
 
     def action_export(self) -> None:
-        """Ask what to save: the call with a name, to repeat and compare, its result, or what is attached."""
+        """Save the call with a name, or what is attached to its result."""
         self.query_one(CallAnswer).export_answer()
 
     def action_copy(self) -> None:

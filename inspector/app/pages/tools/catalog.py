@@ -61,7 +61,7 @@ class ToolsScreen(ListPage, ToolKeys):
         "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
         "ctrl+t changes between fields and JSON; ctrl+↑ lists earlier and saved calls: enter fills one in.",
         "esc leaves a field; then y copies the call as a line, JSON-RPC or curl, and x saves the call with a",
-        "name, to repeat and compare it, or its result or image to a file.",
+        "name, to repeat and compare it, or an image of its result to a file.",
         "A call that may change something asks first; one that its server says only reads asks once.",
         "On a server: T toggles trust in its annotations for this session. For good: set trust_annotations.",
         "x exports the tool's definition or the server's wire log, y copies the name.",
