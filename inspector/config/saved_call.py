@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,7 +70,7 @@ def save_call(path: Path, name: str, call: SavedCall) -> None:
 
 def _entry(call: SavedCall) -> dict[str, Any]:
     """The call without what is attached to its result."""
-    entry = asdict(replace(call, result=replace(call.result, attachments=())))
+    entry = asdict(call)
     del entry["result"]["attachments"]
     return entry
 

@@ -29,6 +29,7 @@ def test_an_image_is_not_saved_with_its_call(tmp_path: Path) -> None:
     image = Attachment("image", "image/png", "", "AAAA")
     save_call(tmp_path / "calls.json", "a", replace(OSLO, result=replace(OSLO.result, attachments=(image,))))
     assert saved_call(tmp_path / "calls.json", "a") == OSLO
+    assert "AAAA" not in (tmp_path / "calls.json").read_text()
 
 
 @pytest.mark.parametrize(
