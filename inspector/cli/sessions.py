@@ -84,9 +84,7 @@ _COLUMNS = 60
 
 
 _TALLY = "{searches loads evictions rejections recoveries asked loops accuracy tools}"
-_CALL = (
-    f"number seq message said tool_tokens same resent change think tally{_TALLY} actions{{seq kind text ok}}"
-)
+_CALL = f"number seq message said tool_tokens same resent change think called tally{_TALLY} actions{{seq kind text ok}}"
 _CALLS = (
     Column("call", "number", NUMBER),
     Column("message", kind=NUMBER),
@@ -123,7 +121,7 @@ def _timeline_json(session: str, shown: Timeline) -> dict[str, Any]:
 
 def _timeline(session: str, shown: Timeline) -> Iterator[str | Table]:
     """Which tools were bound in each model call of a session, and every change."""
-    yield f"session {session}   {count(len(shown.calls), 'model call')}"
+    yield f"session {session}   {count(len(shown.calls), shown.kind)}"
     if shown.calls:
         yield ""
         yield Table.of(_CALLS, shown.calls)

@@ -328,6 +328,8 @@ def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = 
         say(f"  {line}", err=True)
     if running:
         say(f"Until the tap is removed, {server} needs this to run:\n  {clean(running)}", err=True)
+        if clean(running) != running:
+            say("  [redacted] stands for a secret: put it in as your file has it now.", err=True)
     if not yes and not click.confirm("Write it?", default=False, err=True):
         raise click.Abort
     backup = replace_file(path, change.before, change.after)

@@ -196,7 +196,7 @@ class Timeline:
                 self.calls.append(self._call(record.seq, event))
             case CallStarted(call_id=call_id, by=by, tool=tool):
                 (self._by_hand.discard if by == "model" else self._by_hand.add)(call_id)
-                if by == "model" and self.has_no_model:
+                if by == "model" and (not self.calls or self.calls[0].called):
                     self.calls.append(self._tool_call(record.seq, tool))
                     self._unanswered[call_id] = self.calls[-1]
             case CallFinished(call_id=call_id) if call_id in self._unanswered:
@@ -205,9 +205,9 @@ class Timeline:
                 self.calls[-1].actions.append(_action(record))
 
     @property
-    def has_no_model(self) -> bool:
-        """Whether the columns are calls of tools, as the record has no model calls."""
-        return not self.calls or bool(self.calls[0].called)
+    def kind(self) -> str:
+        """What a column is: a model call, or a tool call where the record has no model calls."""
+        return "tool call" if self.calls and self.calls[0].called else "model call"
 
     def _tool_call(self, seq: int, tool: str) -> ModelCall:
         lane = self._all.get(tool)

@@ -88,8 +88,7 @@ def test_a_record_without_model_calls_has_a_column_for_each_call_of_a_tool() -> 
         [f"calc:{name}  ok  12 ms  7 tokens"] for name in "ab"
     ]
     assert [lane.tool for lane in timeline.lanes] == ["calc:a", "calc:b"]
-    assert timeline.has_no_model
-    assert not Timeline.of(records(STORY)).has_no_model
+    assert (timeline.kind, Timeline.of(records(STORY)).kind) == ("tool call", "model call")
 
 
 def test_a_tool_is_bound_in_the_calls_between_its_loading_and_its_eviction() -> None:

@@ -169,8 +169,7 @@ class Lanes(Vertical):
     def show(self, timeline: Timeline, column: int, end: str, *, only_moved: bool) -> None:
         """Draw the columns around one."""
         self._timeline, self._column, self._shown = timeline, column, (end, only_moved)
-        is_of_tools = timeline.calls and timeline.has_no_model
-        self.border_title = f"Tools by {'tool' if is_of_tools else 'model'} call"
+        self.border_title = f"Tools by {timeline.kind}"
         self._draw()
 
     def _draw(self) -> None:

@@ -42,8 +42,7 @@ def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
     """Return the cursor's call and the counts up to it, in as few lines as `width` allows."""
     tally = timeline.tally(column)
     now, calls = column == timeline.now, len(timeline.calls)
-    kind = "tool call" if calls and timeline.has_no_model else "model call"
-    moment = f"{end}, after {count(calls, kind)}" if now else f"call {column} of {calls}"
+    moment = f"{end}, after {count(calls, timeline.kind)}" if now else f"call {column} of {calls}"
     pieces = [Content.styled(moment, "bold")]
     if not now:
         pieces.append(_fact("tools", f"{tokens(timeline.calls[column - 1].tool_tokens)} tokens"))
