@@ -84,7 +84,10 @@ _COLUMNS = 60
 
 
 _TALLY = "{searches loads evictions rejections recoveries asked loops accuracy tools}"
-_CALL = f"number seq message said tool_tokens same resent change think called tally{_TALLY} actions{{seq kind text ok}}"
+_CALL = (
+    "number seq message said tool_tokens same resent change think called "
+    f"tally{_TALLY} actions{{seq kind text ok}}"
+)
 _CALLS = (
     Column("call", "number", NUMBER),
     Column("message", kind=NUMBER),
