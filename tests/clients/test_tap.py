@@ -540,6 +540,7 @@ async def test_a_packed_answer_passes_packed_and_is_read() -> None:
 @pytest.mark.parametrize(
     "broken",
     [b"HTTP/1.1 what\r\n\r\n", whole(gzip.compress(b"0" * LONGEST_MESSAGE * 2), "Content-Encoding: gzip")],
+    ids=["no status", "too large once unpacked"],
 )
 async def test_an_answer_that_cannot_be_read_passes_all_the_same(broken: bytes) -> None:
     async with tapped(always(broken)) as rig:
