@@ -1,12 +1,12 @@
 """What is assumed of a session that never was: options of `cost` and `audit`, and the rows that list them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from inspector.cli.options import checked_values
+from inspector.cli.options import checked_values, with_options
 from inspector.config.setting import Knob, knobs_of, render_value
 from inspector.core.budget import Prices, cache_terms
 from inspector.core.error import ConfigError, ToolsightError
@@ -16,7 +16,6 @@ from inspector.schema.schema import ModelFeatures
 from inspector.tokens.break_even import ranges
 from inspector.tokens.plan import Assumptions, Plan
 
-F = TypeVar("F", bound=Callable[..., Any])
 HEADERS = ("assumption", "value", "break-even over", "meaning")
 _KNOBS = {knob.path: knob for knob in knobs_of(Assumptions)}
 
@@ -38,11 +37,6 @@ class Assumed:
                 hint="Anthropic models have one, such as --model anthropic/claude-sonnet-4-5.",
             )
         return cache_terms(prices, features, self.ttl)
-
-
-def assuming(function: F) -> F:
-    """Add the options; the command takes them out of its keyword arguments with `assumed`."""
-    return _ASSUME(_TTL(function))
 
 
 def assumed(values: dict[str, Any]) -> Assumed:
@@ -93,3 +87,5 @@ _TTL = click.option(
     show_default=True,
     help="How long a cached prefix lasts; 1h needs a model that has a price for it.",
 )
+assuming = with_options(_ASSUME, _TTL)
+"""Adds the options; the command takes them out of its keyword arguments with `assumed`."""

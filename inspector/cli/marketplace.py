@@ -5,7 +5,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -34,6 +34,7 @@ from inspector.cli.options import (
     configured,
     database,
     options,
+    with_options,
 )
 from inspector.cli.run import interruptible, run
 from inspector.cli.table import is_json, say, show
@@ -160,7 +161,6 @@ def _run(work: Callable[[Workbench], Awaitable[None]], **values: Any) -> None:
     run(opened())
 
 
-F = TypeVar("F", bound=Callable[..., Any])
 _PROBLEMS_TOLD = 10
 _COMMANDS = {
     "search": "marketplace",
@@ -171,23 +171,20 @@ _COMMANDS = {
 }
 
 
-def _options(function: F) -> F:
-    for option in (
-        database,
-        approve,
-        configured,
-        click.option("--demo", is_flag=True, cls=CommonOption, help="Use the demo's servers."),
-        click.option(
-            "--catalog",
-            "catalogs",
-            multiple=True,
-            metavar="FILE",
-            help="Use this catalog file. May be repeated.",
-        ),
-        *reversed(ACCESS),
-    ):
-        function = option(function)
-    return function
+_options = with_options(
+    *ACCESS,
+    click.option(
+        "--catalog",
+        "catalogs",
+        multiple=True,
+        metavar="FILE",
+        help="Use this catalog file. May be repeated.",
+    ),
+    click.option("--demo", is_flag=True, cls=CommonOption, help="Use the demo's servers."),
+    configured,
+    approve,
+    database,
+)
 
 
 def _chosen(catalogs: tuple[str, ...], **values: Any) -> Options:

@@ -210,18 +210,21 @@ def _common_names() -> list[str]:
     return [option.opts[0] for option in common_options(click.command()(shared(lambda: None)))]
 
 
-def shared(function: F) -> F:
-    """Add the shared options; the command receives them as keyword arguments, see `options`."""
-    for option in reversed(_SHARED):
-        function = option(function)
-    return function
+def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Adds the options in this order."""
+
+    def add(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
 
 
-def configured(function: F) -> F:
-    """Add only the shared options that configure a session."""
-    for option in reversed(_CONFIGURED):
-        function = option(function)
-    return function
+shared = with_options(*_SHARED)
+"""Adds the shared options; the command receives them as keyword arguments, see `options`."""
+configured = with_options(*_CONFIGURED)
+"""Adds only the shared options that configure a session."""
 
 
 def options(**values: Any) -> Options:

@@ -1,10 +1,10 @@
 """`toolsight registry`: what comes into the registry and goes out of it: imports, exports, vectors."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -21,6 +21,7 @@ from inspector.cli.options import (
     options as session_options,
     set_values,
     shared,
+    with_options,
 )
 from inspector.cli.run import Exit, run
 from inspector.cli.table import Progress, cancellation, say, say_raw, show
@@ -38,7 +39,6 @@ from inspector.registry.peer import export_lines, is_export, read_export, write_
 from inspector.search.ports import Embedder, SyncReport, ToolRegistry
 from inspector.session.synchronise import Synchronised, synchronise
 
-F = TypeVar("F", bound=Callable[..., Any])
 _MODEL = "discovery.embedding_model"
 _REPORT = "added changed unchanged removed"
 _SYNCHRONISED = (
@@ -51,11 +51,8 @@ _SYNCHRONISED = (
 )
 
 
-def registry_options(function: F) -> F:
-    """The options of every command of the registry; `chosen` gathers them."""
-    for option in reversed(ACCESS):
-        function = option(function)
-    return database(set_values(function))
+registry_options = with_options(database, set_values, *ACCESS)
+"""The options of every command of the registry; `chosen` gathers them."""
 
 
 def chosen(*, database: Path | None, **values: Any) -> Options:
