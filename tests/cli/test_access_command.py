@@ -42,14 +42,6 @@ def test_a_user_lists_the_own_tools_alone(toolsight: Toolsight, policy: tuple[st
     assert [tool["id"] for tool in json.loads(through.stdout)] == ["weather:get_alerts"]
 
 
-def test_a_policy_without_a_user_shows_nothing_and_says_why(
-    toolsight: Toolsight, policy: tuple[str, ...]
-) -> None:
-    result = toolsight("tools", "--json", *policy)
-    assert json.loads(result.stdout) == []
-    assert "--user" in result.stderr
-
-
 @pytest.mark.parametrize(
     "command",
     [

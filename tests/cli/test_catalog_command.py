@@ -87,12 +87,6 @@ def test_a_tool_outside_the_toolset_is_never_found_listed_or_called(run: Toolsig
     assert all(hit["score"]["tool_id"].startswith("calc:") for hit in report["hits"])
 
 
-def test_a_secret_that_was_passed_to_a_server_is_not_in_the_database(run: Toolsight, database: Path) -> None:
-    assert run("chat", "what is 6 times 7", "--json").exit_code == 0
-    stored = b"".join(path.read_bytes() for path in database.parent.glob("toolsight.db*"))
-    assert b"s3cret-value-1234" not in stored
-
-
 def test_a_model_that_fails_is_one_line_that_says_where_the_rest_is(
     run: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:

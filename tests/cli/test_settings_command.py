@@ -140,22 +140,6 @@ def test_an_invalid_setting_is_refused_with_a_suggestion(
     assert hint in raised.value.hint
 
 
-def test_a_session_has_the_profile_and_the_values_of_the_command_line(
-    toolsight: Toolsight, tmp_path: Path
-) -> None:
-    path = write_weather_configuration(tmp_path)
-
-    def bound(*arguments: str) -> list[str]:
-        common = ("--config", str(path), "--approve", "--json", "--set", "discovery.embedding_model=none")
-        done = toolsight("tools", "--request", *common, *arguments)
-        assert done.exit_code == 0, done.stderr
-        return [entry["function"]["name"] for entry in json.loads(done.stdout)["tools"]]
-
-    assert bound() == ["search_tools"]
-    assert "search_tools" not in bound("--profile", "static")
-    assert len(bound("--set", "binding.always_include=weather:get_*")) > 1
-
-
 TYPO = 'access.preconditions={"weather:get_forcast": ["milestone_reached(\'x\')"]}'
 
 

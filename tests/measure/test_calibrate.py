@@ -12,8 +12,6 @@ from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.measure.calibrate import (
-    MAX_NOTHING,
-    MAX_REFUSED,
     STEP,
     STOP,
     Calibration,
@@ -141,31 +139,12 @@ def test_hybrid_has_a_line_for_found_and_closest() -> None:
     assert found.values(0.01)["discovery.min_closest"] == 0.01
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 100)), min_size=1, max_size=20))
-def test_the_best_is_never_beaten_and_the_cautious_never_refuses_more(drawn: list[tuple[float, int]]) -> None:
-    points = tuple(_point(place / 100, f1, refused) for place, (f1, refused) in enumerate(drawn))
-    found = Calibration("hybrid", "x", 100, 0, points)
-    assert all(point.f1 <= found.best.f1 for point in points)
-    assert found.cautious is None or found.cautious.refused_possible.value <= MAX_NOTHING < MAX_REFUSED
-
-
 @examples(share=0.5)
 @given(st.text())
 def test_no_query_fails(query: str) -> None:
     case = EvalCase("1", query, (frozenset({"s:lend_book"}),))
     for name in ("hybrid", "dense"):
         assert all(0 <= point.f1 <= 1 for point in curve(name, [case]).points)
-
-
-def test_a_cancelled_calibration_has_no_curve() -> None:
-    asked: list[int] = []
-
-    def cancelled() -> bool:
-        asked.append(1)
-        return len(asked) > 2
-
-    evalset = EvalSet("tiny", TOOLS, CASES)
-    assert calibrate(rankers_of(TOOLS, lined=True), evalset, ranker_name="dense", cancelled=cancelled) is None
 
 
 def test_without_a_possible_request_it_says_how_to_get_some() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from docs.benchmark.inertia import ALL, RULES, Ahead, InertiaScore, facts, score
+from docs.benchmark.inertia import ALL, RULES, Ahead, InertiaScore, score
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import wilson
 from inspector.core.ranking import Answer
@@ -209,13 +209,6 @@ def share(found: InertiaScore, rule: str, cut: int = 1) -> float:
     return value.mean
 
 
-def test_first_uses_and_transitions_to_the_same_tool_are_counted_apart() -> None:
-    told = facts([run("1", "t", "a", "a", "b", "a"), run("2", "t", "c")])
-    assert (told.runs, told.tasks, told.calls, told.transitions, told.first_uses) == (2, 1, 5, 3, 1)
-    assert told.same is not None
-    assert told.same.mean == pytest.approx(1 / 3)
-
-
 def test_a_run_is_never_predicted_by_itself() -> None:
     only = score([run("1", "t", "a", "b")], ALL, by_task=False)
     assert [share(only, rule, 3) for rule in RULES] == [0, 0, 0, 0]
@@ -227,16 +220,6 @@ def test_a_tool_that_was_called_is_no_guess_for_a_first_use() -> None:
     assert share(found, "order 1") == 1
     assert share(found, "order 1 unfiltered") == 0
     assert share(found, "order 1 unfiltered", 3) == 1
-
-
-def test_personas_are_predicted_by_their_own_runs_alone() -> None:
-    runs = [
-        run(f"{model}{task}", task, "a", last, model=model)
-        for task in "12"
-        for model, last in (("x", "b"), ("y", "c"))
-    ]
-    assert share(score(runs, "model", by_task=True), "order 1") == 1
-    assert share(score(runs, ALL, by_task=True), "order 1") == 0.5
 
 
 def test_what_is_bound_ahead_and_not_called_is_waste() -> None:
