@@ -30,11 +30,10 @@ _LONGEST_HEAD = _LONGEST_OPENING = _PIECE = 65_536
 _MOST_KNOWN = 1_000
 _HERE = ("127.0.0.1", "localhost", "::1")
 _HOST = re.compile(rb"(?i)(\r\nhost:[ \t]*)[^\r\n]*")
-_FORBIDDEN = "403 Forbidden", "This tap is for programs on this machine."
 
 
 class HttpTap:
-    """Stands before the server at `url`; `address` is where clients reach it. Raises ConfigError."""
+    """Stands before the server at `url`. Raises ConfigError."""
 
     def __init__(self, url: str, copies: Copies) -> None:
         try:
@@ -50,7 +49,6 @@ class HttpTap:
         self.host = parts.netloc.encode()
         self.path = (parts.path or "/").encode()
         self._target = f"{parts.path}{'?' if parts.query else ''}{parts.query}"
-        self.address = ""
         self._copies, self.lose = copies, copies.lose
         self._sessions: dict[str, tuple[int, JsonObject]] = {}
         self._running: set[int] = set()
@@ -64,13 +62,12 @@ class HttpTap:
         except OSError as error:
             raise ConfigError(f"port {port} cannot be used: {error.strerror}") from error
         async with listening:
-            self.address = f"http://{_HERE[0]}:{listening.sockets[0].getsockname()[1]}{self._target}"
-            ready(self.address)
+            ready(f"http://{_HERE[0]}:{listening.sockets[0].getsockname()[1]}{self._target}")
             await listening.serve_forever()
 
     async def _connected(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         # Whichever side goes, the other one learns it as its connection ends.
-        with suppress(OSError, asyncio.CancelledError):
+        with suppress(OSError, h11.RemoteProtocolError, asyncio.CancelledError):
             await _Connection(self, client, to_client).run()
         to_client.close()
 
@@ -115,7 +112,7 @@ class HttpTap:
 
 
 class _Exchange:
-    """A request and its answer, as far as they are copied."""
+    """A request and its answer, as far as they are copied; `asked` takes the request's body."""
 
     def __init__(self, tap: HttpTap, request: h11.Request) -> None:
         self._tap = tap
@@ -124,8 +121,8 @@ class _Exchange:
         self.is_copied = request.target.partition(b"?")[0] == tap.path
         self.key = self._headers.get("mcp-session-id") or self._headers.get("user-agent", "")
         self.session = 0
-        self._asked = _Messages(self._headers)
-        self._answered: _Messages | None = None
+        self.asked = _Messages(self._headers)
+        self._answered = _Messages({})
         self._reader: h11.Connection | None = None
 
     @property
@@ -137,15 +134,11 @@ class _Exchange:
             return all(urlsplit(name).hostname in _HERE for name in names)
         return False
 
-    def asked(self, data: bytes) -> None:
-        """Take a piece of the request's body."""
-        self._asked.feed(data)
-
     def asked_all(self) -> None:
         """The request is whole: copy it, before it is passed on."""
         if not self.is_copied:
             return
-        messages = self._asked.end()
+        messages = self.asked.end()
         opening = {} if "mcp-session-id" in self._headers else _opening(messages[0])
         self.session = self._tap.session(self.key, opening)
         for name, value in self._headers.items():
@@ -164,14 +157,15 @@ class _Exchange:
             self._reader.send(h11.EndOfMessage())
         self._reader.receive_data(data)
         while not isinstance(event := self._reader.next_event(), h11.EndOfMessage):
-            if event is h11.NEED_DATA or event is h11.PAUSED:
+            if event is h11.NEED_DATA:
                 return None
+            if event is h11.PAUSED:
+                raise h11.RemoteProtocolError("it goes on as another protocol")
             if isinstance(event, h11.Response):
                 self._begin(event)
-            elif isinstance(event, h11.Data) and self._answered is not None:
+            elif isinstance(event, h11.Data):
                 self._copy(TO_CLIENT, self._answered.feed(event.data))
-        if self._answered is not None:
-            self._copy(TO_CLIENT, self._answered.end())
+        self._copy(TO_CLIENT, self._answered.end())
         return self._reader.trailing_data[0]
 
     def _begin(self, response: h11.Response) -> None:
@@ -265,7 +259,7 @@ class _Connection:
         self._is_asking = True
 
     async def run(self) -> None:
-        """Pass on until both sides have ended. Raises OSError."""
+        """Pass on until both sides have ended. Raises OSError, or RemoteProtocolError for what is no HTTP."""
         try:
             while await self._request():
                 pass
@@ -293,16 +287,16 @@ class _Connection:
         head, self._rest = self._rest[:end], self._rest[end:]
         reader = h11.Connection(h11.SERVER, max_incomplete_event_size=_LONGEST_HEAD)
         reader.receive_data(head)
-        try:
+        request = None
+        with suppress(h11.RemoteProtocolError):
             request = reader.next_event()
-        except h11.RemoteProtocolError as error:
-            return await self._refuse("400 Bad Request", str(error))
-        assert isinstance(request, h11.Request)
+        if not isinstance(request, h11.Request):
+            return await self._refuse("400 Bad Request", "This is no HTTP request.")
         exchange = _Exchange(self._tap, request)
         if not exchange.is_local:
-            return await self._refuse(*_FORBIDDEN)
+            return await self._refuse("403 Forbidden", "This tap is for programs on this machine.")
         try:
-            server = await self._server()
+            server = self._to_server or await self._server()
         except OSError as error:
             said = f"cannot connect to {self._tap.host.decode()}: {error.strerror or error}"
             exchange.note(said)
@@ -315,7 +309,8 @@ class _Connection:
         data = b""
         while not isinstance(event := reader.next_event(), h11.EndOfMessage):
             if isinstance(event, h11.Data):
-                exchange.asked(event.data)
+                with suppress(zlib.error):
+                    exchange.asked.feed(event.data)
                 continue
             server.write(data)
             await server.drain()
@@ -330,11 +325,9 @@ class _Connection:
         return True
 
     async def _server(self) -> asyncio.StreamWriter:
-        if self._to_server is None:
-            server, self._to_server = await asyncio.open_connection(
-                self._tap.server, self._tap.port, ssl=self._tap.tls
-            )
-            self._answers = asyncio.create_task(self._answer(server))
+        tap = self._tap
+        server, self._to_server = await asyncio.open_connection(tap.server, tap.port, ssl=tap.tls)
+        self._answers = asyncio.create_task(self._answer(server))
         return self._to_server
 
     async def _answer(self, server: asyncio.StreamReader) -> None:

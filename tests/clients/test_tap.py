@@ -530,6 +530,26 @@ async def test_secrets_of_headers_and_other_paths_are_never_copied() -> None:
         assert not [one for one in (b"u7-Zk39", b"c0d3", b"c00k", b"s3ss") if one in said]
 
 
+@pytest.mark.parametrize(
+    "sent", [b"\r\n\r\n", b"NONSENSE\r\n\r\n", b"POST /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"]
+)
+async def test_what_is_no_request_reaches_no_server(sent: bytes) -> None:
+    async with tapped(always(whole(ANSWER))) as rig:
+        assert (await rig.ask(sent)).startswith(b"HTTP/1.1 400 ")
+        assert not rig.got
+
+
+async def test_a_body_that_is_no_http_ends_the_connection_and_one_that_cannot_be_unpacked_passes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with tapped(always(whole(ANSWER))) as rig:
+        chunked = rig.request(b"", "Transfer-Encoding: chunked").replace(b"Content-Length: 0\r\n", b"")
+        assert await rig.ask(chunked + b"nonsense\r\n") == b""
+        packed = rig.request(ASKED, "Content-Encoding: br")
+        assert await rig.ask(packed, len(whole(ANSWER))) == whole(ANSWER)
+    assert not caplog.records
+
+
 async def test_a_packed_answer_passes_packed_and_is_read() -> None:
     answer = whole(gzip.compress(ANSWER), "Content-Encoding: gzip")
     async with tapped(always(answer)) as rig:
