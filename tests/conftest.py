@@ -49,6 +49,17 @@ def _break_evens_once() -> Iterator[None]:
         yield
 
 
+# Characters of a text in a test's name: parallel runs send every name around, and some texts have millions.
+_LONGEST_NAME = 100
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a test by the beginning and the size of a long text."""
+    if not isinstance(val, str | bytes) or len(val) <= _LONGEST_NAME:
+        return None
+    return f"{val[:_LONGEST_NAME]!a}… of {len(val):,}"
+
+
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from looking at what was imported again and again."""
     gc.collect()
