@@ -131,7 +131,6 @@ def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -
     _, problems = checked({"tool.why": "c"}, ToolsightApp)
     assert problems == (
         "c is bound to both tools.call and tool.why (servers).",
-        "c is bound to both access.compare and tool.why (access).",
         "c is bound to both find.rankers and tool.why (search).",
         "c is bound to both budget.cache and tool.why (budget).",
     )

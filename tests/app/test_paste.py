@@ -28,7 +28,7 @@ def notes(app: App[None]) -> list[str]:
     return [note.message for note in app._notifications]
 
 
-@pytest.mark.parametrize("name", ["prompt", "line", "description", "json"])
+@pytest.mark.parametrize("name", ["prompt", "description"])
 async def test_every_input_takes_200_kb_of_a_paste_and_says_what_it_cut(name: str) -> None:
     app = Inputs()
     async with app.run_test() as pilot:

@@ -18,13 +18,12 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
-from inspector.core.access import AccessPolicy, Sight, UserRow, ruling, sight_difference, user_rows, viewer
+from inspector.core.access import AccessPolicy, Sight, UserRow, ruling, user_rows, viewer
 from inspector.core.number import count
 from inspector.core.tool import Tool
-from widgets import Column, Record, RecordList, Tone, visible
+from widgets import Column, Record, RecordList, visible
 
 USER_COLUMNS = (
-    Column("mark", width=1),
     Column("user", "user", weight=3, min_width=8),
     Column("organisation", "organisation", weight=3, min_width=8),
     Column("roles", "roles", weight=3, hide_below=70),
@@ -32,7 +31,6 @@ USER_COLUMNS = (
     Column("servers", "by server", weight=8, hide_below=100),
 )
 TOOL_COLUMNS = (
-    Column("side", "", width=1),
     Column("tool", "tool", shorten="name", weight=4, min_width=16),
     Column("why", "granted to", weight=6, min_width=20),
 )
@@ -42,16 +40,14 @@ NO_POLICY = (
 )
 NO_USERS = "The policy has no users."
 NO_TOOLS = "No tools visible."
-NO_DIFFERENCE = "Both users see the same tools."
 
 
-def user_records(rows: Sequence[UserRow], compared: str = "") -> tuple[Record, ...]:
-    """Return a row a user; the one that others are compared with is marked."""
+def user_records(rows: Sequence[UserRow]) -> tuple[Record, ...]:
+    """Return a row a user."""
     return tuple(
         Record(
             row.name,
             (
-                "◆" if row.name == compared else "",
                 *(row.name, row.organisation, ", ".join(row.roles), f"{row.tools:,}"),
                 ", ".join(f"{server} {number:,}" for server, number in row.by_server if number),
             ),
@@ -65,23 +61,7 @@ def user_records(rows: Sequence[UserRow], compared: str = "") -> tuple[Record, .
 def tool_records(sight: Sight, tools: Sequence[Tool]) -> tuple[Record, ...]:
     """Return the tools that somebody may see, each with whose grant decides."""
     return tuple(
-        Record(tool.id, ("", tool.id, ruling(sight, tool.id).why), copy=tool.id) for tool in sight.of(tools)
-    )
-
-
-def difference_records(first: Sight, second: Sight, tools: Sequence[Tool]) -> tuple[Record, ...]:
-    """Return the tools that only one of two may see, with a plus for the first and a minus for the second."""
-    found = sight_difference(first, second, tools)
-    sides: tuple[tuple[str, Sight, Sequence[str], Tone], ...] = (
-        ("+", first, found.first, "success"),
-        ("−", second, found.second, "warning"),
-    )
-    return tuple(
-        Record(
-            tool_id, (sign, tool_id, f"only {sight.user}: {ruling(sight, tool_id).why}"), tone, copy=tool_id
-        )
-        for sign, sight, ids, tone in sides
-        for tool_id in ids
+        Record(tool.id, (tool.id, ruling(sight, tool.id).why), copy=tool.id) for tool in sight.of(tools)
     )
 
 
@@ -89,7 +69,7 @@ def own_records(sight: Sight, tools: Sequence[Tool]) -> tuple[Record, ...]:
     """Return a restricted user's text: their own tools, and their own grants without an expert."""
     if not sight.expert:
         return tool_records(sight, tools)
-    return tuple(Record(tool.id, ("", tool.id, ""), copy=tool.id) for tool in sight.of(tools))
+    return tuple(Record(tool.id, (tool.id, ""), copy=tool.id) for tool in sight.of(tools))
 
 
 def facts(policy: AccessPolicy | None, sight: Sight, tools: Sequence[Tool], expert: str = "") -> Content:
@@ -117,20 +97,18 @@ class AccessScreen(ListPage, ToolKeys):
     AUTO_FOCUS = "#access-users RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "see_as", "view as", id="access.see_as"),
-        Binding("c", "compare", "compare with", id="access.compare"),
         Binding("u", "expert", "expert", id="access.expert"),
     ]
     titles: ClassVar[Mapping[str, str]] = {"access-users": "Users"}
     help_lines: ClassVar[tuple[str, ...]] = (
         "Every user in the policy, with tool counts by server. Below: the chosen user's tools, each",
         "with the grants that cover it. A tool without a grant does not exist for that user.",
-        "c marks a user to compare with. + only the chosen user sees the tool, − only the marked user.",
+        "`toolsight config access USER --compare OTHER` lists the tools that only one of two users sees.",
         "u applies the next expert, whose allowlist narrows every grant.",
         "Press a to start a session as the chosen user. The page then shows only that user's tools;",
         "press a again to return to the administrator view.",
     )
 
-    _compared = ""
     _expert = ""
 
     _tools = query_one("#access-tools", RecordList)
@@ -142,20 +120,20 @@ class AccessScreen(ListPage, ToolKeys):
 
     def drawn_from(self, view: View) -> object:  # noqa: ARG002 - the session has the policy
         session = self.session
-        return session.catalog.tools, session.access_policy, session.sight, self._compared, self._expert
+        return session.catalog.tools, session.access_policy, session.sight, self._expert
 
     def draw(self) -> None:
         tools, policy = self.session.catalog.tools, self.session.access_policy
         self.write(facts(policy, self.session.sight, tools, self._expert))
         self.list.display = policy is not None
         if policy is not None:
-            self.list.records = user_records(user_rows(policy, tools, self._expert), self._compared)
+            self.list.records = user_records(user_rows(policy, tools, self._expert))
         elif not self._tools.has_focus_within:
             self._tools.focus()
         self.draw_detail()
 
     def draw_detail(self) -> None:
-        """Show the tools of the chosen user, or the difference to the marked one."""
+        """Show the tools of the chosen user."""
         tools, policy, sight = self.session.catalog.tools, self.session.access_policy, self.session.sight
         shown, title, empty = self._tools, "This user's tools", NO_TOOLS
         if policy is None:
@@ -163,10 +141,6 @@ class AccessScreen(ListPage, ToolKeys):
             records = () if sight.is_whole else own_records(sight, tools)
         elif not self._user:
             records = ()
-        elif self._compared in policy.users and self._compared != self._user:
-            title, empty = "Difference from the marked user", NO_DIFFERENCE
-            first, second = (policy.sight(name, self._expert) for name in (self._user, self._compared))
-            records = difference_records(first, second, tools)
         else:
             records = tool_records(policy.sight(self._user, self._expert), tools)
         shown.border_title, shown.empty, shown.records = title, empty, records
@@ -189,12 +163,6 @@ class AccessScreen(ListPage, ToolKeys):
             self.warn("There is no policy.")
         else:
             self.context.see_as(self._user, self._expert if self._user else "")
-
-    def action_compare(self) -> None:
-        """Compare the others with the chosen user, or no longer."""
-        if self._user:
-            self._compared = "" if self._compared == self._user else self._user
-            self.show_view(self.view)
 
     def action_expert(self) -> None:
         """Look through the next expert; after the last one, through none."""
