@@ -1,6 +1,8 @@
 """`toolsight servers` and `tools`: what every server answers, lists, and the next request."""
 
+import asyncio
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +25,7 @@ from inspector.core.session import ServerState
 from inspector.core.text import closest
 from inspector.core.tool import Tool, contradiction, definition
 from inspector.mcp.frame import Flaw, Frame
+from inspector.mcp.reading import KINDS, declares
 from inspector.reliability.approval import why_ask
 from inspector.session.client_view import verdicts_on
 from inspector.session.setup import exemptions
@@ -81,13 +84,14 @@ def servers(wire: str, enter: str | None, leave: str | None, **values: Any) -> N
             _show_wire(bench, _named(bench, "" if wire == _EVERY else wire))
             return
         states = bench.state.servers.values()
+        offers = await asyncio.gather(*(_offers(bench, state) for state in states))
         flaws = [selected(_flaws(bench, state.name), _FLAW) for state in states]
         found = {state.name: verdicts_on(bench, state.name) for state in states}
         data = [
-            {**selected(one, _SERVER), "flaws": of, "clients": selected(found[one.name], _CLIENT)}
-            for one, of in zip(states, flaws, strict=True)
+            {**selected(one, _SERVER), **offered, "flaws": of, "clients": selected(found[one.name], _CLIENT)}
+            for one, offered, of in zip(states, offers, flaws, strict=True)
         ]
-        show(data, _servers(bench, states, found))
+        show(data, _servers(bench, states, found, offers))
 
     if not run_headless(options(**values), work, listing=True, tell_problems=False):
         sys.exit(Exit.FAILED)
@@ -102,12 +106,30 @@ def _sign(enter: str | None, leave: str | None, chosen: Options) -> None:
         run(sign_in(enter, chosen))
 
 
+async def _offers(bench: Workbench, server: ServerState) -> dict[str, Any]:
+    """How many resources, templates and prompts a server lists, and what is wrong with these lists."""
+    offers, kinds = bench.offers(server.name), [kind for kind in KINDS if declares(server.info, kind)]
+    listed = await asyncio.gather(*(offers.listed(kind) for kind in kinds)) if offers is not None else []
+    number = Counter(one.list for each in listed for one in each.offers)
+    told = [trouble for each in listed for trouble in each.troubles]
+    names = {"resources": "resources", "templates": "resourceTemplates", "prompts": "prompts"}
+    return {**{name: number[key] for name, key in names.items()}, "list_problems": told}
+
+
 def _servers(
-    bench: Workbench, states: Iterable[ServerState], found: Mapping[str, Sequence[ClientVerdict]]
+    bench: Workbench,
+    states: Iterable[ServerState],
+    found: Mapping[str, Sequence[ClientVerdict]],
+    offers: Iterable[Mapping[str, Any]],
 ) -> Iterator[str | Table]:
     """The servers, and what the table has no room for: news, what to try, stderr, repairs, and clients."""
     yield Table.of(_SERVERS, states)
-    for server in states:
+    for server, offered in zip(states, offers, strict=True):
+        nouns = ("resource", "template", "prompt")
+        listed = [count(offered[f"{one}s"], one) for one in nouns if offered[f"{one}s"]]
+        if listed:
+            yield f"{server.name} also lists {', '.join(listed)}"
+        yield from (f"! {server.name}: {one}" for one in offered["list_problems"])
         if found[server.name]:
             yield f"{server.name} {verdict_line(found[server.name])}"
         yield from (f"! {server.name}: {one}" for one in server.news)

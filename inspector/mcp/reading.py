@@ -301,4 +301,10 @@ class Offers:
 
     async def subscribe(self, uri: str, *, wanted: bool = True) -> None:
         """Be told of updates of a resource, or no longer. Raises ToolsightError."""
-        await self.link.subscribe(uri, wanted=wanted, timeout=self.seconds)
+        try:
+            await self.link.subscribe(uri, wanted=wanted, timeout=self.seconds)
+        except ProtocolError as error:
+            hint = "It need not: a server declares it with its resources (subscribe)."
+            raise ProtocolError(
+                f"This server does not tell of updates: {error.message}", hint=hint
+            ) from error

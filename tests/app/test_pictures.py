@@ -92,7 +92,7 @@ from tests.support.picture import (
     SnapCompare,
     acted,
 )
-from tests.support.tools_page import WEATHER_FRAMES
+from tests.support.tools_page import GUIDE, LOGO, WEATHER_FRAMES, offering
 from tests.support.transcripts import StoreLibrary, records_of, story_store
 from tests.support.workbench import shop_and_weather
 from widgets import Confirm
@@ -192,6 +192,12 @@ def _wired() -> Shown:
     return Shown(servers=servers)
 
 
+def _followed() -> Shown:
+    servers = offering()
+    servers["library"].news |= {GUIDE: 1, LOGO: 0}
+    return Shown(servers=servers)
+
+
 # From the view that a tool opens with to its form.
 CALL = ("right",) * 4 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
@@ -262,6 +268,20 @@ PAGES: Mapping[str, Picture] = {
         ToolsScreen,
         _wired,
         _acts(Opens(ToolsScreen, ServerPage("weather")), "left", Shows("→  initialize")),
+    ),
+    "resources": Picture(
+        ToolsScreen,
+        _followed,
+        _acts(Opens(ToolsScreen, ServerPage("library")), *("right", "down"), Shows("updated")),
+    ),
+    "prompts": Picture(
+        ToolsScreen,
+        lambda: Shown(servers=offering()),
+        _acts(
+            *(Opens(ToolsScreen, ServerPage("library")), "right", "right", "down", "enter"),
+            *(Shows("↓  978-1"), "down", Shows("[978-1]"), "tab", Shows("↓  978-1"), "down", "down", "enter"),
+            Shows("Review 978-1"),
+        ),
     ),
     "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
     "clients": Picture(

@@ -1,7 +1,6 @@
 """Resources, templates and prompts as views of a server: listed, read, filled in, followed, and broken."""
 
 import asyncio
-from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from textual.pilot import Pilot
 from inspector.app.pages.tools.server_panel import VIEWS
 from inspector.app.pages.tools.server_reading import ReadingPanel, offer_heading, offer_row
 from inspector.core.error import ProtocolError
-from inspector.core.server import ServerInfo
 from inspector.core.tool import Tool
 from inspector.mcp.port import CHANGED
 from inspector.mcp.reading import MOST_LISTED, Argument, Offer, Offered, Offers, Read
@@ -20,60 +18,21 @@ from inspector.schema.json_value import JsonObject
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryLink, MemoryServer
-from tests.support.tools_page import IN_TURNS, choose, rows, says, strip, tools_page
+from tests.support.tools_page import (
+    BYTES,
+    GUIDE,
+    IN_TURNS,
+    LOGO,
+    choose,
+    offering,
+    rows,
+    says,
+    strip,
+    tools_page,
+)
 from tests.widgets.hostile import dangerous
 from widgets import PlainInput
 from widgets.record import cell_text
-
-GUIDE, LOGO, BOOK = "library://guide.md", "library://logo.png", "library://books/{isbn}"
-BYTES = b"\x89PNG\r\n\x1a\n"
-CAN = ("tools", "resources (subscribe)", "prompts", "completions")
-
-
-def library(**answers: Any) -> dict[str, MemoryServer]:
-    """A server with two resources, a template and two prompts, some of whose answers are others."""
-    server = MemoryServer([Tool("library", "lend", "Lend.")], info=ServerInfo("library", capabilities=CAN))
-    texts = {GUIDE: {"text": "Open all day.", "mimeType": "text/markdown"}}
-    texts[LOGO] = {"blob": b64encode(BYTES).decode(), "mimeType": "image/png"}
-
-    def read(params: JsonObject) -> JsonObject:
-        found = texts.get(params["uri"], {"text": f"About {params['uri']}"})
-        return {"contents": [{"uri": params["uri"], **found}]}
-
-    def complete(params: JsonObject) -> JsonObject:
-        typed, books = params["argument"]["value"], ("978-1", "978-2", "123")
-        return {"completion": {"values": [book for book in books if book.startswith(typed)]}}
-
-    def prompt(params: JsonObject) -> JsonObject:
-        said = f"Review {params['arguments'].get('book', 'nothing')}."
-        blocks: list[Any] = [
-            {"type": "text", "text": said},
-            {"type": "image", "mimeType": "image/png", "data": "AAAA"},
-        ]
-        return {"messages": [{"role": "user", "content": one} for one in blocks]}
-
-    server.answers = {
-        "resources/list": {
-            "resources": [
-                {"uri": GUIDE, "name": "guide", "description": "When and where.", "size": 13},
-                {"uri": LOGO, "name": "logo", "mimeType": "image/png"},
-            ]
-        },
-        "resources/templates/list": {"resourceTemplates": [{"uriTemplate": BOOK, "name": "book"}]},
-        "resources/read": read,
-        "resources/subscribe": {},
-        "resources/unsubscribe": {},
-        "prompts/list": {
-            "prompts": [
-                {"name": "review", "arguments": [{"name": "book", "required": True}, {"name": "tone"}]},
-                {"name": "greet"},
-            ]
-        },
-        "prompts/get": prompt,
-        "completion/complete": complete,
-        **answers,
-    }
-    return {"library": server}
 
 
 def panel(pilot: Pilot[None], kind: str = "resources") -> ReadingPanel:
@@ -88,7 +47,7 @@ async def listed(pilot: Pilot[None], kind: str = "resources", number: int = 3) -
 
 
 async def test_a_server_has_the_views_that_it_declares_and_their_counts() -> None:
-    servers = library()
+    servers = offering()
     servers["plain"] = MemoryServer([Tool("plain", "go", "Go.")])
     async with tools_page("library", servers=servers) as (pilot, _):
         await until(pilot, lambda: strip(pilot).counts == {"resources": "3", "prompts": "2"})
@@ -101,7 +60,7 @@ async def test_a_server_has_the_views_that_it_declares_and_their_counts() -> Non
 
 
 async def test_a_resource_is_read_and_esc_leads_back_to_the_list() -> None:
-    async with tools_page("library", servers=library()) as (pilot, _):
+    async with tools_page("library", servers=offering()) as (pilot, _):
         resources = await listed(pilot)
         await pilot.press("enter")
         await says(pilot, "Open all day.")
@@ -116,7 +75,7 @@ async def test_bytes_are_a_note_with_type_and_size_and_are_saved_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with tools_page("library", servers=library()) as (pilot, _):
+    async with tools_page("library", servers=offering()) as (pilot, _):
         await listed(pilot)
         await pilot.press("down", "enter")
         await says(pilot, f"[resource {LOGO} image/png, 8 B]")
@@ -126,7 +85,7 @@ async def test_bytes_are_a_note_with_type_and_size_and_are_saved_as_they_are(
 
 
 async def test_a_template_asks_for_its_variables_and_proposes_what_the_server_does() -> None:
-    servers = library()
+    servers = offering()
     async with tools_page("library", servers=servers) as (pilot, _):
         resources = await listed(pilot)
         await pilot.press("down", "down", "enter")
@@ -144,7 +103,7 @@ async def test_a_template_asks_for_its_variables_and_proposes_what_the_server_do
 
 
 async def test_a_prompt_gets_its_arguments_and_shows_its_messages_with_their_roles() -> None:
-    servers = library()
+    servers = offering()
     async with tools_page("library", servers=servers, size=IN_TURNS) as (pilot, _):
         prompts = await listed(pilot, "prompts", 2)
         await pilot.press("enter", "enter")
@@ -159,7 +118,7 @@ async def test_a_prompt_gets_its_arguments_and_shows_its_messages_with_their_rol
 
 
 async def test_a_resource_that_is_followed_is_marked_and_read_again_when_it_changes() -> None:
-    servers = library()
+    servers = offering()
     server = servers["library"]
     async with tools_page("library", servers=servers) as (pilot, _):
         resources = await listed(pilot)
@@ -180,14 +139,14 @@ async def test_a_resource_that_is_followed_is_marked_and_read_again_when_it_chan
 
 
 async def test_a_server_that_tells_of_no_updates_says_so() -> None:
-    async with tools_page("library", servers=library(**{"resources/subscribe": None})) as (pilot, _):
+    async with tools_page("library", servers=offering(**{"resources/subscribe": None})) as (pilot, _):
         await listed(pilot)
         await pilot.press("u")
-        await until(pilot, lambda: "Method not found" in toasts(pilot))
+        await until(pilot, lambda: "This server does not tell of updates" in toasts(pilot))
 
 
 async def test_a_list_that_changed_is_listed_again() -> None:
-    servers = library()
+    servers = offering()
     async with tools_page("library", servers=servers) as (pilot, _):
         resources = await listed(pilot)
         servers["library"].answers["resources/list"] = {"resources": [{"uri": GUIDE, "name": "guide"}]}
@@ -202,7 +161,7 @@ async def never(_params: JsonObject) -> JsonObject:
 
 
 async def test_a_list_that_is_never_answered_keeps_no_key_waiting_and_says_so() -> None:
-    servers = library(**{"resources/list": never})
+    servers = offering(**{"resources/list": never})
     async with tools_page("library", servers=servers) as (pilot, _):
         await choose(pilot, "resources")
         await says(pilot, "Listing …")
@@ -234,7 +193,7 @@ def nested(inner: Any) -> Any:
 
 def offers(**answers: Any) -> Offers:
     """What is offered by a server with these answers."""
-    return Offers(MemoryLink(library(**answers)["library"], lambda: None), 5.0)
+    return Offers(MemoryLink(offering(**answers)["library"], lambda: None), 5.0)
 
 
 @pytest.mark.parametrize(

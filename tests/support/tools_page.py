@@ -1,7 +1,9 @@
 """The place Tools, opened at a tool or a server, and driven by keys."""
 
+from base64 import b64encode
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 from textual.pilot import Pilot
 
@@ -9,7 +11,10 @@ from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.server_panel import ServerPanel
 from inspector.app.pages.tools.tool_panel import ToolPanel
 from inspector.app.place import Destination, ServerPage, ToolPage
+from inspector.core.server import ServerInfo
+from inspector.core.tool import Tool
 from inspector.mcp.frame import Frame, FrameKind
+from inspector.schema.json_value import JsonObject
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig
@@ -28,6 +33,57 @@ WEATHER_FRAMES = (
     Frame(6, 1_772_438_400.418, False, FrameKind.RESULT, "tools/list", "2", len(_LISTED), _LISTED, 3.0),
 )
 """What connecting to a server and listing its tools looks like; it prints a line too many on stdout."""
+
+
+GUIDE, LOGO, BOOK = "library://guide.md", "library://logo.png", "library://books/{isbn}"
+BYTES = b"\x89PNG\r\n\x1a\n"
+CAN = ("tools", "resources (subscribe)", "prompts", "completions")
+
+
+def offering(**answers: Any) -> dict[str, MemoryServer]:
+    """A server with two resources, a template and two prompts, some of whose answers are others."""
+    server = MemoryServer([Tool("library", "lend", "Lend.")], info=ServerInfo("library", capabilities=CAN))
+    texts = {GUIDE: {"text": "Open all day.", "mimeType": "text/markdown"}}
+    texts[LOGO] = {"blob": b64encode(BYTES).decode(), "mimeType": "image/png"}
+
+    def read(params: JsonObject) -> JsonObject:
+        found = texts.get(params["uri"], {"text": f"About {params['uri']}"})
+        return {"contents": [{"uri": params["uri"], **found}]}
+
+    def complete(params: JsonObject) -> JsonObject:
+        typed, books = params["argument"]["value"], ("978-1", "978-2", "123")
+        return {"completion": {"values": [book for book in books if book.startswith(typed)]}}
+
+    def prompt(params: JsonObject) -> JsonObject:
+        said = f"Review {params['arguments'].get('book', 'nothing')}."
+        blocks: list[Any] = [
+            {"type": "text", "text": said},
+            {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+        ]
+        return {"messages": [{"role": "user", "content": one} for one in blocks]}
+
+    server.answers = {
+        "resources/list": {
+            "resources": [
+                {"uri": GUIDE, "name": "guide", "description": "When and where.", "size": 13},
+                {"uri": LOGO, "name": "logo", "mimeType": "image/png"},
+            ]
+        },
+        "resources/templates/list": {"resourceTemplates": [{"uriTemplate": BOOK, "name": "book"}]},
+        "resources/read": read,
+        "resources/subscribe": {},
+        "resources/unsubscribe": {},
+        "prompts/list": {
+            "prompts": [
+                {"name": "review", "arguments": [{"name": "book", "required": True}, {"name": "tone"}]},
+                {"name": "greet"},
+            ]
+        },
+        "prompts/get": prompt,
+        "completion/complete": complete,
+        **answers,
+    }
+    return {"library": server}
 
 
 @asynccontextmanager

@@ -309,7 +309,7 @@ class McpLink:
                 closed = RuntimeError("the connection was closed")
                 raise await self._translated(error if isinstance(error, Exception) else closed, _LISTEN)
             if not agreed.result():
-                raise ProtocolError("The server does not tell of updates of this resource.")
+                raise ProtocolError(f"{_LISTEN}: it agreed to nothing")
             self._streams[uri] = stream
         finally:
             if self._streams.get(uri) is not stream:
