@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from inspector.app.pages.tools.server_panel import VIEWS
 from inspector.app.pages.tools.server_reading import ReadingPanel, offer_heading, offer_row
+from inspector.app.replay import Replay
 from inspector.core.error import ProtocolError
 from inspector.core.tool import Tool
 from inspector.mcp.port import CHANGED
@@ -153,6 +154,19 @@ async def test_a_list_that_changed_is_listed_again() -> None:
         servers["library"].news[CHANGED["resources"]] += 1
         await until(pilot, lambda: len(resources.rows.records) == 2)
         await until(pilot, lambda: strip(pilot).counts["resources"] == "2")
+
+
+async def test_what_was_read_is_gone_in_a_replay() -> None:
+    async with tools_page("library", servers=offering()) as (pilot, _):
+        resources = await listed(pilot)
+        await pilot.press("enter")
+        await says(pilot, "Open all day.")
+        replay: Replay = pilot.app.replay  # type: ignore[attr-defined]
+        stream = replay.catch_up()
+        replay.show(stream, len(stream), replay.moment(stream, len(stream)))
+        await says(pilot, "Not connected.")
+        assert "Open all day." not in seen(pilot)
+        assert resources.rows.records == ()
 
 
 async def never(_params: JsonObject) -> JsonObject:

@@ -66,6 +66,8 @@ async def test_free_text_of_a_server_is_for_who_may_see_all_that_it_could_have()
         assert rig.bench.stderr("calc") == "refund_order is registered"
         assert rig.bench.wire("shop") is None
         assert rig.bench.wire("calc") is not None
+        assert rig.bench.offers("shop") is None
+        assert rig.bench.offers("calc") is not None
 
 
 async def test_a_failed_server_is_explained_to_who_may_see_all_of_it() -> None:

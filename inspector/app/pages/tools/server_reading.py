@@ -254,10 +254,11 @@ class ReadingPanel(InContext, Vertical):
     def look(self) -> None:
         """List again what changed, and read again what was updated: no event reports it."""
         offers, shelf = self._offers, self._shelf
-        link = offers.link if offers is not None else None
-        if link is not shelf.link:
+        link = (offers.link, self.session.session_id) if offers is not None else None
+        if link != shelf.link:
+            # Another connection, another user, or a replay.
             shelf = self._shelf = self._shelves[self._server] = _Shelf(link)
-            self._draw()
+            self._open(None)
         if offers is None:
             return
         if offers.changes(self.kind) != shelf.changes and not shelf.is_listing and monotonic() >= shelf.due:
