@@ -66,15 +66,15 @@ def test_what_a_server_sent_amiss_is_listed_with_it(toolsight: Toolsight, tmp_pa
 
 @pytest.mark.slow
 def test_what_a_server_lists_beside_tools_is_counted(toolsight: Toolsight, tmp_path: Path) -> None:
-    path = tmp_path / "notes.json"
+    path = tmp_path / "files.json"
     environment = {"TOOLSIGHT_STATE": str(tmp_path)}
-    notes = {"command": sys.executable, "args": [str(SERVERS / "notes.py")], "env": environment}
-    path.write_text(json.dumps({"mcpServers": {"notes": notes}}))
+    files = {"command": sys.executable, "args": [str(SERVERS / "files.py")], "env": environment}
+    path.write_text(json.dumps({"mcpServers": {"files": files}}))
     (listed,) = json.loads(toolsight("servers", "--json", "--config", str(path), "--approve").stdout)
     counted = [listed[name] for name in ("resources", "templates", "prompts", "list_problems")]
     assert counted == [1, 1, 1, []]
     text = toolsight("servers", "--config", str(path), "--approve").stdout
-    assert "notes also lists 1 resource, 1 template, 1 prompt" in text
+    assert "files also lists 1 resource, 1 template, 1 prompt" in text
 
 
 def test_the_wire_shows_what_was_exchanged_with_each_server(run: Toolsight) -> None:
