@@ -162,8 +162,9 @@ async def test_scopes_that_a_call_lacked_are_asked_for_at_the_next_sign_in(tmp_p
     async with rig(tmp_path) as case:
         await case.tools(Visitor())
         async with case.opened() as link:
-            with pytest.raises(AuthRequired):
+            with pytest.raises(AuthRequired) as caught:
                 await link.call("delete_note", {}, timeout=PATIENCE)
+            assert "lacks a permission" in caught.value.hint
         visitor = Visitor()
         await case.tools(visitor)
         assert "scope=read+write" in visitor.visited[0]

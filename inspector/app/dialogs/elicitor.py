@@ -252,6 +252,7 @@ def shown_field(field: FormField) -> Field:
 OPEN, COPY, DECLINE, LATER = "open", "copy", "decline", "later"
 _GO = (Choice("", "open in the browser", OPEN), Choice("", "copy the address", COPY))
 _STAY = (Choice("", "decline", DECLINE), Choice("", "not now", LATER))
+_ALL = (*_GO, *_STAY)
 
 
 class LinkDialog(GuardedConfirm, Withdrawable):
@@ -259,9 +260,9 @@ class LinkDialog(GuardedConfirm, Withdrawable):
 
     DEFAULT_CSS = "LinkDialog > Vertical { width: 90; }"
 
-    def __init__(self, request: LinkRequest) -> None:
-        choices = (*_GO, *_STAY) if address(request.url).opens else _STAY
-        super().__init__(title(request), link_body(request), choices)
+    def __init__(self, request: LinkRequest, heading: str = "", choices: Sequence[Choice] = _ALL) -> None:
+        choices = choices if address(request.url).opens else choices[len(_GO) :]
+        super().__init__(heading or title(request), link_body(request), choices)
 
 
 # An address at which a person signs in to a server, and the answer that it leads to.
@@ -270,15 +271,13 @@ _WAITS = "Sign in there: the answer comes back by itself. "
 _ELSEWHERE = "Open the address in a browser, and paste here the one that you end at (http://127.0.0.1…)."
 
 
-class SignInDialog(GuardedConfirm, Withdrawable):
-    """Shows the whole address with its host marked; esc cancels at once, and nothing opens by itself."""
-
-    DEFAULT_CSS = "SignInDialog > Vertical { width: 90; }"
+class SignInDialog(LinkDialog):
+    """The question whether the address of a sign-in may open; esc cancels at once."""
 
     def __init__(self, server: str, where: str) -> None:
         name = visible(server, limit=60, newlines=False)
-        body = link_body(LinkRequest(server, f"{name} wants you to sign in at this address.", where))
-        super().__init__(f"Sign in to {name}", body, (*reversed(_GO), _STAY[-1]))
+        request = LinkRequest(server, f"{name} wants you to sign in at this address.", where)
+        super().__init__(request, f"Sign in to {name}", (*_GO[::-1], _STAY[-1]))
 
     def pass_on(self, event: Event) -> bool:
         """Let esc through in the first second too: it only cancels what the person began."""

@@ -263,10 +263,15 @@ class HttpChannel:
         told = f"{self._where} answered HTTP {self.status}"
         if any(name.lower() == "authorization" for name in self._spec.headers):
             return AuthRequired(told, hint="The server rejected the configured Authorization header.")
+        why = (
+            "No stored sign-in works for it"
+            if self.status == 401
+            else "Its sign-in lacks a permission (scope)"
+        )
         return AuthRequired(
             f"needs sign-in: {told}",
-            hint="No stored sign-in works for it. Press i on it in the app, run `toolsight servers --sign-in "
-            f"{self._spec.name}`, or configure an Authorization header.",
+            hint=f"{why}. Press i on it in the app, run `toolsight servers --sign-in {self._spec.name}`, "
+            "or configure an Authorization header.",
         )
 
     def _transport_failure(self, error: Exception) -> ConnectError:
