@@ -209,9 +209,10 @@ def _port(server: str) -> int:
 
 def _address_before(path: Path, at: Sequence[str], key: str) -> str:
     """The address that a backup has for an entry whose own is that of a tap; "" if it is not tapped."""
-    with suppress(ValueError):
-        now = str(entry_at(_load(path), at).get(key))
-        for backup in _backups(path):
+    now = entry_at(_load(path), at).get(key)
+    for backup in _backups(path) if isinstance(now, str) else ():
+        # A backup may be of anything, and so may an address.
+        with suppress(ConfigError, ValueError):
             was = entry_at(_load(backup, path.suffix), at).get(key)
             if isinstance(was, str) and was != now and _local(was, urlsplit(now).port) == now:
                 return was

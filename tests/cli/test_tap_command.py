@@ -38,6 +38,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("server", ["shop", "bare", "empty", "far"])
 def test_removing_a_tap_gives_back_the_same_bytes(toolsight: Toolsight, file: Path, server: str) -> None:
     before = file.read_bytes()
+    file.with_name(".mcp.json.bak7").write_text("no backup of it", encoding="utf-8")
     added = toolsight("tap", "add", server, "--client", "claude-code", "--yes")
     assert added.exit_code == 0, added.stderr
     assert file.read_bytes() != before
