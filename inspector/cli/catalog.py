@@ -17,8 +17,8 @@ from inspector.cli.table import show
 from inspector.clients.client import Client
 from inspector.clients.verdict import ClientVerdict, verdict_line
 from inspector.core.budget import Budget
-from inspector.core.error import ConfigError
-from inspector.core.number import count, percent, tokens
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.number import count, milliseconds, percent, tokens
 from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Column, Table, selected
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
@@ -61,11 +61,12 @@ _SERVERS = (
     metavar="[SERVER]",
     help="Show the messages exchanged with one server or with all. They are never stored.",
 )
+@click.option("--ping", is_flag=True, help="Ping every server, and show how long its answer took.")
 @click.option("--sign-in", "enter", metavar="SERVER", help="Sign in to a server that needs it (OAuth).")
 @click.option("--sign-out", "leave", metavar="SERVER", help="Forget the sign-in to a server.")
 @shared
 @as_json
-def servers(wire: str, enter: str | None, leave: str | None, **values: Any) -> None:
+def servers(wire: str, ping: bool, enter: str | None, leave: str | None, **values: Any) -> None:
     """Connect to every server and show what happened.
 
     The exit code is 1 if a server failed. Nothing but --sign-in ever opens a browser: everywhere else, a
@@ -83,6 +84,10 @@ def servers(wire: str, enter: str | None, leave: str | None, **values: Any) -> N
         if wire:
             _show_wire(bench, _named(bench, "" if wire == _EVERY else wire))
             return
+        if ping:
+            answers = [await _pinged(bench, name) for name in bench.state.servers]
+            show(answers, (one["answer"] for one in answers))
+            return
         states = bench.state.servers.values()
         offers = await asyncio.gather(*(_offers(bench, state) for state in states))
         flaws = [selected(_flaws(bench, state.name), _FLAW) for state in states]
@@ -95,6 +100,16 @@ def servers(wire: str, enter: str | None, leave: str | None, **values: Any) -> N
 
     if not run_headless(options(**values), work, listing=True, tell_problems=False):
         sys.exit(Exit.FAILED)
+
+
+async def _pinged(bench: Workbench, server: str) -> dict[str, Any]:
+    """What a server answered, and after how many milliseconds; None if it did not."""
+    try:
+        method, took = await bench.ping(server)
+    except ToolsightError as error:
+        return {"server": server, "answer": error.message, "milliseconds": None}
+    after = "" if took is None else f" in {milliseconds(took)}"
+    return {"server": server, "answer": f"{server} answered {method}{after}", "milliseconds": took}
 
 
 def _sign(enter: str | None, leave: str | None, chosen: Options) -> None:

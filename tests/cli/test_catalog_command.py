@@ -83,6 +83,14 @@ def test_the_wire_shows_what_was_exchanged_with_each_server(run: Toolsight) -> N
         assert words in shown
 
 
+def test_each_server_is_pinged_and_one_that_does_not_answer_says_why(run: Toolsight) -> None:
+    answers = {one["server"]: one for one in json.loads(run("servers", "--ping", "--json").stdout)}
+    assert answers["calc"]["answer"].startswith("calc answered ping in ")
+    assert answers["calc"]["milliseconds"] > 0
+    assert answers["gone"]["answer"] == "gone is not connected"
+    assert answers["gone"]["milliseconds"] is None
+
+
 def test_the_wire_of_one_server_has_its_messages_whole_and_without_secrets(run: Toolsight) -> None:
     printed = run("servers", "--wire", "calc", "--json").stdout
     (log,) = json.loads(printed)

@@ -163,7 +163,8 @@ async def test_a_tool_that_never_has_enough_input_is_ended(tmp_path: Path) -> No
 async def test_a_call_that_asks_again_and_again_is_refused_after_a_few_questions(
     tmp_path: Path, era: Era
 ) -> None:
-    elicitor, events = FixedElicitor(YES), list[Any]()
+    yes = ElicitationAnswer(Action.ACCEPT, {"city": "Paris", "answer": "yes"})
+    elicitor, events = FixedElicitor(yes), list[Any]()
     async with asked_by(tmp_path, elicitor, era=era, events=events) as link:
         for call in (1, 2):
             result = await link.call("nagging", {}, timeout=5)
@@ -213,9 +214,11 @@ async def test_a_person_who_is_asked_takes_no_time_of_a_call(
                 yield
 
     monkeypatch.setattr(server_request, "Patience", Looking)
-    async with asked_by(tmp_path) as link:
+    yes = ElicitationAnswer(Action.ACCEPT, {"city": "Paris", "answer": "yes"})
+    async with asked_by(tmp_path, FixedElicitor(yes)) as link:
         assert (await said(link, "form"))["action"] == "accept"
-    assert limits == [None]
+        assert (await said(link, "sample"))["role"] == "assistant"
+    assert limits == [None, None]
 
 
 async def test_after_the_answer_a_calls_time_goes_on() -> None:

@@ -2,7 +2,7 @@
 
 Its tools answer with what the client said, as JSON: `declared`, `form`, `link`, `folders`, `sample`,
 `demand` (an error that demands a visit), `done` (says that the visit is complete), `cancel` (a form that is
-taken back), `endless` (never has enough), `nagging` (twenty forms, one after the other or at once) and `meta`
+taken back), `endless` (never has enough), `nagging` (twenty questions in a row or at once) and `meta`
 (what came with the call). It never answers `resources/list`.
 """
 
@@ -87,12 +87,13 @@ def call(request: dict[str, Any], declared: object) -> None:
 
 
 def nag(request: dict[str, Any]) -> None:
-    """Ask twenty times in one call."""
+    """Ask twenty times in one call, for a form and for a model's answer in turn."""
+    asked = [QUESTIONS["form"], QUESTIONS["sample"]] * 10
     if IS_MODERN:
-        wanted = {str(n): {"method": "elicitation/create", "params": FORM} for n in range(20)}
+        wanted = {str(n): {"method": method, "params": params} for n, (method, params) in enumerate(asked)}
         send({"id": request["id"], "result": {"resultType": "input_required", "inputRequests": wanted}})
     else:
-        answer(request, [ask("elicitation/create", FORM) for _ in range(20)])
+        answer(request, [ask(*each) for each in asked])
 
 
 def main() -> None:

@@ -323,7 +323,8 @@ class ToolsScreen(ListPage, ToolKeys):
     def action_log_level(self) -> None:
         """Choose the level from which the server logs to its client."""
         server = self._server
-        current = self.view.state.servers[server].log_level
+        known = self.view.state.servers.get(server)
+        current = known.log_level if known is not None else ""
 
         def choose(level: str) -> None:
             self.run_command(lambda commands: commands.set_log_level(server, level))
