@@ -126,15 +126,12 @@ class TerminalElicitor:
 
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
         """See `Elicitor`."""
-        is_sampling = isinstance(request, SamplingRequest)
-        wants = "fill in a form" if isinstance(request, FormRequest) else "open a link"
-        wants = "answer in place of a model" if is_sampling else wants
-        server = _short(request.server)
+        wants, server = request.wants, _short(request.server)
         if not sys.stdin.isatty():
             say(f"declined: the server {server} asks you to {wants}, but there is no terminal", err=True)
             return ElicitationAnswer(Action.DECLINE, why="there is no terminal")
         say(f"The server {server} asks you to {wants}:", err=True)
-        limit = LONGEST_PROMPT if is_sampling else LONGEST_MESSAGE
+        limit = LONGEST_PROMPT if isinstance(request, SamplingRequest) else LONGEST_MESSAGE
         say(f"  {visible(request.message, limit=limit)}", err=True)
         with interruptible():
             if isinstance(request, SamplingRequest):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 from math import isfinite
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 from unicodedata import normalize
 from urllib.parse import urlsplit
 
@@ -42,6 +42,7 @@ class FormRequest:
     With `is_excess`, its running calls have asked as often as they may.
     """
 
+    wants: ClassVar[str] = "fill in a form"
     server: str
     message: str
     schema: JsonObject
@@ -55,6 +56,7 @@ class LinkRequest:
     With `is_excess`, its running calls have asked as often as they may.
     """
 
+    wants: ClassVar[str] = "open a link"
     server: str
     message: str
     url: str

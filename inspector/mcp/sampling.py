@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from inspector.core.error import ModelError
 from inspector.core.message import AssistantMessage, Message, ModelReply, ModelRequest, UserMessage
@@ -27,6 +27,7 @@ class SamplingRequest(FormRequest):
     yes, "" if none can; `tokens` are those of the prompt, as counted for it.
     """
 
+    wants: ClassVar[str] = "answer in place of a model"
     messages: tuple[Message, ...] = ()
     system: str = ""
     max_tokens: int = 0

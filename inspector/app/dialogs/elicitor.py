@@ -67,9 +67,7 @@ _OPENS_NOTHING = (
 def title(request: ElicitationRequest) -> str:
     """Which server asks for what."""
     server = visible(request.server, limit=60, newlines=False)
-    wants = "fill in a form" if isinstance(request, FormRequest) else "open a link"
-    wants = "answer in place of a model" if isinstance(request, SamplingRequest) else wants
-    return f"The server {server} asks you to {wants}"
+    return f"The server {server} asks you to {request.wants}"
 
 
 def form_body(request: FormRequest, fields: Sequence[FormField]) -> Content:
