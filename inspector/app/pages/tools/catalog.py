@@ -334,11 +334,10 @@ class ToolsScreen(ListPage, ToolKeys):
 
     def action_sign_in(self) -> None:
         """Sign in to the server; esc cancels, whatever it waits for."""
-        server, commands = self._server, self.commands
-        visitor = ModalVisitor(self.app)
+        server, visitor = self._server, ModalVisitor(self.app)
 
         async def sign_in(_job: Job) -> str:
-            return await commands.sign_in(server, visitor)
+            return await self.commands.sign_in(server, visitor)
 
         def signed_in(place: str) -> None:
             name = visible(server, limit=60, newlines=False)
