@@ -1,6 +1,7 @@
 """Calls one tool by hand, or a call that was saved."""
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,14 @@ class _Wanted:
     files: Path | None
     form: CallForm | None
 
-    def report(self, tool: Tool, given: JsonObject, result: ToolResult, tokens: Callable[[str], int]) -> None:
+    def report(
+        self,
+        tool: Tool,
+        given: JsonObject,
+        result: ToolResult,
+        tokens: Callable[[str], int],
+        milliseconds: float,
+    ) -> None:
         """Print the result and what is to be known of it, and save the call. Raises ToolsightError."""
         changes = None if self.before is None else result_changes(self.before.result, result)
         output = None if result.is_error else checked_output(tool.output_schema, result.structured)
@@ -102,6 +110,7 @@ class _Wanted:
         data = {
             **selected(result, "text is_error structured kinds"),
             "tokens": tokens(result.text),
+            "milliseconds": milliseconds,
             "output": None if output is None else selected(output, "fits reasons"),
             "attachments": [selected(one, "kind mime uri size") for one in result.attachments],
             "clients": [selected(one, "says clients") for one in kept],
@@ -140,8 +149,10 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
         request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)
         if why and await approver.ask(request) is Decision.NO:
             raise ToolsightError(f"{tool.id} was not called")
+        began = time.perf_counter()
         result = await bench.call(tool.id, given)
-        wanted.report(tool, given, result, bench.accounting.meter.text)
+        took = (time.perf_counter() - began) * 1000
+        wanted.report(tool, given, result, bench.accounting.meter.text, took)
 
 
 def _print(
