@@ -46,11 +46,12 @@ _URLS = ("url", "httpUrl", "serverUrl", "uri")
 @database
 @click.pass_context
 def tap(context: click.Context, name: str, url: str, port: int, database: Path | None) -> None:
-    """Record the traffic of the server after `--`, or of the one at a URL.
+    """Record what a client and a server say to each other.
 
-    A client's configuration can name this command in place of the server's. Every byte passes unchanged, as
-    do the exit code and signals. If Toolsight's database is slow or fails, the traffic goes on. With `--url`
-    it runs until ctrl+c; clients use the address on this machine that it prints.
+    Starts the server after `--`, so a client's configuration can name this command in place of the server's.
+    Every byte passes unchanged, as do the exit code and signals. If Toolsight's database is slow or fails,
+    the traffic goes on. With `--url` it runs until ctrl+c; clients use the address on this machine that it
+    prints.
 
     \b
     toolsight tap --name shop -- npx -y @scope/shop
