@@ -170,12 +170,6 @@ _Path = click.Path(path_type=Path)
 )
 @as_clients
 @click.option(
-    "--sample",
-    "count",
-    type=click.IntRange(min=1),
-    help="Use only N requests per data set, the same ones each time.",
-)
-@click.option(
     "--format",
     "form",
     type=click.Choice(["text", "markdown", "json"]),
@@ -199,7 +193,6 @@ def bench(
     data: tuple[Path, ...],
     rankers: tuple[str, ...],
     clients: tuple[Client, ...],
-    count: int | None,
     form: str,
     details: int,
     embedding_model: str,
@@ -217,7 +210,7 @@ def bench(
     if details and (form not in _WITH_DETAILS or len(names) < 2):
         raise click.UsageError("--details needs two rankers and --format text or markdown.")
     chosen = options(**values)
-    datasets = read_datasets(data, chosen, count)
+    datasets = read_datasets(data, chosen)
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]
     if rows:

@@ -31,7 +31,6 @@ from inspector.measure.evalset import (
     is_there,
     read_cases,
     read_evalset,
-    sample,
 )
 from inspector.measure.ranker_bench import DataSet
 from inspector.search.generate import generate, numbered, query_key
@@ -67,22 +66,21 @@ async def _listed(options: Options, opened: OpenedConfiguration) -> LiveCatalog:
         return LiveCatalog(bench.catalog, own.discovery, bench.settings.gate, bench.sight)
 
 
-def read_datasets(paths: tuple[Path, ...], options: Options, most: int | None = None) -> list[DataSet]:
+def read_datasets(paths: tuple[Path, ...], options: Options) -> list[DataSet]:
     """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError.
 
     Without paths, requests generated from the tools of the servers that were named, or else the demo's own.
-    Of each data set, at most so many requests, always the same ones.
 
     A user sees the requests that permitted tools can serve; a published data set is nobody's.
     """
     if not paths and (options.server or options.config is not None):
-        return [_shaped(generated(options), most)]
+        return [_shaped(generated(options))]
     options = options if paths else replace(options, demo=True)
     live = cache(lambda: connect_catalog(options))
     if any(map(_is_folder, paths)):
         require_nobody(options)
     paths = paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
-    datasets = [_shaped(_read(path, live), most) for path in paths]
+    datasets = [_shaped(_read(path, live)) for path in paths]
     _require_different([dataset.evalset.name for dataset in datasets])
     return datasets
 
@@ -108,13 +106,13 @@ def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
     return DataSet(evalset, connected.settings, connected.gate)
 
 
-def _shaped(dataset: DataSet, most: int | None) -> DataSet:
+def _shaped(dataset: DataSet) -> DataSet:
     evalset = dataset.evalset
     if not evalset.cases:
         raise ConfigError(
             f"{evalset.name} has no requests", hint="Generate some with `toolsight bench label --generate`."
         )
-    return dataset if most is None else replace(dataset, evalset=sample(evalset, most))
+    return dataset
 
 
 def require_tools(live: LiveCatalog, unknown: Sequence[str], *, where: str) -> None:
@@ -176,7 +174,6 @@ def _groups(
 )
 @click.option("--impossible", is_flag=True, help="No tool fits the request.")
 @click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
-@click.option("--session", default="", help="With --from-log: only this session.")
 @click.option("--generate", "generates", is_flag=True, help="Write requests for every tool to a new FILE.")
 @shared
 def label(
@@ -185,7 +182,6 @@ def label(
     tools: tuple[frozenset[str], ...],
     impossible: bool,
     from_log: bool,
-    session: str,
     generates: bool,
     **values: Any,
 ) -> None:
@@ -199,8 +195,8 @@ def label(
     """
     if [bool(tools), impossible, from_log, generates].count(True) != 1:
         raise click.UsageError("Use exactly one of --tool, --impossible, --from-log and --generate.")
-    if (from_log or generates) == bool(query.strip()) or (session and not from_log):
-        raise click.UsageError("--query goes with --tool or --impossible, and --session with --from-log.")
+    if (from_log or generates) == bool(query.strip()):
+        raise click.UsageError("--query goes with --tool or --impossible.")
     chosen = options(**values)
     if generates:
         _generate(file, chosen)
@@ -208,7 +204,7 @@ def label(
     if from_log:
         require_nobody(chosen)
     known = read_cases(file) if is_there(file) else ()
-    cases = _logged(chosen, session, known) if from_log else (_labelled(query, tools, known),)
+    cases = _logged(chosen, known) if from_log else (_labelled(query, tools, known),)
     if cases and (chosen.demo or chosen.server or chosen.config is not None):
         _require_known(cases, chosen)
     if cases:
@@ -244,12 +240,11 @@ def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[
     return EvalCase("", query, relevant, PARAPHRASE if relevant else IMPOSSIBLE)
 
 
-def _logged(chosen: Options, session: str, known: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
-    """The requests of one recorded session, or of all, except those already in the file."""
+def _logged(chosen: Options, known: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
+    """The requests of the recorded sessions, except those already in the file."""
     store = open_store(chosen)
-    named = [session] if session else []
-    stored = [summary.id for summary in reversed(require_sessions(store, named))]
-    records = (record for name in named or stored for record in store.read(name))
+    stored = [summary.id for summary in reversed(require_sessions(store, []))]
+    records = (record for name in stored for record in store.read(name))
     return added_cases(records, known)
 
 

@@ -35,36 +35,27 @@ class RecordedFlows:
         return graphs
 
 
+_DEFAULTS = InertiaSettings()
 _PERSONAS = (
     Column("persona"),
-    Column("tasks", lambda one: warmth(one.tasks, InertiaSettings().warm_up)),
+    Column("tasks", lambda one: warmth(one.tasks, _DEFAULTS.warm_up)),
     Column("calls", kind=COUNT),
     Column("tools", lambda one: len(one.tools), COUNT),
 )
 
 
-_DEFAULTS = InertiaSettings()
-
-
 @click.command("next")
 @click.option("--persona", default="", help="Whose habits to show: an agent, a toolset or a name.")
-@click.option(
-    "--half-life",
-    type=click.FloatRange(min=0),
-    default=_DEFAULTS.half_life_days,
-    show_default=True,
-    help="Days after which a call counts half; 0 counts old calls in full.",
-)
 @click.option("--export", "exports", is_flag=True, help="Print JSON for the setting inertia.seed.")
 @as_json
 @database_option
-def next_tools(persona: str, half_life: float, exports: bool, database: Path | None) -> None:
+def next_tools(persona: str, exports: bool, database: Path | None) -> None:
     """Show which tools are called next, and how likely each is.
 
     \b
     toolsight sessions next --persona claude-code
     """
-    found = _recorded(database, half_life)
+    found = _recorded(database)
     if exports:
         say_json({"personas": [exported(one) for one in _chosen(found, persona)]})
     elif found or is_json():
@@ -74,9 +65,9 @@ def next_tools(persona: str, half_life: float, exports: bool, database: Path | N
         say("No calls recorded yet. Import real agents' calls with `toolsight sessions import --agent NAME`.")
 
 
-def _recorded(database: Path | None, half_life: float) -> tuple[Flow, ...]:
+def _recorded(database: Path | None) -> tuple[Flow, ...]:
     graphs = RecordedFlows(Options(database=database)).graphs()
-    return flows(graphs, Aging(SystemClock().now(), half_life))
+    return flows(graphs, Aging(SystemClock().now(), _DEFAULTS.half_life_days))
 
 
 def _chosen(found: Sequence[Flow], persona: str) -> Sequence[Flow]:

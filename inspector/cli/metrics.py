@@ -23,7 +23,7 @@ from inspector.core.text import closest
 from inspector.core.turns import turns
 from inspector.measure.telemetry.discovery import OWN, RoutingLog
 from inspector.measure.telemetry.gathering import KINDS, RULES, Telemetry
-from inspector.measure.telemetry.section import MOST, overview, sections
+from inspector.measure.telemetry.section import overview, sections
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -174,13 +174,6 @@ _NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight de
     help=f"Only this agent's sessions; {OWN} means those recorded here.",
 )
 @click.option(
-    "--most",
-    type=click.IntRange(min=1),
-    default=MOST,
-    show_default=True,
-    help="Maximum number of rows in each table of tools.",
-)
-@click.option(
     "--decisions",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write every routing decision to this file (JSON lines; Tool Attention, section 5.7).",
@@ -191,7 +184,6 @@ def metrics(
     sessions: tuple[str, ...],
     after: float,
     agent: str,
-    most: int,
     decisions: Path | None,
     database: Path | None,
 ) -> None:
@@ -213,15 +205,15 @@ def metrics(
                 made = (clean(selected(one, _DECISION)) for one in log.of(turn))
                 file.writelines(f"{json.dumps(one)}\n" for one in made)
     gathered.end()
-    show(stats_json(gathered) if is_json() else None, _metrics(gathered, most))
+    show(stats_json(gathered) if is_json() else None, _metrics(gathered))
 
 
-def _metrics(gathered: Telemetry, most: int) -> Iterator[str | Table]:
+def _metrics(gathered: Telemetry) -> Iterator[str | Table]:
     if not gathered.records:
         yield _NOTHING
         return
     yield overview(gathered)
-    for section in sections(gathered, most):
+    for section in sections(gathered):
         if section.tables:
             yield f"\n{section.title}"
             yield from section.tables

@@ -150,8 +150,3 @@ def test_the_command_measures_requests_over_the_tools_of_a_configuration(
     done = toolsight("bench", "--data", str(cases), *fixed)
     assert done.exit_code == 2
     assert "Closest: weather:get_forecast" in done.stderr
-
-
-def test_a_sample_asks_fewer_requests(run: Run) -> None:
-    (row,) = json.loads(run("--format", "json", "--ranker", "bm25", "--sample", "2").stdout)
-    assert row["cases"] == 2

@@ -69,7 +69,6 @@ OTHERS = {
         ("race", "name"),
         ("scenario run", "names"),
         ("scenario compare", "name"),
-        ("bench label", "--session"),
     ),
     # Calls of one's own file; and they refuse to be told a user.
     *(("call", "--saved"), ("call", "--save"), ("servers", "--sign-in"), ("servers", "--sign-out")),

@@ -38,15 +38,15 @@ def overview(gathered: Telemetry) -> str:
     return ", ".join(filter(None, parts))
 
 
-def sections(gathered: Telemetry, most: int = MOST) -> tuple[Section, ...]:
-    """All of it, by subject. Tables that grow with the tools have at most `most` rows."""
+def sections(gathered: Telemetry) -> tuple[Section, ...]:
+    """All of it, by subject. Tables that grow with the tools have at most MOST rows."""
     made = (
         ("discovery", "Discovery", _discovery(gathered)),
-        ("tools", "Tools used", _tools(gathered, most)),
-        ("latency", "Latency", _latency(gathered, most)),
-        ("failures", "Failures and breakers", _failures(gathered, most)),
+        ("tools", "Tools used", _tools(gathered)),
+        ("latency", "Latency", _latency(gathered)),
+        ("failures", "Failures and breakers", _failures(gathered)),
         ("inertia", "Inertia", inertia_tables(gathered.inertia)),
-        ("backlog", "Backlog", _backlog(gathered, most)),
+        ("backlog", "Backlog", _backlog(gathered)),
     )
     return tuple(Section(id_, title, "", "", tuple(tables)) for id_, title, tables in made)
 
@@ -120,7 +120,7 @@ def _gate(gathered: Telemetry) -> Iterator[Table]:
     yield facts(rows, "The gate's decisions")
 
 
-def _tools(gathered: Telemetry, most: int) -> Iterator[Table]:
+def _tools(gathered: Telemetry) -> Iterator[Table]:
     bound = gathered.binding
     rows = [
         number_row("tool calls", gathered.calls.all.calls.count),
@@ -144,10 +144,10 @@ def _tools(gathered: Telemetry, most: int) -> Iterator[Table]:
     if told:
         yield Table("By cause", ("", "times", "causes"), told, frozenset({1}))
     if gathered.calls.tools:
-        yield _most_called(gathered.calls.tools, most)
+        yield _most_called(gathered.calls.tools)
 
 
-def _most_called(tools: Mapping[str, CallUse], most: int) -> Table:
+def _most_called(tools: Mapping[str, CallUse]) -> Table:
     ordered = sorted(tools.items(), key=lambda pair: (-pair[1].calls.count, pair[0]))
     whole = sum(use.calls.count for use in tools.values())
     columns = (
@@ -155,14 +155,14 @@ def _most_called(tools: Mapping[str, CallUse], most: int) -> Table:
         Column("calls", lambda pair: pair[1].calls.count, COUNT),
         Column("share", lambda pair: pair[1].calls.count / whole, SHARE),
     )
-    return Table.of(columns, ordered[:most], "Most called", _more(len(tools), most))
+    return Table.of(columns, ordered[:MOST], "Most called", _more(len(tools)))
 
 
-def _more(number: int, most: int) -> tuple[str, ...]:
-    return (f"and {number - most:,} more; see --json",) if number > most else ()
+def _more(number: int) -> tuple[str, ...]:
+    return (f"and {number - MOST:,} more; see --json",) if number > MOST else ()
 
 
-def _latency(gathered: Telemetry, most: int) -> Iterator[Table]:
+def _latency(gathered: Telemetry) -> Iterator[Table]:
     found, calls, gate = gathered.discovery, gathered.calls, gathered.gate.latency
     named = [("searches", found.latency)]
     if len(found.rankers) > 1:
@@ -172,9 +172,9 @@ def _latency(gathered: Telemetry, most: int) -> Iterator[Table]:
     yield Table.of((Column("", lambda pair: pair[0]), *_QUANTILES), named, notes=(_RANKING_ONLY,))
     timed = [(tool, use.latency) for tool, use in calls.tools.items() if use.latency.count]
     if timed:
-        slowest = sorted(timed, key=lambda pair: -(pair[1].p95 or 0))[:most]
+        slowest = sorted(timed, key=lambda pair: -(pair[1].p95 or 0))[:MOST]
         columns = (Column("tool", lambda pair: pair[0]), *_QUANTILES)
-        yield Table.of(columns, slowest, "Slowest tools", _more(len(timed), most))
+        yield Table.of(columns, slowest, "Slowest tools", _more(len(timed)))
 
 
 _RANKING_ONLY = "Search latency covers ranking only."
@@ -186,7 +186,7 @@ _QUANTILES = (
 )
 
 
-def _failures(gathered: Telemetry, most: int) -> Iterator[Table]:
+def _failures(gathered: Telemetry) -> Iterator[Table]:
     calls = gathered.calls
     rows = [
         share_row("failed tool calls", calls.all.calls, "call"),
@@ -200,10 +200,10 @@ def _failures(gathered: Telemetry, most: int) -> Iterator[Table]:
     for title, name, known in (("By server", "server", calls.servers), ("By tool", "tool", calls.tools)):
         failing = {key: use for key, use in known.items() if use.calls.held}
         if failing:
-            yield _failing(title, name, failing, most)
+            yield _failing(title, name, failing)
 
 
-def _failing(title: str, name: str, known: Mapping[str, CallUse], most: int) -> Table:
+def _failing(title: str, name: str, known: Mapping[str, CallUse]) -> Table:
     def rate(use: CallUse) -> float:
         return use.calls.held / use.calls.count
 
@@ -216,13 +216,13 @@ def _failing(title: str, name: str, known: Mapping[str, CallUse], most: int) -> 
         Column("95 %", lambda pair: interval(pair[1].calls), NUMBER),
         Column("kinds", lambda pair: counted(pair[1].kinds)),
     )
-    return Table.of(columns, ordered[:most], title, _more(len(known), most))
+    return Table.of(columns, ordered[:MOST], title, _more(len(known)))
 
 
-def _backlog(gathered: Telemetry, most: int) -> Iterator[Table]:
+def _backlog(gathered: Telemetry) -> Iterator[Table]:
     groups = gathered.discovery.backlog.groups
     if groups:
-        yield backlog_table(groups, most)
+        yield backlog_table(groups)
 
 
 _BACKLOG = (
@@ -240,9 +240,9 @@ def _most(tools: Counter[str]) -> str | None:
     return ", ".join(tool for tool, _ in tools.most_common(_EXAMPLES)) or None
 
 
-def backlog_table(groups: Sequence[Backlog], most: int = MOST) -> Table:
+def backlog_table(groups: Sequence[Backlog]) -> Table:
     """What was asked for and not served: how often, when last, and what was found instead."""
-    return Table.of(_BACKLOG, groups[:most], notes=_more(len(groups), most))
+    return Table.of(_BACKLOG, groups[:MOST], notes=_more(len(groups)))
 
 
 def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
