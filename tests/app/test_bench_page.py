@@ -69,8 +69,8 @@ async def only(pilot: Pilot[None], *names: str) -> None:
     _list(pilot).move_to(names[0])
 
 
-async def test_the_page_says_what_would_be_asked_before_anything_is_measured() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+async def test_r_measures_the_chosen_rankers_over_the_requests_that_are_named_and_records_no_search() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await opened(pilot)
         facts = said(pilot, "#bench-facts")
         assert "generated requests over 11 tools" in facts
@@ -78,10 +78,6 @@ async def test_the_page_says_what_would_be_asked_before_anything_is_measured() -
         assert "exact" in facts
         assert "impossible" in facts
         assert "r measures the 6 chosen rankers" in said(pilot, "#bench-status")
-
-
-async def test_r_measures_the_chosen_rankers_and_records_no_search() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await ran(pilot)
         assert "6 rankers measured" in said(pilot, "#bench-status")
         assert "0." in _row(pilot, "prd-bm25")
@@ -91,8 +87,7 @@ async def test_r_measures_the_chosen_rankers_and_records_no_search() -> None:
         assert "60 impossible: found" in said(pilot, "#bench-detail")
 
 
-@pytest.mark.parametrize("key", ["q", "escape"])
-async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
+async def test_a_stopped_run_keeps_what_is_measured() -> None:
     embedder = HeldEmbedder()
     async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
         await opened(pilot)
@@ -103,7 +98,7 @@ async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
         await until(pilot, lambda: "0." in _row(pilot, "bm25") and embedder.asked.is_set())
         assert "running" in _row(pilot, "dense")
         assert "requests" in said(pilot, "#bench-status") or "Starting" in said(pilot, "#bench-status")
-        await pilot.press(key)
+        await pilot.press("escape")
         assert "Stopping" in said(pilot, "#bench-status")
         embedder.free.set()
         await until(pilot, lambda: "running" not in _row(pilot, "dense"))
@@ -131,19 +126,10 @@ async def test_hostile_tools_and_requests_do_no_harm() -> None:
             assert not dangerous("".join(lines(pilot.app)))
 
 
-async def test_results_of_tools_that_changed_are_marked() -> None:
+async def test_what_was_measured_is_listed_exported_and_marked_once_tools_have_changed(
+    tmp_path: Path,
+) -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        await ran(pilot)
-        rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
-        await until(pilot, lambda: "have changed" in said(pilot, "#bench-status"))
-        await until(pilot, lambda: "over 7 tools" in said(pilot, "#bench-facts"))
-        await rig.bench.retrieval.settled()
-        await pilot.press("r")
-        await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
-
-
-async def test_enter_shows_the_worst_requests_of_the_first_and_differences_of_any_other() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await ran(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
@@ -156,11 +142,7 @@ async def test_enter_shows_the_worst_requests_of_the_first_and_differences_of_an
         changes = [abs(float(str(record.cells[0]))) for record in _list(pilot).records]
         assert changes == sorted(changes, reverse=True)
         await until(pilot, lambda: "needs" in said(pilot, "#request-detail"))
-
-
-async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await ran(pilot)
+        await pilot.press("escape")
         for ending in ("md", "json"):
             await pilot.press("x")
             await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
@@ -168,6 +150,9 @@ async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> N
             await pilot.press("enter")
             await until(pilot, (tmp_path / f"bench.{ending}").exists)
             await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
+        rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
+        await until(pilot, lambda: "have changed" in said(pilot, "#bench-status"))
+        await until(pilot, lambda: "over 7 tools" in said(pilot, "#bench-facts"))
     assert (tmp_path / "bench.md").read_text().startswith("| data set")
     assert len(json.loads((tmp_path / "bench.json").read_text())) == 6
 

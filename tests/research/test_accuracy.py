@@ -34,11 +34,6 @@ def test_a_scenario_that_discovered_nothing_has_no_accuracy_and_no_part_in_the_m
     assert summary.rows[0][0].startswith("median of the 1 ")
 
 
-def test_without_scenarios_there_is_no_median() -> None:
-    _, summary = accuracy(MemorySource(), Steps()).tables
-    assert [row[2] for row in summary.rows] == ["–", "–"]
-
-
 CASES = (
     case("refund an order", "shop:refund_order"),
     case("track the parcel and create a calendar event", "shop:track_parcel", "calendar:create_event"),
@@ -113,12 +108,6 @@ def test_every_tier_has_the_papers_numbers_beside_ours() -> None:
     assert markets == [row for row in large.rows if row[0] == "marketplace (vector)"]
     assert rows["end to end"][1] == "hybrid, registry, marketplace"
     assert "–" not in {cell for row in (*markets, rows["end to end"]) for cell in row}
-
-
-def test_a_search_over_every_tier_takes_longer_than_each_of_them() -> None:
-    rows = {row[0]: row for row in latency(source_with("late orders"), Steps()).tables[0].rows}
-    alone, whole = (float(rows[name][3]) for name in ("search_tools, not in the paper", "end to end"))
-    assert whole > max(alone, float(rows["marketplace (vector)"][3]))
 
 
 def test_a_synthetic_marketplace_has_different_entries_and_says_what_they_are() -> None:

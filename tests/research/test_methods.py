@@ -1,6 +1,5 @@
 """What each method puts into the context, against cases counted by hand."""
 
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from inspector.research.method import (
     CommandLine,
     Fixed,
     Gated,
-    KnownVectors,
     Quality,
     Ranked,
     help_text,
@@ -100,19 +98,6 @@ def test_a_command_line_pays_for_a_list_and_a_help_once() -> None:
 def test_the_most_needed_tools_are_kept() -> None:
     wanted = [task("a:read"), task("a:read", "b:list"), task("b:list", "a:read", "a:write")]
     assert most_needed(wanted, 2) == {"a:read", "b:list"}
-
-
-def test_texts_are_embedded_once() -> None:
-    asked: list[str] = []
-
-    class Counting(MemoryEmbedder):
-        def embed(self, texts: Sequence[str]) -> list[list[float]]:
-            asked.extend(texts)
-            return super().embed(texts)
-
-    known = KnownVectors(Counting())
-    assert known.embed(["a", "b", "a"]) == known.embed(["a", "b", "a"])
-    assert asked == ["a", "b"]
 
 
 def test_tools_are_ranked_from_the_closest_and_equals_in_their_order() -> None:
