@@ -32,14 +32,6 @@ class Maker:
         return thing.number
 
 
-def test_what_was_made_of_an_object_is_made_once_while_it_is_kept() -> None:
-    maker = Maker()
-    cache = IdentityCache(maker, most=4)
-    thing, equal = Thing(1), Thing(2)
-    assert [cache(thing), cache(equal), cache(thing), cache(equal)] == [1, 2, 1, 2]
-    assert maker.made == [1, 2]
-
-
 def test_an_object_never_gets_what_was_made_of_another_that_is_gone() -> None:
     cache = IdentityCache(Maker(), most=10)
     # Each is gone before the next one is made, which would take over its identity.

@@ -1,6 +1,5 @@
 """What each method puts into the context, against cases counted by hand."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

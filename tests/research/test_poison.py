@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.research.poison import (
-    GROUPS,
     ITSELF,
     OTHER,
     REQUESTS,
@@ -101,9 +100,3 @@ def test_the_published_share_is_what_chance_excludes() -> None:
     assert chance(200, 100) == 0.0
     assert "45.8 of 50" in findings()[1]
     assert "would be 3 %" in findings()[0]
-
-
-def test_no_request_means_no_share() -> None:
-    source = MemorySource(NamedCatalog("demo", office_tools()), poisons=[BAIT])
-    assert all(cell != "0.0 %" for row in poison(source, Steps()).tables[0].rows for cell in row[3:6])
-    assert len(GROUPS) == 3
