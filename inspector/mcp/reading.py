@@ -4,6 +4,7 @@ Its answers are read entry by entry, as they came: one that is invalid costs its
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -117,11 +118,11 @@ class _Found:
         self._redact = redact
         self.offers: dict[str, Offer] = {}
         self.troubles: list[str] = []
+        self._numbers = Counter[str]()
         self._invalid = self._twice = self._left = 0
 
-    @property
-    def is_full(self) -> bool:
-        return len(self.offers) >= MOST_LISTED
+    def is_full(self, name: str) -> bool:
+        return self._numbers[name] >= MOST_LISTED
 
     def take(self, entries: object, name: str, key: str) -> None:
         if not isinstance(entries, list):
@@ -133,10 +134,11 @@ class _Found:
                 self._invalid += 1
             elif offer.key in self.offers:
                 self._twice += 1
-            elif self.is_full:
+            elif self.is_full(name):
                 self._left += 1
             else:
                 self.offers[offer.key] = offer
+                self._numbers[name] += 1
 
     def told(self) -> Offered:
         told = [f"{count(self._invalid, 'entry', 'entries')} left out: invalid"] if self._invalid else []
@@ -265,11 +267,11 @@ class Offers:
             cursor = page.get("nextCursor")
             if not isinstance(cursor, str):
                 return
-            if found.is_full or cursor in cursors:
+            if found.is_full(name) or cursor in cursors:
                 break
             cursors.add(cursor)
             params = {"cursor": cursor}
-        why = f"at most {MOST_LISTED:,} are shown" if found.is_full else "its pages never end"
+        why = f"at most {MOST_LISTED:,} are shown" if found.is_full(name) else "its pages never end"
         found.troubles.append(f"{method} has more pages: {why}")
 
     async def read(self, uri: str) -> Read:

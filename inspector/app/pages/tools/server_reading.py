@@ -43,7 +43,7 @@ COLUMNS: Mapping[Kind, tuple[Column, ...]] = {
 _NONE, _LISTING = "The server lists none.", "Listing …"
 _AWAY = "Not connected. Nothing of this is stored, so a replay has none of it."
 _READING = Content.styled("reading …   esc goes back", "$text-warning")
-_MOST_TROUBLES = 3
+_MOST_TROUBLES = 4
 
 
 def offer_row(offer: Offer, uri: str, state: str = "") -> Record:
