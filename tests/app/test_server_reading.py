@@ -230,6 +230,7 @@ async def test_a_broken_list_says_in_a_line_what_is_wrong(page: Any, number: int
     listing = offers(**{"resources/list": page, "resources/templates/list": None})
     found = await listing.listed("resources")
     assert (len(found.offers), found.troubles[0]) == (number, trouble)
+    assert len(listing.link._server.requests) <= 5  # type: ignore[attr-defined]
 
 
 @given(raw=st.recursive(st.none() | st.integers() | st.text(max_size=5), nested, max_leaves=8))
