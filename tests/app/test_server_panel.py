@@ -208,23 +208,21 @@ def test_a_request_that_was_cancelled_says_by_whom_and_why() -> None:
     assert exchange((ASKED, _stop(2, _STOP % 7), late), late).note == told
 
 
-async def test_m_lists_the_messages_of_a_method_or_of_all_whose_name_has_a_part() -> None:
+async def test_m_lists_the_messages_of_a_method_and_the_filter_takes_part_of_its_name() -> None:
     servers = shop_and_weather()
+    crossed(servers["weather"], '{"about":"tools/ ping"}', "roots/list")
     for method in ("tools/list", "tools/call", "ping"):
         crossed(servers["weather"], "{}", method)
         crossed(servers["weather"], "{}", method, FrameKind.RESULT)
     async with tools_page("weather", "wire", servers=servers) as (pilot, _):
         frames = pilot.app.screen.query_one("#frames", RecordList)
-        await until(pilot, lambda: len(frames.shown) == 6)
-        await pilot.press("m", *"tools/", "enter")
-        await until(pilot, lambda: len(frames.shown) == 4)
-        await says(pilot, "4 with “tools/” of 6 messages")
-        await pilot.press("m", "down", "down", "enter")
+        await until(pilot, lambda: len(frames.shown) == 7)
+        await pilot.press("slash", *"method:tools/", "enter")
+        await until(pilot, lambda: frames.count == "4 of 7")
+        await pilot.press("m", "enter")
         await until(pilot, lambda: [row.cells[2] for row in frames.shown] == ["ping", "result of ping"])
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
-        await pilot.press("escape", "m", "down", "home", "enter")
-        await until(pilot, lambda: len(frames.shown) == 6)
+        await pilot.press("escape")
+        await until(pilot, lambda: len(frames.shown) == 7)
 
 
 async def test_a_replay_has_no_wire_and_says_so() -> None:

@@ -54,7 +54,7 @@ class ToolsScreen(ListPage, ToolKeys):
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
         "log lists its log messages; L on a server sets from which level on it sends them.",
         "P on a server pings it; esc cancels.",
-        "m lists the messages of a method only; enter shows a request with its answer, from either of them.",
+        "m lists one method, / method:tools/ several; enter shows a request with its answer, from either.",
         "resources and prompts: enter reads one, or asks what it takes; ↓ fills in what the server proposes.",
         "u follows a resource: you are told of updates. r reads it again, x saves it, esc shows the list.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,13 +14,13 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from inspector.app.context import InContext, Job
-from inspector.app.dialogs.choice import NamedDialog
+from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.core.number import count, milliseconds
 from inspector.core.server import LOG_LEVELS
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import compact
-from widgets import Column, Record, RecordList, Tone, plain
+from widgets import Column, Record, RecordList, Tone
 
 # Frames and stderr are no events: nothing tells a page of them, so it looks, after this many seconds.
 LOOKS_EVERY = 0.5
@@ -34,7 +34,8 @@ FRAMES = (
 )
 NO_FRAMES = "No messages exchanged with this server yet."
 NO_WIRE = "No wire log: it is kept in memory only, so replays and stored listings have none."
-ALL_METHODS = "all messages"
+# What the filter knows a method by: its name may be in the text of other messages.
+_METHOD = "method:"
 _TONES: dict[FrameKind, Tone] = {
     FrameKind.ERROR: "error",
     FrameKind.INVALID: "error",
@@ -51,7 +52,7 @@ def frame_row(frame: Frame) -> Record:
         str(frame.number),
         cells,
         _TONES.get(frame.kind, ""),
-        search=f"{frame.arrow} {frame.what} {frame.id} {frame.text}",
+        search=f"{_METHOD}{frame.method} {frame.arrow} {frame.what} {frame.id} {frame.text}",
         copy=frame.text,
     )
 
@@ -160,19 +161,6 @@ def _shown(frame: Frame, data: object | None) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2)
 
 
-class MethodDialog(NamedDialog):
-    """A method that occurred, or part of the name of some."""
-
-    hint = "part of a method's name, such as tools/"
-
-    def __init__(self, methods: Counter[str], current: str, use: Callable[[str], None]) -> None:
-        """`methods` counts the messages of each, the "" ones those that have none."""
-        named = [(ALL_METHODS, methods.total()), *sorted(item for item in methods.items() if item[0])]
-        at = current or ALL_METHODS
-        rows = [Record(name, ("✓" if name == at else " ", name, f"{number:,}")) for name, number in named]
-        super().__init__("Messages", tuple(rows), lambda name: use("" if name == ALL_METHODS else name), at)
-
-
 def exported(frames: Sequence[Frame]) -> str:
     """Return frames as JSON Lines, each with what is known about it beside its text."""
     return "".join(f"{json.dumps(_as_json(frame), ensure_ascii=False)}\n" for frame in frames)
@@ -199,11 +187,10 @@ class WirePanel(InContext, Vertical):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._server = self._method = ""
+        self._server = ""
         self._shown: tuple[str, int, str] | None = None
         self._frames: dict[str, Frame] = {}
         self._rows: dict[int, Record] = {}
-        self._total = 0
 
     def compose(self) -> ComposeResult:
         yield RecordList(self.columns, header=True, empty=self.empty, follow=True, id=self.name_of_list)
@@ -214,7 +201,7 @@ class WirePanel(InContext, Vertical):
     def show(self, server: str) -> None:
         """Show the frames of a server."""
         if server != self._server:
-            self._server, self._method, self._shown, self._rows = server, "", None, {}
+            self._server, self._shown, self._rows = server, None, {}
             self.query_one(RecordList).records = ()
         self.look()
 
@@ -248,7 +235,7 @@ class WirePanel(InContext, Vertical):
         return known.log_level if known is not None else ""
 
     def keeps(self, frame: Frame) -> bool:  # noqa: ARG002 - the wire has all
-        """Whether a frame is listed, if no method is chosen."""
+        """Whether a frame is listed."""
         return True
 
     def row(self, frame: Frame) -> Record:
@@ -257,31 +244,23 @@ class WirePanel(InContext, Vertical):
 
     def _show_frames(self, total: int, frames: tuple[Frame, ...], rows: dict[int, Record]) -> None:
         self._frames, self._rows = {str(frame.number): frame for frame in frames}, rows
-        self._total = max(total, len(frames))
-        self._show_rows()
-
-    def _show_rows(self) -> None:
-        table, wanted = self.query_one(RecordList), self._method.casefold()
-        has_log = self.session.wire(self._server) is not None
+        table, has_log = self.query_one(RecordList), self.session.wire(self._server) is not None
         table.empty = self.empty if has_log else NO_WIRE
-        table.records = tuple(
-            row for row in self._rows.values() if wanted in self._frames[row.key].method.casefold()
-        )
-        told = self.heading(len(table.records), wire_heading(len(self._frames), self._total))
-        table.border_title = plain(told, limit=200, newlines=False) if has_log else ""
+        table.records = tuple(rows.values())
+        table.border_title = self.heading(max(total, len(frames))) if has_log else ""
 
-    def heading(self, shown: int, of: str) -> str:
-        """Return how many messages are listed, and of how many."""
-        return f"{shown:,} with “{self._method}” of {of}" if self._method else of
+    def heading(self, total: int) -> str:
+        """Return how many of the messages that there were are listed."""
+        return wire_heading(len(self._frames), total)
 
     def choose_method(self) -> None:
-        """Ask for the method whose messages are to be listed."""
-        methods = Counter(frame.method for frame in self._frames.values())
-        self.app.push_screen(MethodDialog(methods, self._method, self._use))
+        """Ask for a method that occurred; the filter then names it, and takes part of a name as well."""
+        methods = Counter(frame.method for frame in self._frames.values() if frame.method)
+        rows = [Record(name, ("", name, f"{number:,}")) for name, number in sorted(methods.items())]
+        self.app.push_screen(ChoiceDialog("Messages of a method", tuple(rows), self._filter, ""))
 
-    def _use(self, method: str) -> None:
-        self._method = method
-        self._show_rows()
+    def _filter(self, method: str) -> None:
+        self.query_one(RecordList).filter_text = f"{_METHOD}{method}"
 
     @on(RecordList.Selected)
     def _open(self, event: RecordList.Selected) -> None:
@@ -332,6 +311,6 @@ class LogPanel(WirePanel):
     def row(self, frame: Frame) -> Record:
         return log_row(frame)
 
-    def heading(self, shown: int, of: str) -> str:  # noqa: ARG002 - of all messages, not of the log's
+    def heading(self, total: int) -> str:  # noqa: ARG002 - of all messages, not of the log's
         how = f", from {self.level} on" if self.level else "; L sets the level"
-        return f"{count(shown, 'log message')}{how}"
+        return f"{count(len(self._rows), 'log message')}{how}"
