@@ -1,7 +1,7 @@
 """`toolsight clients`, and `--client`: what is known of real clients, and tools as they get them."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -245,11 +245,10 @@ class _Clients(CommandGroup):
 
 
 _COMMANDS = {"measure": "measured", "diff": "measured"}
-_MARKDOWN = click.option("--markdown", is_flag=True, help="Print everything as Markdown.")
 
 
 @click.group(cls=_Clients, modules=_COMMANDS, invoke_without_command=True)
-@_MARKDOWN
+@click.option("--markdown", is_flag=True, help="Print everything as Markdown.")
 @as_json
 @click.pass_context
 def clients(context: click.Context, /, *, markdown: bool) -> None:
@@ -259,30 +258,21 @@ def clients(context: click.Context, /, *, markdown: bool) -> None:
     toolsight clients codex                what is known of it; the file of a measured client as well
     toolsight clients measure claude-code  what yours does
     """
-    if context.invoked_subcommand is None:
-        _show(all_clients(), _list, markdown=markdown)
+    if context.invoked_subcommand is not None:
+        return
+    if markdown and not is_json():
+        say_report(_page())
+    else:
+        show(list(map(_client_json, all_clients())), _list())
 
 
 @click.command()
 @click.argument("name", metavar="CLIENT")
-@_MARKDOWN
 @as_json
-def show_client(name: str, *, markdown: bool) -> None:
+def show_client(name: str) -> None:
     """Show what is known of one client."""
-    _show((find_client(name),), lambda chosen, day: _client_report(chosen[0], day), markdown=markdown)
-
-
-def _show(
-    chosen: tuple[Client, ...],
-    report: Callable[[tuple[Client, ...], date], Iterator[str | Table]],
-    *,
-    markdown: bool,
-) -> None:
-    if markdown and not is_json():
-        say_report(_page(chosen))
-        return
-    day = today()
-    show([_client_json(one, day) for one in chosen], report(chosen, day))
+    client = find_client(name)
+    show([_client_json(client)], _client_report(client))
 
 
 def today() -> date:
@@ -290,8 +280,8 @@ def today() -> date:
     return datetime.fromtimestamp(SystemClock().now(), UTC).date()
 
 
-def _client_json(client: Client, day: date) -> dict[str, Any]:
-    facts = [selected(fact, _FACT) | {"stale": fact.is_stale(day)} for fact in client.facts]
+def _client_json(client: Client) -> dict[str, Any]:
+    facts = [selected(fact, _FACT) | {"stale": fact.is_stale(today())} for fact in client.facts]
     known: dict[str, Any] = selected(client, _CLIENT)
     return known | {"facts": facts, "confidence": _confidence(client)}
 
@@ -317,26 +307,26 @@ def _confidence(client: Client) -> dict[str, str]:
     return {topic: client.confidence(topic) for topic in Topic}
 
 
-def _list(chosen: tuple[Client, ...], day: date) -> Iterator[str | Table]:
-    stale = Column("stale facts", lambda one: len(one.stale(day)) or "", NUMBER)
-    yield Table.of((*_CLIENTS, stale), chosen)
+def _list() -> Iterator[str | Table]:
+    stale = Column("stale facts", lambda one: len(one.stale(today())) or "", NUMBER)
+    yield Table.of((*_CLIENTS, stale), all_clients())
     yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
 
 
-def _client_report(client: Client, today: date) -> Iterator[str | Table]:
+def _client_report(client: Client) -> Iterator[str]:
     yield f"{client.title}: {client.about}"
     for topic in Topic:
         yield f"\n{topic}   {how_sure(client, topic)}"
         for fact in client.facts:
             if fact.topic is topic:
                 yield f"  - {fact.says}"
-                yield f"    {'; '.join(filter(None, (fact.evidence(today), fact.source)))}"
+                yield f"    {'; '.join(filter(None, (fact.evidence(today()), fact.source)))}"
 
 
-def _page(chosen: tuple[Client, ...]) -> Iterator[str]:
+def _page() -> Iterator[str]:
     """The facts as Markdown."""
     yield _INTRO
-    for client in chosen:
+    for client in all_clients():
         yield f"## {client.title} (`{client.name}`)\n"
         yield f"{client.about}.\n"
         yield "| topic | what is known | confidence | seen with | source |"

@@ -11,7 +11,7 @@ import click
 
 from inspector.access.reach import GENERATED, IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
 from inspector.access.restriction import OpenedConfiguration, seen_cases
-from inspector.cli.composition import open_store, require_sessions
+from inspector.cli.composition import open_store
 from inspector.cli.configuration import read_configuration
 from inspector.cli.launch import headless
 from inspector.cli.location import fixtures_path
@@ -74,13 +74,13 @@ def read_datasets(paths: tuple[Path, ...], options: Options) -> list[DataSet]:
     A user sees the requests that permitted tools can serve; a published data set is nobody's.
     """
     if not paths and (options.server or options.config is not None):
-        return [_shaped(generated(options))]
+        return [_with_requests(generated(options))]
     options = options if paths else replace(options, demo=True)
     live = cache(lambda: connect_catalog(options))
     if any(map(_is_folder, paths)):
         require_nobody(options)
     paths = paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
-    datasets = [_shaped(_read(path, live)) for path in paths]
+    datasets = [_with_requests(_read(path, live)) for path in paths]
     _require_different([dataset.evalset.name for dataset in datasets])
     return datasets
 
@@ -106,7 +106,7 @@ def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
     return DataSet(evalset, connected.settings, connected.gate)
 
 
-def _shaped(dataset: DataSet) -> DataSet:
+def _with_requests(dataset: DataSet) -> DataSet:
     evalset = dataset.evalset
     if not evalset.cases:
         raise ConfigError(
@@ -243,8 +243,8 @@ def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[
 def _logged(chosen: Options, known: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
     """The requests of the recorded sessions, except those already in the file."""
     store = open_store(chosen)
-    stored = [summary.id for summary in reversed(require_sessions(store, []))]
-    records = (record for name in stored for record in store.read(name))
+    stored = reversed(store.sessions())
+    records = (record for summary in stored for record in store.read(summary.id))
     return added_cases(records, known)
 
 

@@ -55,7 +55,8 @@ def next_tools(persona: str, exports: bool, database: Path | None) -> None:
     \b
     toolsight sessions next --persona claude-code
     """
-    found = _recorded(database)
+    graphs = RecordedFlows(Options(database=database)).graphs()
+    found = flows(graphs, Aging(SystemClock().now(), _DEFAULTS.half_life_days))
     if exports:
         say_json({"personas": [exported(one) for one in _chosen(found, persona)]})
     elif found or is_json():
@@ -63,11 +64,6 @@ def next_tools(persona: str, exports: bool, database: Path | None) -> None:
         show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), following(chosen[0])) if found else ())
     else:
         say("No calls recorded yet. Import real agents' calls with `toolsight sessions import --agent NAME`.")
-
-
-def _recorded(database: Path | None) -> tuple[Flow, ...]:
-    graphs = RecordedFlows(Options(database=database)).graphs()
-    return flows(graphs, Aging(SystemClock().now(), _DEFAULTS.half_life_days))
 
 
 def _chosen(found: Sequence[Flow], persona: str) -> Sequence[Flow]:
