@@ -1,4 +1,4 @@
-"""Forty-two lines that carry load, each broken once: the tests that reach it have to fail.
+"""Forty-three lines that carry load, each broken once: the tests that reach it have to fail.
 
 `python -m tests.structure.mutants [WORD]` applies one mutant after another (those whose rule has the word),
 runs its tests, and puts the file back. It exits with 1 if a mutant survives. Run it after cutting tests.
@@ -53,6 +53,13 @@ MUTANTS = (
         "if now is tool or definition_hash(now) == definition_hash(tool):",
         "if True:",
         ("tests/mcp/test_reconnect.py",),
+    ),
+    Mutant(
+        "no model answers a server without a yes",
+        "inspector/mcp/port.py",
+        "if given.action is not Action.ACCEPT:\n            return given\n        text",
+        "if False:\n            return given\n        text",
+        ("tests/mcp/test_client_side.py",),
     ),
     Mutant(
         "a refusal holds until another answer",
