@@ -176,6 +176,7 @@ class Reading(InContext, Vertical):
             read = await (offers.prompt(offer.id, values) if offer.is_prompt else offers.read(self.uri))
             return read, await asyncio.to_thread(self.session.accounting.meter.text, read.counted)
 
+        why = why or ("followed" if self.uri in offers.link.news() else "")
         self.run_job("read", work, partial(self._show_result, why), failed=self._failed)
 
     def _show_result(self, why: str, found: tuple[Read, int]) -> None:
@@ -361,6 +362,8 @@ class ReadingPanel(InContext, Vertical):
             told = "You are told of updates of" if wanted else "No longer told of updates of"
             self.notify(f"{told} {visible(uri, limit=120, newlines=False)}", markup=False, timeout=3)
             self.look()
+            if uri == self.reading.uri:
+                self.reading.fetch()
 
         self.run_job("subscribe", work, done)
 
