@@ -14,7 +14,7 @@ from inspector.core.message import Attachment
 from inspector.core.number import count
 from inspector.core.server import ServerInfo
 from inspector.mcp.pace import size_text
-from inspector.mcp.port import CHANGED, ServerLink, ignored
+from inspector.mcp.port import ServerLink, ignored
 from inspector.schema.json_value import JsonObject
 
 # What is listed.
@@ -77,9 +77,7 @@ class Offer:
         """What has to be filled in to read it. Raises ProtocolError for what cannot be."""
         asked = _variables(self.id) if self.is_template else self.arguments
         if len(asked) > MOST_ARGUMENTS:
-            raise ProtocolError(
-                f"It takes more than {MOST_ARGUMENTS} arguments, the most that can be filled in."
-            )
+            raise ProtocolError(f"It takes more than {MOST_ARGUMENTS} arguments; no form asks for so many.")
         return asked
 
     def uri(self, values: Mapping[str, str]) -> str:
@@ -238,10 +236,6 @@ class Offers:
     link: ServerLink
     seconds: float
     redact: Redact = field(default=lambda text: text)
-
-    def changes(self, kind: Kind) -> int:
-        """How often the server has said that a list changed."""
-        return self.link.news().get(CHANGED[kind], 0)
 
     async def listed(self, kind: Kind, progress: Callable[[int], None] = ignored) -> Offered:
         """List all pages, up to `MOST_LISTED` entries; `progress` gets their number after each page."""

@@ -23,6 +23,7 @@ from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.text import file_name
 from inspector.mcp.pace import ChangePace, size_text
+from inspector.mcp.port import CHANGED
 from inspector.mcp.reading import Argument, Kind, Offer, Offered, Offers, Read, declares
 from widgets import Column, Field, Record, RecordList, SchemaForm, TextView, Tone, plain, visible
 
@@ -248,13 +249,9 @@ class ReadingPanel(InContext, Vertical):
             self._open(None)
         self.look()
 
-    @property
-    def _offers(self) -> Offers | None:
-        return self.session.offers(self._server) if self._server else None
-
     def look(self) -> None:
         """List again what changed, and read again what was updated: no event reports it."""
-        offers, shelf = self._offers, self._shelf
+        offers, shelf = self.session.offers(self._server), self._shelf
         link = (offers.link, self.session.session_id) if offers is not None else None
         if link != shelf.link:
             # Another connection, another user, or a replay.
@@ -262,9 +259,12 @@ class ReadingPanel(InContext, Vertical):
             self._open(None)
         if offers is None:
             return
-        if offers.changes(self.kind) != shelf.changes and not shelf.is_listing and monotonic() >= shelf.due:
+        news = offers.link.news()
+        changes = news.get(CHANGED[self.kind], 0)
+        if changes != shelf.changes and not shelf.is_listing and monotonic() >= shelf.due:
+            shelf.changes, shelf.is_listing = changes, True
             self._list(offers, shelf)
-        if (news := offers.link.news()) != self._news:
+        if news != self._news:
             self._news = news
             self._draw()
             if news.get(self.reading.uri, 0) > shelf.seen.get(self.reading.uri, 0):
@@ -272,7 +272,6 @@ class ReadingPanel(InContext, Vertical):
 
     def _list(self, offers: Offers, shelf: _Shelf) -> None:
         """List everything in the background; what changes meanwhile is listed after that, and a pause."""
-        shelf.changes, shelf.is_listing = offers.changes(self.kind), True
 
         def told(number: int) -> None:
             if shelf is self._shelf and shelf.offered is None:
@@ -346,7 +345,7 @@ class ReadingPanel(InContext, Vertical):
 
     def action_subscribe(self) -> None:
         """Be told of updates of the resource that is opened or under the cursor, or no longer."""
-        current, offers, shelf = self.rows.current, self._offers, self._shelf
+        current, offers, shelf = self.rows.current, self.session.offers(self._server), self._shelf
         found = shelf.rows.get(current.key) if current is not None and self.reading.offer is None else None
         uri = found[0].id if found is not None and not found[0].is_template else self.reading.uri
         if offers is None or not uri:
