@@ -238,12 +238,16 @@ class ComparedTool:
 
 @dataclass(frozen=True, slots=True)
 class RankerComparison:
-    """`rows` are in the order of the first ranker; `notes` say what each ranker had to do without."""
+    """`rows` are in the order of the first ranker; `notes` say what each ranker had to do without.
+
+    `probabilities` are each ranker's estimates that any tool fits, None for rankers that do not estimate.
+    """
 
     query: str
     names: tuple[str, ...]
     rows: tuple[ComparedTool, ...]
     notes: tuple[str, ...]
+    probabilities: tuple[float | None, ...]
 
 
 def compare_rankers(
@@ -266,6 +270,7 @@ def compare_rankers(
             for position in ordered
         ),
         tuple(standings.ranking.note for standings in found.values()),
+        tuple(standings.ranking.probability for standings in found.values()),
     )
 
 

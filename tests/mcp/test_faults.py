@@ -59,7 +59,7 @@ MATRIX: dict[str, Promise] = {
     "garbage": Promise(CallFinished, "hello", ok=True),
     "giant_result:50": Promise(CallFinished, "The answer is too large: it has 50 MB", ok=True),
     "wrong_output": Promise(
-        CallFinished, 'output schema says: count is "many", not integer', ok=True, at_start=True
+        CallFinished, "output schema says: $.count: 'many' is not of type 'integer'", ok=True, at_start=True
     ),
     "grandchildren": Promise(CallFinished, "", ok=True),
     "crash_on_start": Promise(ServerFailed, "The process ended with exit code 3", at_start=True),
