@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,31 +12,25 @@ from textual.containers import Horizontal
 from textual.widgets import Button, Input, Static, TextArea
 
 from inspector.app.base_screen import ToolKeys
-from inspector.app.context import Job
-from inspector.app.dialogs.approver import trusting
-from inspector.app.dialogs.choice import ChoiceDialog, level_rows
-from inspector.app.dialogs.elicitor import ModalVisitor
 from inspector.app.list_page import ListPage
 from inspector.app.pages.tools.catalog_rows import COLUMNS, CatalogRows, server_key, server_of
+from inspector.app.pages.tools.server_actions import ServerActions
 from inspector.app.pages.tools.server_panel import NO_SERVER, ServerPanel
 from inspector.app.pages.tools.tool_panel import ToolPanel, exact_json
 from inspector.app.pages.tools.wire_panel import WirePanel, exported
 from inspector.app.place import Destination, FindingsPage, ServerPage, ToolPage
 from inspector.app.stream import View
-from inspector.core.number import count, milliseconds
-from inspector.core.server import ServerPhase
+from inspector.core.number import count
 from inspector.core.text import file_name
-from widgets import Choice, FocusFrame, GuardedConfirm, RecordList, SchemaForm, visible
+from widgets import FocusFrame, RecordList, SchemaForm
 
 _ON_A_SERVER = frozenset({"stop", "reconnect", "trust", "ping", "log_level"})
 _ON_A_REMOTE_SERVER = frozenset({"sign_in", "sign_out"})
-_TRUST = (Choice("", "trust its claims"), Choice("", "no"))
-_SIGN_OUT = (Choice("", "sign out"), Choice("", "no"))
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load", "call"})
 
 
 # Long because every key of the list and of its two kinds of rows is here, each in a few lines.
-class ToolsScreen(ListPage, ToolKeys):
+class ToolsScreen(ListPage, ToolKeys, ServerActions):
     """Servers and tools as one list; at less than 100 columns the list and the detail take turns."""
 
     page = "servers"
@@ -110,16 +103,17 @@ class ToolsScreen(ListPage, ToolKeys):
 
     @property
     def _panel(self) -> ServerPanel | ToolPanel:
-        return self.query_one(ServerPanel) if self._server else self.query_one(ToolPanel)
+        return self.query_one(ServerPanel) if self.server else self.query_one(ToolPanel)
 
     @property
-    def _server(self) -> str:
+    def server(self) -> str:
+        """The chosen server; "" if a tool is chosen."""
         return server_of(self._selected)
 
     @property
     def tool_id(self) -> str:
         """The chosen tool; "" if a server is chosen."""
-        return "" if self._server else self._selected
+        return "" if self.server else self._selected
 
     def arrive(self, destination: Destination) -> None:
         """Show a tool or a server, or the page as it was left; esc leads back to where it was asked for."""
@@ -182,10 +176,10 @@ class ToolsScreen(ListPage, ToolKeys):
     def _draw(self) -> None:
         self._is_drawing = False
         server, tool = self.query_one(ServerPanel), self.query_one(ToolPanel)
-        server.display, tool.display = bool(self._server), bool(self.tool_id)
+        server.display, tool.display = bool(self.server), bool(self.tool_id)
         self.query_one("#nothing").display = not self._selected
-        if self._server:
-            server.show(self._server)
+        if self.server:
+            server.show(self.server)
         elif self.tool_id:
             tool.show(self.tool_id)
 
@@ -248,14 +242,14 @@ class ToolsScreen(ListPage, ToolKeys):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys of the kind of row that is chosen."""
-        if action in _ON_A_SERVER and not self._server:
+        if action in _ON_A_SERVER and not self.server:
             return False
         if action in _ON_A_TOOL and not self.tool_id:
             return False
         if action == "method":
-            return bool(self._server) and self._panel.strip.current == "wire"
+            return bool(self.server) and self._panel.strip.current == "wire"
         if action in _ON_A_REMOTE_SERVER:
-            return any(one.name == self._server and one.is_http for one in self.session.configuration.servers)
+            return any(one.name == self.server and one.is_http for one in self.session.configuration.servers)
         if action == "run":
             return bool(self.tool_id) and self._panel.strip.current == "call"
         if action == "fold":
@@ -273,13 +267,13 @@ class ToolsScreen(ListPage, ToolKeys):
 
     def action_findings(self, stage: str) -> None:
         """Show what is found about the server or the tool under the cursor, or about its trust."""
-        self.open(FindingsPage(self._server or self.tool_id, stage))
+        self.open(FindingsPage(self.server or self.tool_id, stage))
 
     def action_fold(self) -> None:
         """Fold or unfold the server under the cursor, or that of the tool under the cursor."""
         if not self._selected:
             return
-        name = self._server or self._selected.partition(":")[0]
+        name = self.server or self._selected.partition(":")[0]
         self._folded ^= {name}
         self._selected = server_key(name)
         self._show_rows()
@@ -295,117 +289,26 @@ class ToolsScreen(ListPage, ToolKeys):
         """Call the tool with the form's values."""
         self.query_one(ToolPanel).call.submit()
 
-    def action_reconnect(self) -> None:
-        """Close the server's connection, if any, and open it again."""
-        self._reconnect(self._server)
-
-    def action_stop(self) -> None:
-        """Close the server's connection."""
-        server = self._server
-        self.run_command(lambda commands: commands.stop(server))
-
-    def action_ping(self) -> None:
-        """Ask the server for a sign of life, and say how long it took."""
-        server, commands = self._server, self.commands
-        name = visible(server, limit=60, newlines=False)
-
-        async def ping(_job: Job) -> tuple[str, float | None]:
-            return await commands.ping(server)
-
-        def answered(found: tuple[str, float | None]) -> None:
-            method, took = found
-            after = "" if took is None else f" in {milliseconds(took)}"
-            note = "" if method == "ping" else "; its protocol has no ping"
-            self.notify(f"{name} answered {method}{after}{note}.", markup=False)
-
-        self.run_stoppable("ping", ping, answered)
-
-    def action_log_level(self) -> None:
-        """Choose the level from which the server logs to its client."""
-        server = self._server
-        known = self.view.state.servers.get(server)
-        current = known.log_level if known is not None else ""
-
-        def choose(level: str) -> None:
-            self.run_command(lambda commands: commands.set_log_level(server, level))
-
-        title = f"{visible(server, limit=40, newlines=False)} logs from this level on"
-        self.app.push_screen(ChoiceDialog(title, level_rows(current), choose, current))
-
-    def action_sign_in(self) -> None:
-        """Sign in to the server; esc cancels, whatever it waits for."""
-        server, visitor = self._server, ModalVisitor(self.app)
-
-        async def sign_in(_job: Job) -> str:
-            return await self.commands.sign_in(server, visitor)
-
-        def signed_in(place: str) -> None:
-            name = visible(server, limit=60, newlines=False)
-            told = f"Signed in to {name}; kept in {place}." if place else f"{name} wanted no sign-in."
-            self.notify(told, markup=False)
-
-        self.run_stoppable("sign-in", sign_in, signed_in)
-
-    def stop_running(self) -> None:
-        """Cancel the ping or the sign-in."""
-        if self.running is not None:
-            told = f"{self.running.title.capitalize()} cancelled."
-            self.drop_running()
-            self.notify(told, markup=False, timeout=3)
-
-    @work(exit_on_error=False)
-    async def action_sign_out(self) -> None:
-        """Forget the sign-in to the server after a yes."""
-        server, commands = self._server, self.commands
-        name = visible(server, limit=60, newlines=False)
-        dialog = GuardedConfirm(f"Sign out of {name}?", "Its issuer may keep it until it ends.", _SIGN_OUT)
-        if await self.app.push_screen_wait(dialog) == _SIGN_OUT[0].result:
-            was_signed_in = await commands.sign_out(server)
-            told = f"Signed out of {name}." if was_signed_in else f"There was no sign-in to {name}."
-            self.notify(told, markup=False)
-
-    @work(exit_on_error=False)
-    async def action_trust(self) -> None:
-        """Believe what the server claims about its tools after a yes, or no longer at once."""
-        server, commands = self._server, self.commands
-        is_trusted = server in self.view.state.trusted_servers
-        title = f"Trust the claims of {visible(server, limit=60, newlines=False)}?"
-        dialog = GuardedConfirm(title, trusting(server), _TRUST)
-        if is_trusted or await self.app.push_screen_wait(dialog) == _TRUST[0].result:
-            commands.trust(server, trusted=not is_trusted)
-
-    def action_reconnect_failed(self) -> None:
-        """Reconnect every server that failed."""
-        servers = self.view.state.servers.values()
-        failed = [server.name for server in servers if server.phase is ServerPhase.FAILED]
-        for name in failed:
-            self._reconnect(name)
-        if not failed:
-            self.notify("No failed servers.", markup=False, timeout=3)
-
-    def _reconnect(self, name: str) -> None:
-        self.run_command(lambda commands: commands.reconnect(name))
-
     def action_method(self) -> None:
         """Choose the method whose messages the wire log lists."""
         self.query_one("#server-wire", WirePanel).choose_method()
 
     def action_copy(self) -> None:
         """Copy the id of the tool or the name of the server."""
-        name = self._server or self.tool_id
+        name = self.server or self.tool_id
         if name:
             self.copy(name, name)
 
     def action_export(self) -> None:
         """Write the tool's definition or the server's wire log to a file."""
         tool = self.query_one(ToolPanel).tool if self.tool_id else None
-        log = self.session.wire(self._server) if self._server else None
+        log = self.session.wire(self.server) if self.server else None
         frames = log.frames() if log is not None else ()
         if tool is not None:
             path = Path(f"{file_name(tool.id)}.json")
             self.export(path, f"{exact_json(tool)}\n", what="The definition")
         elif frames:
-            path = Path(f"{file_name(self._server)}-wire.jsonl")
+            path = Path(f"{file_name(self.server)}-wire.jsonl")
             self.export(path, exported(frames), what=count(len(frames), "message"))
         else:
             self.warn("Nothing to export.")

@@ -1,0 +1,114 @@
+"""What the keys on a server do: reconnect, stop, ping, sign in, trust, choose from which level it logs."""
+
+from textual import work
+
+from inspector.app.base_screen import BaseScreen
+from inspector.app.context import Job
+from inspector.app.dialogs.approver import trusting
+from inspector.app.dialogs.choice import ChoiceDialog, level_rows
+from inspector.app.dialogs.elicitor import ModalVisitor
+from inspector.core.number import milliseconds
+from inspector.core.server import ServerPhase
+from widgets import Choice, GuardedConfirm, visible
+
+_TRUST = (Choice("", "trust its claims"), Choice("", "no"))
+_SIGN_OUT = (Choice("", "sign out"), Choice("", "no"))
+
+
+class ServerActions(BaseScreen):
+    """A page with servers in a list; `server` is the one under the cursor, "" if there is none."""
+
+    @property
+    def server(self) -> str:
+        return ""
+
+    def action_reconnect(self) -> None:
+        """Close the server's connection, if any, and open it again."""
+        self._reconnect(self.server)
+
+    def action_stop(self) -> None:
+        """Close the server's connection."""
+        server = self.server
+        self.run_command(lambda commands: commands.stop(server))
+
+    def action_ping(self) -> None:
+        """Ask the server for a sign of life, and say how long it took."""
+        server, commands = self.server, self.commands
+        name = visible(server, limit=60, newlines=False)
+
+        async def ping(_job: Job) -> tuple[str, float | None]:
+            return await commands.ping(server)
+
+        def answered(found: tuple[str, float | None]) -> None:
+            method, took = found
+            after = "" if took is None else f" in {milliseconds(took)}"
+            note = "" if method == "ping" else "; its protocol has no ping"
+            self.notify(f"{name} answered {method}{after}{note}.", markup=False)
+
+        self.run_stoppable("ping", ping, answered)
+
+    def action_log_level(self) -> None:
+        """Choose the level from which the server logs to its client."""
+        server = self.server
+        known = self.view.state.servers.get(server)
+        current = known.log_level if known is not None else ""
+
+        def choose(level: str) -> None:
+            self.run_command(lambda commands: commands.set_log_level(server, level))
+
+        title = f"{visible(server, limit=40, newlines=False)} logs from this level on"
+        self.app.push_screen(ChoiceDialog(title, level_rows(current), choose, current))
+
+    def action_sign_in(self) -> None:
+        """Sign in to the server; esc cancels, whatever it waits for."""
+        server, visitor = self.server, ModalVisitor(self.app)
+
+        async def sign_in(_job: Job) -> str:
+            return await self.commands.sign_in(server, visitor)
+
+        def signed_in(place: str) -> None:
+            name = visible(server, limit=60, newlines=False)
+            told = f"Signed in to {name}; kept in {place}." if place else f"{name} wanted no sign-in."
+            self.notify(told, markup=False)
+
+        self.run_stoppable("sign-in", sign_in, signed_in)
+
+    def stop_running(self) -> None:
+        """Cancel the ping or the sign-in."""
+        if self.running is not None:
+            told = f"{self.running.title.capitalize()} cancelled."
+            self.drop_running()
+            self.notify(told, markup=False, timeout=3)
+
+    @work(exit_on_error=False)
+    async def action_sign_out(self) -> None:
+        """Forget the sign-in to the server after a yes."""
+        server, commands = self.server, self.commands
+        name = visible(server, limit=60, newlines=False)
+        dialog = GuardedConfirm(f"Sign out of {name}?", "Its issuer may keep it until it ends.", _SIGN_OUT)
+        if await self.app.push_screen_wait(dialog) == _SIGN_OUT[0].result:
+            was_signed_in = await commands.sign_out(server)
+            told = f"Signed out of {name}." if was_signed_in else f"There was no sign-in to {name}."
+            self.notify(told, markup=False)
+
+    @work(exit_on_error=False)
+    async def action_trust(self) -> None:
+        """Believe what the server claims about its tools after a yes, or no longer at once."""
+        server, commands = self.server, self.commands
+        is_trusted = server in self.view.state.trusted_servers
+        title = f"Trust the claims of {visible(server, limit=60, newlines=False)}?"
+        dialog = GuardedConfirm(title, trusting(server), _TRUST)
+        if is_trusted or await self.app.push_screen_wait(dialog) == _TRUST[0].result:
+            commands.trust(server, trusted=not is_trusted)
+
+    def action_reconnect_failed(self) -> None:
+        """Reconnect every server that failed."""
+        servers = self.view.state.servers.values()
+        failed = [server.name for server in servers if server.phase is ServerPhase.FAILED]
+        for name in failed:
+            self._reconnect(name)
+        if not failed:
+            self.notify("No failed servers.", markup=False, timeout=3)
+
+    def _reconnect(self, name: str) -> None:
+        self.run_command(lambda commands: commands.reconnect(name))
