@@ -173,6 +173,14 @@ async def test_what_was_read_is_gone_in_a_replay() -> None:
         assert resources.rows.records == ()
 
 
+async def test_a_view_of_an_empty_list_is_not_offered() -> None:
+    servers = offering(**{"prompts/list": lambda _: {"prompts": []}})
+    async with tools_page("library", servers=servers) as (pilot, _):
+        await listed(pilot)
+        await until(pilot, lambda: "prompts" not in strip(pilot).views)
+        assert "resources" in strip(pilot).views
+
+
 async def never(_params: JsonObject) -> JsonObject:
     await asyncio.Event().wait()
     raise AssertionError

@@ -200,18 +200,24 @@ class ServerPanel(InContext, Vertical):
             self._judge(server.name)
 
     def _show_reading(self, server: ServerState) -> None:
-        """Offer the views of what the server declares; it is listed also while another view is shown."""
-        declared = tuple(kind for kind in KINDS if declares(server.info, kind))
-        self.strip.views = (VIEWS[0], *declared, *VIEWS[1:])
-        if self.strip.current not in self.strip.views:
-            self.strip.current = VIEWS[0]
-            self._show_part()
+        """List what the server declares, also while another view is shown."""
         for panel in self.query(ReadingPanel):
-            panel.show(server.name if panel.kind in declared else "")
+            panel.show(server.name if declares(server.info, panel.kind) else "")
+        self._show_views()
+
+    def _show_views(self) -> None:
+        """Offer the views that have something to show: many servers declare resources and have none."""
+        strip = self.strip
+        kinds = (panel.kind for panel in self.query(ReadingPanel) if panel.is_offered)
+        strip.views = (VIEWS[0], *kinds, *VIEWS[1:])
+        if strip.current not in strip.views:
+            strip.current = VIEWS[0]
+            self._show_part()
 
     @on(ReadingPanel.Counted)
     def _counted(self, event: ReadingPanel.Counted) -> None:
         self.strip.counts = {**self.strip.counts, event.kind: event.number}
+        self._show_views()
 
     def _judge(self, server: str) -> None:
         """Find out in which clients the server works, in a thread, once for a catalog."""

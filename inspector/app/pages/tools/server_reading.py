@@ -249,6 +249,12 @@ class ReadingPanel(InContext, Vertical):
             self._open(None)
         self.look()
 
+    @property
+    def is_offered(self) -> bool:
+        """Whether the server declares it, and has listed something, has not yet, or has failed to."""
+        offered = self._shelf.offered
+        return bool(self._server) and (offered is None or bool(offered.offers or offered.troubles))
+
     def look(self) -> None:
         """List again what changed, and read again what was updated: no event reports it."""
         offers, shelf = self.session.offers(self._server), self._shelf
