@@ -133,8 +133,8 @@ async def test_while_a_server_restarts_its_tools_stay_greyed_until_it_is_back() 
         assert "‖" not in str(found.shown[-1].cells[2])
         assert said(pilot, "#verdict") == explained
         shop.hangs = False
-        await starts
         await rig.bench.reconnect("shop")
+        await starts
         await until(pilot, lambda: found.shown[0].tone != "muted")
         assert "restarting" not in seen(pilot)
 

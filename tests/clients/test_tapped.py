@@ -9,7 +9,7 @@ import pytest
 
 from inspector.clients import tapped
 from inspector.clients.tap_pump import END, SECRET, TO_CLIENT, TO_SERVER
-from inspector.clients.tapped import MOST_WAITING, Piece, Tapped, TapRecorder, record
+from inspector.clients.tapped import Piece, Tapped, TapRecorder, record
 from inspector.core.error import StoreError
 from inspector.core.events import (
     CallFinished,
@@ -142,12 +142,14 @@ class FailingStore(SqliteStore):
 def test_a_store_that_fails_for_a_while_gets_the_events_later_and_counts_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    most = 200
     monkeypatch.setattr(tapped, "_PAUSE", 0.0)
+    monkeypatch.setattr(tapped, "MOST_WAITING", most)
     store = FailingStore(tmp_path / "toolsight.db")
     recorder = TapRecorder(TAPPED, store, TiktokenCounter)
 
     def pieces() -> Iterable[Piece]:
-        for number in range(MOST_WAITING + 98):
+        for number in range(most + 98):
             yield piece(TO_SERVER, float(number), {"method": "x"})
         store.fails = False
         yield piece(TO_SERVER, 1e6, {"method": "last"})
@@ -155,7 +157,7 @@ def test_a_store_that_fails_for_a_while_gets_the_events_later_and_counts_the_res
     events = recorded(store, pieces(), recorder)
     (lost,) = some(events, Failed)
     assert lost.summary() == "shop: 100 events not stored: the database failed"
-    assert len(events) == MOST_WAITING + 3
+    assert len(events) == most + 3
     assert [one.seq for one in store.read("s1")] == list(range(1, len(events) + 1))
 
 
