@@ -31,12 +31,11 @@ from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, Skip
 from inspector.core.tool import Tool
 from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, list_tools
 from inspector.mcp.pace import ChangePace
-from inspector.mcp.port import SET_LOG_LEVEL, ClientSide, ServerLink
-from inspector.mcp.reading import Offers
+from inspector.mcp.port import ClientSide, ServerLink
+from inspector.mcp.reading import Offers, ping, set_log_level
 from inspector.schema.json_value import JsonObject
 
 _LIST = "tools/list"
-PING_SECONDS = 5.0
 # So many more tools of a long list are an event.
 _TOLD_EVERY = 1_000
 _FAULT_HINT = "This is a bug in Toolsight, not in your configuration. Reconnect the server to try again."
@@ -199,22 +198,13 @@ class Connection:
         return await self._open_link().call(tool, arguments, timeout=self._spec.call_timeout)
 
     async def ping(self) -> str:
-        """Ask for a sign of life, and return the method that was answered.
-
-        Protocol 2026-07-28 has no ping; what a server says of itself is the smallest question left.
-        """
-        link = self._open_link()
-        method = "server/discover" if link.info.era is Era.MODERN else "ping"
-        await link.request(method, {}, timeout=PING_SECONDS)
-        return method
+        """Ask for a sign of life, and return the method that was answered."""
+        return await ping(self._open_link())
 
     async def set_log_level(self, level: str) -> None:
         """Ask for log messages from this level on, for as long as this connection lasts."""
-        link, name = self._open_link(), self._spec.name
-        if not any(one.partition(" ")[0] == "logging" for one in link.info.capabilities):
-            raise ToolsightError(f"{name} does not declare that it logs to its client")
-        await link.request(SET_LOG_LEVEL, {"level": level}, timeout=self._spec.call_timeout)
-        self._emit(LogLevelSet(name, level))
+        await set_log_level(self._open_link(), self._spec, level)
+        self._emit(LogLevelSet(self._spec.name, level))
 
     def _open_link(self) -> ServerLink:
         if self._link is None:

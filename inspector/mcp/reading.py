@@ -1,6 +1,7 @@
 """What a server offers beside tools: resources, their templates and prompts, listed, read and filled in.
 
-Its answers are read entry by entry, as they came: one that is invalid costs itself, never the list.
+Its answers are read entry by entry, as they came: one that is invalid costs itself, never the list. What else
+a person asks of a server is here, too: a sign of life, and its log messages.
 """
 
 import asyncio
@@ -12,9 +13,9 @@ from typing import Any, Literal
 from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.message import Attachment
 from inspector.core.number import count
-from inspector.core.server import ServerInfo
+from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.mcp.pace import size_text
-from inspector.mcp.port import ServerLink, ignored
+from inspector.mcp.port import SET_LOG_LEVEL, ServerLink, ignored
 from inspector.schema.json_value import JsonObject
 
 # What is listed.
@@ -304,3 +305,23 @@ class Offers:
             raise ProtocolError(
                 f"This server does not tell of updates: {error.message}", hint=hint
             ) from error
+
+
+_PING_SECONDS = 5.0
+
+
+async def ping(link: ServerLink) -> str:
+    """Ask a server for a sign of life, and return the method that was answered. Raises ToolsightError.
+
+    Protocol 2026-07-28 has no ping; what a server says of itself is the smallest question left.
+    """
+    method = "server/discover" if link.info.era is Era.MODERN else "ping"
+    await link.request(method, {}, timeout=_PING_SECONDS)
+    return method
+
+
+async def set_log_level(link: ServerLink, spec: ServerSpec, level: str) -> None:
+    """Ask a server for log messages from this level on. Raises ToolsightError."""
+    if not any(one.partition(" ")[0] == "logging" for one in link.info.capabilities):
+        raise ToolsightError(f"{spec.name} does not declare that it logs to its client")
+    await link.request(SET_LOG_LEVEL, {"level": level}, timeout=spec.call_timeout)

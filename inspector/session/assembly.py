@@ -1,12 +1,28 @@
 """Builds the parts of a session from its configuration and the ports."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from inspector.core.access import AccessPolicy
-from inspector.core.error import ConfigError
+from inspector.config.configuration import Configuration
+from inspector.config.plugin import Plugin
+from inspector.core.access import EVERYTHING, AccessPolicy, Sight
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.events import SessionStarted
 from inspector.core.inertia import InertiaGraph
 from inspector.core.ports import (
     Approver,
@@ -17,29 +33,12 @@ from inspector.core.ports import (
     LocalModels,
     NoLocalModels,
     OwnPredicate,
+    PastCall,
     PriceList,
     ServerMemory,
     TokenCounter,
+    Viewer,
 )
-from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
-from inspector.registry.marketplace.marketplace import MarketplacePorts
-from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreakers
-from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-
-if TYPE_CHECKING:
-    from inspector.mcp.client.connector import McpConnector
-    from inspector.search.ports import ToolRegistry
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict
-from functools import partial
-
-from inspector.config.configuration import Configuration
-from inspector.config.plugin import Plugin
-from inspector.core.access import EVERYTHING, Sight
-from inspector.core.error import ToolsightError
-from inspector.core.events import SessionStarted
 from inspector.core.redaction import SECRETS, Redactor
 from inspector.core.settings import DiscoverySettings
 from inspector.core.stream import Session
@@ -49,11 +48,19 @@ from inspector.loop.gate import Preconditions
 from inspector.loop.inertia import Inertia
 from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
+from inspector.mcp.frame import Beginning, WireLog
+from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.registry.marketplace.installing import Installing
-from inspector.registry.marketplace.marketplace import Marketplace, PluginSearch
+from inspector.registry.marketplace.marketplace import Marketplace, MarketplacePorts, PluginSearch
+from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreakers
+from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.retrieval import Live
 from inspector.store.call_history import Retention
 from inspector.tokens.accounting import Accounting
+
+if TYPE_CHECKING:
+    from inspector.mcp.client.connector import McpConnector
+    from inspector.search.ports import ToolRegistry
 
 
 class Background:
@@ -121,6 +128,52 @@ class Ports:
     registry: "Callable[[], ToolRegistry] | None" = None
     marketplace: MarketplacePorts = MarketplacePorts()
     policy_from: Callable[[str], AccessPolicy] = _no_policy
+
+
+class Wires:
+    """What a session's servers exchange with it: of each wire, only what came after the session began."""
+
+    def __init__(self, wire: Wire | None) -> None:
+        self._wire = wire
+        self._logs: dict[str, WireLog] = {}
+        self._beginnings: dict[str, Beginning] = {}
+
+    def begin(self, servers: Iterable[str]) -> None:
+        """Read of the wires only what is exchanged from now on."""
+        self._logs.clear()
+        if (wire := self._wire) is not None:
+            self._beginnings = {name: Beginning.now(wire.frames(name)) for name in servers}
+
+    def log(self, server: str, redactor: Redactor) -> WireLog | None:
+        """The log of a server without secrets; None where no wire is logged."""
+        if self._wire is not None and server not in self._logs:
+            beginning = self._beginnings.get(server)
+            self._logs[server] = WireLog(self._wire.frames(server), redactor, beginning)
+        return self._logs.get(server)
+
+    def took(self, server: str, method: str) -> float | None:
+        """The milliseconds until the last answer to a method; None where no wire is logged."""
+        frames = self._wire.frames(server).frames() if self._wire is not None else ()
+        times = (one.milliseconds for one in reversed(frames) if one.method == method)
+        return next((one for one in times if one is not None), None)
+
+
+Past = Callable[[], Iterable[PastCall]]
+
+
+def past_calls(history: CallHistory | None, sight: Sight, *, but: str) -> tuple[Past, Past]:
+    """The past calls whose requests are learnt from, and those that count as uses of tools.
+
+    From all sessions but this one learns only who sees everything: others may have called what may not be
+    seen. For a user count the own uses of tools; past requests do not, as they could name what may not be
+    seen now.
+    """
+    if history is not None and sight.is_whole:
+        past = partial(history.successful_calls, but=but)
+        return past, past
+    if history is not None and sight.user:
+        return tuple, partial(history.successful_calls, but=but, viewer=Viewer(sight.user, sight.expert))
+    return tuple, tuple
 
 
 def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionStarted:

@@ -12,7 +12,7 @@ from inspector.config.configuration import Configuration, declared, is_about_cli
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.events import IndexChanged, Record, SessionStarted, SettingsChanged
 from inspector.core.message import ModelRequest
-from inspector.core.ports import PastCall, SessionSummary, Viewer
+from inspector.core.ports import SessionSummary
 from inspector.core.ranking import IndexState
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
@@ -21,7 +21,7 @@ from inspector.core.stream import Listener, Session
 from inspector.core.tool import Catalog, Tool
 from inspector.loop.settings_check import Policy
 from inspector.mcp.connections import Connections
-from inspector.mcp.frame import Beginning, WireLog
+from inspector.mcp.frame import WireLog
 from inspector.mcp.listing import Shared
 from inspector.mcp.port import SessionClient
 from inspector.mcp.reading import Offers
@@ -32,7 +32,15 @@ from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.search.past_use import Whose
 from inspector.search.registry_tier import RegistryTier
 from inspector.search.retrieval import Live, Retrieval
-from inspector.session.assembly import Background, Handover, Ports, SessionParts, redactor_of
+from inspector.session.assembly import (
+    Background,
+    Handover,
+    Ports,
+    SessionParts,
+    Wires,
+    past_calls,
+    redactor_of,
+)
 from inspector.session.setup import Setup
 from inspector.tokens.accounting import Accounting, OtherModels
 
@@ -72,8 +80,7 @@ class RunningSession:
         )
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
         self._stored_grants = StoredGrants(ports.registry) if ports.registry is not None else None
-        self._background, self._wires = Background(), dict[str, WireLog]()
-        self._beginnings: dict[str, Beginning] = {}
+        self._background, self._wires = Background(), Wires(ports.wire)
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []
         self._handover = Handover()
@@ -255,7 +262,7 @@ class RunningSession:
 
     def is_recorded_elsewhere(self, session_id: str) -> bool:
         """Whether another program, such as a tap, is recording the session. Raises StoreError."""
-        return self.ports.store.is_written(session_id)
+        return self._is_seen(session_id) and self.ports.store.is_written(session_id)
 
     def _is_seen(self, session_id: str) -> bool:
         sight, store = self._live.sight, self.ports.store
@@ -273,10 +280,7 @@ class RunningSession:
         """What was exchanged with a server, without secrets; no session has it in its record."""
         if not covers(self._live.sight, server):
             return None
-        if self.ports.wire is not None and server not in self._wires:
-            log, beginning = self.ports.wire.frames(server), self._beginnings.get(server)
-            self._wires[server] = WireLog(log, self._session.redactor, beginning)
-        return self._wires.get(server)
+        return self._wires.log(server, self._session.redactor)
 
     async def ping(self, server: str) -> tuple[str, float | None]:
         """Ask a server for a sign of life.
@@ -284,23 +288,13 @@ class RunningSession:
         Returns the method that it answered and the milliseconds on the wire, None where no wire is logged.
         Raises ToolsightError.
         """
-        method, wire = await self._connections.ping(server), self.ports.wire
-        answers = (
-            (one for one in reversed(wire.frames(server).frames()) if one.method == method) if wire else ()
-        )
-        return method, next((one.milliseconds for one in answers if one.milliseconds is not None), None)
+        method = await self._connections.ping(server)
+        return method, self._wires.took(server, method)
 
     def offers(self, server: str) -> Offers | None:
         """What a connected server has beside tools, without secrets; no session has it in its record."""
         offers = self._connections.offers(server)
         return None if offers is None else replace(offers, redact=self._session.redactor.text)
-
-    def _begin_wires(self) -> None:
-        """Read of the wire only what is exchanged from now on."""
-        self._wires.clear()
-        if (wire := self.ports.wire) is not None:
-            names = [spec.name for spec in self._whole.servers]
-            self._beginnings = {name: Beginning.now(wire.frames(name)) for name in names}
 
     def next_request(self) -> ModelRequest:
         """Exactly what the model would be sent now, without the next user message."""
@@ -326,20 +320,9 @@ class RunningSession:
         return Sampler(model, self.ports.counter_for(model.name).count, most)
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:
-        """What searches the session's tools, reports the progress of its index, and learns of past use.
-
-        From all other sessions learns only who sees everything: others may have called what may not be seen.
-        For a user count the own uses of tools; past requests do not, as they could name what may not be seen
-        now.
-        """
+        """What searches the session's tools, reports the progress of its index, and learns of past use."""
         ports, sight, registry = self.ports, self.access.sight, None
-        past: Callable[[], Iterable[PastCall]] = tuple
-        uses = past
-        if ports.history is not None and sight.is_whole:
-            past = uses = partial(ports.history.successful_calls, but=self.session_id)
-        elif ports.history is not None and sight.user:
-            viewer = Viewer(sight.user, sight.expert)
-            uses = partial(ports.history.successful_calls, but=self.session_id, viewer=viewer)
+        past, uses = past_calls(ports.history, sight, but=self.session_id)
         if ports.registry is not None:
             registry = RegistryTier(
                 ports.registry, self._server_names, self._permits, lambda: self.access.sight

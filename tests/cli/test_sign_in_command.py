@@ -37,12 +37,18 @@ def opened_in(visited: list[str], address: str) -> bool:
     return httpx2.get(where).is_success
 
 
-async def test_enter_opens_the_address_and_the_answer_comes_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    visited: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda address: opened_in(visited, address))
+@pytest.fixture
+def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that a browser opens once enter is pressed, which it is."""
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: opened_in(opened, address))
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    return opened
+
+
+async def test_enter_opens_the_address_and_the_answer_comes_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], visited: list[str]
+) -> None:
     async with configured(tmp_path, monkeypatch) as chosen:
         await sign_in("notes", chosen)
         printed = capsys.readouterr()
@@ -71,11 +77,8 @@ async def test_without_a_browser_the_pasted_answer_is_taken(
 
 
 async def test_where_only_stored_sign_ins_are_used_nobody_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], visited: list[str]
 ) -> None:
-    visited: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda address: opened_in(visited, address))
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
     async with configured(tmp_path, monkeypatch) as chosen:
         with pytest.raises(AuthRequired, match="--stored-auth-only") as caught:
             await sign_in("notes", replace(chosen, stored_auth_only=True))

@@ -167,12 +167,15 @@ async def test_seeing_as_nobody_is_the_administrators_way_back() -> None:
 async def test_a_user_reads_the_sessions_recorded_of_that_user_alone() -> None:
     store = MemoryStore()
     async with connected(policy=lambda: BOTH, values=as_user("bob"), store=store) as rig:
+        store.written_elsewhere.add("s")
         await rig.bench.see_as("ada")
         assert [one.id for one in rig.bench.recorded_sessions()] == ["s-2"]
         assert rig.bench.recorded("s") == []
+        assert not rig.bench.is_recorded_elsewhere("s")
         await rig.bench.see_as("bob")
         assert {one.id for one in rig.bench.recorded_sessions()} == {"s", "s-3"}
         assert rig.bench.recorded("s")
+        assert rig.bench.is_recorded_elsewhere("s")
 
 
 async def test_settings_name_no_tool_that_may_not_be_seen() -> None:

@@ -1,5 +1,6 @@
 """A proposal as a change of the server's source: shown, written after a yes, or kept as a draft."""
 
+from abc import abstractmethod
 from dataclasses import replace
 
 from textual import on
@@ -16,9 +17,9 @@ from inspector.measure.check.source_text import Replacement
 class SourceChanges(ToolKeys):
     """A page on which a sentence can be taken into the source of a tool's server."""
 
+    @abstractmethod
     def draft(self, tool_id: str, description: str) -> None:
         """Open the editor with another description."""
-        raise NotImplementedError
 
     @on(WhyNotPane.Proposed)
     def _proposed(self, event: WhyNotPane.Proposed) -> None:
