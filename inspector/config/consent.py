@@ -13,7 +13,7 @@ from inspector.core.package_run import PackageKind, package_run
 from inspector.core.ports import ServerMemory
 from inspector.core.redaction import Redactor
 from inspector.core.secret_value import looks_secret
-from inspector.core.server import ChangedFile, Expansion, Program, ServerSpec, asking_files, changed_files
+from inspector.core.server import ChangedFile, Program, ServerSpec, asking_files, changed_files
 
 # Environment variables whose values decide what a started program runs, whatever its command line says.
 
@@ -94,6 +94,9 @@ _USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
 _HIDDEN = "***@"
 _SPACES = re.compile(r"[\s\u2800]{3,}")
 _HOST_END = re.compile(r"[/?#]")
+# What the identity provider gets, if one is named, in place of the server's issuer.
+_TO_IDP = ("oauth.assertion", "oauth.assertionFile", "oauth.idpClientId", "oauth.idpClientSecret")
+_FILE = "file "
 # Every started process has these of the person's own, whatever the configuration says.
 _EVERYONES = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"})
 
@@ -109,7 +112,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """A variable of the person's own that would be handed over: `to` whom or what, and in which `place`."""
+    """A variable or file of the person's own to be handed over: `to` whom or what, and in which `place`."""
 
     own: str
     to: str
@@ -118,7 +121,7 @@ class Handed:
     @property
     def is_secret(self) -> bool:
         """Whether its name looks like that of a secret."""
-        return looks_secret(self.own.removeprefix("input "))
+        return self.own.startswith(_FILE) or looks_secret(self.own.removeprefix("input "))
 
 
 TRUSTED: Final = "tools it marks as read-only run without asking"
@@ -228,7 +231,7 @@ def _described(spec: ServerSpec) -> ServerConsent:
             env_names=tuple(sorted(spec.env)),
             header_names=tuple(sorted(spec.headers)),
             trusted=spec.trust_annotations,
-            handed=tuple(_handed(spec.expansions, _host(url))),
+            handed=tuple(_handed(spec, _host(url))),
             metadata=tuple(_metadata(spec)),
         )
     return ServerConsent(
@@ -239,7 +242,7 @@ def _described(spec: ServerSpec) -> ServerConsent:
         trusted=spec.trust_annotations,
         program=spec.program,
         decisive=tuple(_decisive(spec.env, shown)),
-        handed=tuple(each for each in _handed(spec.expansions, "") if each.own not in _EVERYONES),
+        handed=tuple(each for each in _handed(spec, "") if each.own not in _EVERYONES),
         metadata=tuple(_metadata(spec)),
     )
 
@@ -262,10 +265,13 @@ def _decisive(env: Mapping[str, str], shown: Mapping[str, str]) -> Iterator[tupl
             yield name, redactor.text(_USER_INFO.sub(_HIDDEN, value))
 
 
-def _handed(expansions: tuple[Expansion, ...], to: str) -> Iterator[Handed]:
-    for expansion in expansions:
-        for own in expansion.own:
-            yield Handed(own, to, _place(expansion.key))
+def _handed(spec: ServerSpec, to: str) -> Iterator[Handed]:
+    given = [(own, each.key) for each in spec.expansions for own in each.own]
+    if spec.oauth.assertion_file:
+        given.append((f"{_FILE}{spec.oauth.assertion_file}", "oauth.assertionFile"))
+    idp = _host(spec.oauth.idp_token_url)
+    for own, key in given:
+        yield Handed(own, idp, f"as {key}") if idp and key in _TO_IDP else Handed(own, to, _place(key))
 
 
 def _host(url: str) -> str:

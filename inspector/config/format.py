@@ -58,9 +58,14 @@ class OAuthModel(Strict):
     issuer: str = ""
     scopes: str = ""
     callbackPort: int = Field(0, ge=0, le=65_535)  # noqa: N815
-    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    grant: Literal["authorization_code", "client_credentials", "jwt_bearer"] = "authorization_code"
     privateKey: str = ""  # noqa: N815
     algorithm: Literal["RS256", "ES256"] = "RS256"
+    assertion: str = ""
+    assertionFile: str = ""  # noqa: N815
+    idpTokenUrl: str = ""  # noqa: N815
+    idpClientId: str = ""  # noqa: N815
+    idpClientSecret: str = ""  # noqa: N815
     authServerMetadataUrl: str = Field("", description="Toolsight discovers it.")  # noqa: N815
 
 

@@ -24,7 +24,7 @@ from inspector.config.program import program_of, run_files
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS
 from inspector.core.secret_value import looks_secret
-from inspector.core.server import Era, Expansion, OAuthClient, ServerSpec
+from inspector.core.server import Era, Expansion, Grant, OAuthClient, ServerSpec
 from inspector.core.text import closest
 
 _REFERENCE = re.compile(
@@ -243,13 +243,14 @@ class ServerReader:
         return self._text(server, key, text)
 
     def _folder(self, server: str, text: str) -> str:
-        if not text:
-            return ""
-        folder = self._needed(server, "cwd", text)
+        return self._path_of(self._needed(server, "cwd", text))
+
+    def _path_of(self, text: str) -> str:
+        """The absolute path that the expanded text means; "" for none."""
         home = self._scope.environment.get("HOME", "")
-        if home and (folder == "~" or folder.startswith("~/")):
-            folder = home + folder[1:]
-        return str(self._scope.folder / folder)
+        if home and (text == "~" or text.startswith("~/")):
+            text = home + text[1:]
+        return str(self._scope.folder / text) if text else ""
 
     def _url(self, server: str, text: str) -> str:
         url = self._needed(server, "url", text)
@@ -259,10 +260,8 @@ class ServerReader:
 
     def _oauth(self, server: str, given: OAuthModel) -> OAuthClient:
         texts = {key: self._text(server, f"oauth.{key}", text) for key, text in _oauth_texts(given)}
-        is_machine = given.grant == "client_credentials"
-        if is_machine and not (texts["clientId"] and (texts["clientSecret"] or texts["privateKey"])):
-            hint = "Give it a clientId, and a clientSecret or a privateKey."
-            raise self._error(server, "oauth.grant", "is client_credentials without any", hint)
+        grant = Grant(given.grant)
+        self._check_grant(server, grant, texts)
         return OAuthClient(
             client_id=texts["clientId"],
             client_secret=texts["clientSecret"],
@@ -271,10 +270,56 @@ class ServerReader:
             issuer=texts["issuer"],
             scope=given.scopes,
             port=given.callbackPort,
-            is_machine=is_machine,
+            grant=grant,
             private_key=texts["privateKey"],
             algorithm=given.algorithm,
+            assertion=texts["assertion"],
+            assertion_file=self._path_of(texts["assertionFile"]),
+            idp_token_url=texts["idpTokenUrl"],
+            idp_client_id=texts["idpClientId"],
+            idp_client_secret=texts["idpClientSecret"],
         )
+
+    def _check_grant(self, server: str, grant: Grant, texts: Mapping[str, str]) -> None:
+        """Refuse an `oauth` that lacks what its grant needs, or that has what it cannot use."""
+        has = {key for key, text in texts.items() if text}
+        is_bearer, is_client = grant is Grant.JWT_BEARER, grant is Grant.CLIENT_CREDENTIALS
+        idp_works = has >= _OF_IDP and _is_http(texts["idpTokenUrl"])
+        flaws = (
+            (
+                is_client and not ("clientId" in has and has & {"clientSecret", "privateKey"}),
+                "is client_credentials without any",
+                "Give it a clientId, and a clientSecret or a privateKey.",
+            ),
+            (
+                is_bearer and not has >= {"clientId", "issuer"},
+                "is jwt_bearer without a client",
+                "Give it a clientId, and the issuer that knows it.",
+            ),
+            (
+                is_bearer and len(has & _JWTS) != 1,
+                "is jwt_bearer without one JWT",
+                "Give it an assertion or an assertionFile, not both.",
+            ),
+            (
+                bool(has & {"idpClientSecret", *_OF_IDP}) and not idp_works,
+                "has half an identity provider",
+                "Give it an idpTokenUrl (https) and an idpClientId.",
+            ),
+            (
+                not is_bearer and bool(has & {*_OF_IDP, *_JWTS}),
+                f"is {grant}, which takes no JWT of another issuer",
+                'Set "grant": "jwt_bearer".',
+            ),
+            (
+                not is_client and "privateKey" in has,
+                f"is {grant}, which signs nothing with a privateKey",
+                'Set "grant": "client_credentials".',
+            ),
+        )
+        for is_so, wrong, hint in flaws:
+            if is_so:
+                raise self._error(server, "oauth.grant", wrong, hint)
 
     def _header(self, server: str, name: str, text: str) -> str:
         value = self._text(server, f"headers.{name}", text)
@@ -304,12 +349,12 @@ def _texts(entry: ServerModel) -> Iterator[tuple[str, str]]:
 
 def _oauth_texts(given: OAuthModel) -> Iterator[tuple[str, str]]:
     """The texts of a server's `oauth` that are expanded."""
-    yield from (
-        ("clientId", given.clientId),
-        ("clientSecret", given.clientSecret),
-        ("issuer", given.issuer),
-        ("privateKey", given.privateKey),
-    )
+    yield from given.model_dump(include=_OAUTH_TEXTS).items()
+
+
+_JWTS = frozenset({"assertion", "assertionFile"})
+_OF_IDP = frozenset({"idpTokenUrl", "idpClientId"})
+_OAUTH_TEXTS = {"clientId", "clientSecret", "issuer", "privateKey", "idpClientSecret", *_OF_IDP, *_JWTS}
 
 
 def _is_http(url: str) -> bool:

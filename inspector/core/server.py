@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import PurePath
@@ -137,14 +137,23 @@ class Expansion:
     shown: str
 
 
+class Grant(StrEnum):
+    """What a client gives for a token: a person's consent, its own credentials, a JWT of another issuer."""
+
+    AUTHORIZATION_CODE = "authorization_code"
+    CLIENT_CREDENTIALS = "client_credentials"
+    JWT_BEARER = "jwt_bearer"
+
+
 @dataclass(frozen=True, slots=True)
 class OAuthClient:
     """A client that is registered with a server's issuer; what is empty is negotiated with it.
 
     With a `metadata_url` the client's document stands there. `method` is how its secret is sent, `issuer` the
-    only one that gets it. With `is_machine` the client signs in for itself (client credentials), by its
-    secret, or by a JWT that its `private_key` (PEM) signs with `algorithm`. `port` is where the answer of a
-    person's sign-in is awaited, 0 for any that is free.
+    only one that gets it. With client credentials it gives its secret, or a JWT that its `private_key` (PEM)
+    signs with `algorithm`. With `JWT_BEARER` it gives the `assertion`, or what `assertion_file` holds then;
+    with an `idp_token_url`, what the identity provider there gives to its client `idp_client_id` for that.
+    `port` is where the answer of a person's sign-in is awaited, 0 for any that is free.
     """
 
     client_id: str = ""
@@ -154,9 +163,19 @@ class OAuthClient:
     issuer: str = ""
     scope: str = ""
     port: int = 0
-    is_machine: bool = False
+    grant: Grant = Grant.AUTHORIZATION_CODE
     private_key: str = ""
     algorithm: str = "RS256"
+    assertion: str = ""
+    assertion_file: str = ""
+    idp_token_url: str = ""
+    idp_client_id: str = ""
+    idp_client_secret: str = ""
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether it signs in for itself, without a person."""
+        return self.grant is not Grant.AUTHORIZATION_CODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +253,8 @@ class ServerSpec:
         yield from (*self.env.items(), *self.headers.items())
         yield "oauth.clientSecret", self.oauth.client_secret
         yield "oauth.privateKey", self.oauth.private_key
+        yield "oauth.assertion.secret", self.oauth.assertion
+        yield "oauth.idpClientSecret", self.oauth.idp_client_secret
         # The last part of the name says that any text counts, also a plain word.
         yield from ((f"{name}.secret", value) for name, value in self.concealed.items())
         yield from ((one.name, self.argv[one.word][one.start : one.end]) for one in secrets_among(self.argv))
@@ -249,7 +270,8 @@ class ServerSpec:
         """A hash of everything that the configuration says of what runs: what is remembered is tied to it."""
         parts = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]
         parts += [each for each in (self.listing, self.lacks) if each]
-        parts += [list(astuple(self.oauth))] if self.oauth != OAuthClient() else []
+        # An assertion lasts an hour: another one is no other server.
+        parts += [list(astuple(replace(self.oauth, assertion="")))] if self.oauth != OAuthClient() else []
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
     @property

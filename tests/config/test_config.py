@@ -13,7 +13,7 @@ from inspector.config.reader import read
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.redaction import clean
-from inspector.core.server import Era, Expansion, OAuthClient, Program, ServerSpec
+from inspector.core.server import Era, Expansion, Grant, OAuthClient, Program, ServerSpec
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 
@@ -300,21 +300,55 @@ def test_a_registered_client_is_read_with_its_secrets(tmp_path: Path) -> None:
     spec = one_server(tmp_path, entry, environment={"ISSUED": "s3cret-Of-Ci"})
     issuer = "https://issuer.example"
     assert spec.oauth == OAuthClient(
-        "ci", client_secret="s3cret-Of-Ci", issuer=issuer, port=8123, is_machine=True
+        "ci", client_secret="s3cret-Of-Ci", issuer=issuer, port=8123, grant=Grant.CLIENT_CREDENTIALS
     )
     assert clean("it said s3cret-Of-Ci") == "it said [redacted]"
     assert [one.own for one in spec.expansions] == [("ISSUED",)]
     assert spec.fingerprint() != replace(spec, oauth=OAuthClient()).fingerprint()
 
 
+BEARER = {"grant": "jwt_bearer", "clientId": "w", "issuer": "https://issuer.example", "assertion": "${WORD}"}
+
+
+def test_another_assertion_is_no_other_server(tmp_path: Path) -> None:
+    def read(assertion: str) -> ServerSpec:
+        entry = {"url": "https://notes.example/mcp", "oauth": BEARER}
+        return one_server(tmp_path, entry, environment={"WORD": assertion})
+
+    first, second = read("First.Body.Sign"), read("Second.Body.Sign")
+    assert clean("First.Body.Sign") == "[redacted]"
+    assert (first.oauth.assertion, second.oauth.assertion) == ("First.Body.Sign", "Second.Body.Sign")
+    assert first.consent_id == second.consent_id
+    assert first.fingerprint() != replace(first, oauth=replace(first.oauth, idp_token_url="x")).fingerprint()
+
+
+def test_the_file_of_an_assertion_lies_where_the_configuration_says(tmp_path: Path) -> None:
+    oauth = {**BEARER, "assertion": "", "assertionFile": "${NAME}/jwt"}
+    entry = {"url": "https://notes.example/mcp", "oauth": oauth}
+    assert (
+        one_server(tmp_path, entry, environment={"NAME": "ci"}).oauth.assertion_file == f"{tmp_path}/ci/jwt"
+    )
+    home = one_server(tmp_path, entry, environment={"NAME": "~", "HOME": "/home/me"})
+    assert home.oauth.assertion_file == "/home/me/jwt"
+
+
 @pytest.mark.parametrize(
     ("oauth", "told"),
     [
         ({"grant": "client_credentials", "clientId": "ci"}, "client_credentials"),
+        ({"assertion": "a.b.c"}, "takes no JWT"),
+        ({"privateKey": "pem"}, "signs nothing"),
+        ({**BEARER, "issuer": ""}, "without a client"),
+        ({**BEARER, "assertion": ""}, "without one JWT"),
+        ({**BEARER, "assertionFile": "jwt"}, "without one JWT"),
+        ({**BEARER, "idpTokenUrl": "https://idp.example/token"}, "half an identity provider"),
+        ({**BEARER, "idpTokenUrl": "idp", "idpClientId": "c"}, "half an identity provider"),
+        ({**BEARER, "idpClientSecret": "s"}, "half an identity provider"),
         ({"clientMetadataUrl": "http://plain.example/client.json"}, "clientMetadataUrl"),
         ({"callbackPort": 70_000}, "callbackPort"),
     ],
 )
 def test_a_client_that_cannot_work_is_an_error(tmp_path: Path, oauth: Any, told: str) -> None:
+    entry = {"url": "https://notes.example/mcp", "oauth": oauth}
     with pytest.raises(ConfigError, match=told):
-        one_server(tmp_path, {"url": "https://notes.example/mcp", "oauth": oauth})
+        one_server(tmp_path, entry, environment={"WORD": "a.b.c"})

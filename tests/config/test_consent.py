@@ -10,7 +10,17 @@ from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration, Named
 from inspector.config.consent import Fact, approve, check_consent, chooses, describe, warnings_text
-from inspector.core.server import ChangedFile, Era, Expansion, Program, RunFile, ServerInfo, ServerSpec
+from inspector.core.server import (
+    ChangedFile,
+    Era,
+    Expansion,
+    Grant,
+    OAuthClient,
+    Program,
+    RunFile,
+    ServerInfo,
+    ServerSpec,
+)
 from inspector.store.memory import MemoryServerMemory
 from tests.support.marketplace import market, servers_and_money
 from tests.support.memory_servers import MemoryEditor, MemoryServer
@@ -89,6 +99,17 @@ def test_every_own_variable_that_goes_to_a_host_is_named_and_a_secret_is_marked(
     assert f"  yours passes your LANG to {host} in the header X-Trace" in shown
     assert f"! secret passes your input github-token to {host} in the header X-Key" in shown
     assert "s3cret" not in shown
+
+
+def test_a_jwt_is_said_to_go_to_the_issuer_or_to_the_identity_provider_that_gets_it() -> None:
+    to_issuer = OAuthClient(grant=Grant.JWT_BEARER, assertion_file="/run/jwt")
+    shown = lines(ServerSpec("a", url="https://notes.example/mcp", oauth=to_issuer))
+    assert "! secret passes your file /run/jwt to notes.example and to its issuer, as oauth.assert" in shown
+    asked = Expansion("oauth.assertion", ("ID_TOKEN",), "${ID_TOKEN}")
+    to_idp = OAuthClient(grant=Grant.JWT_BEARER, idp_token_url="https://idp.example/token")
+    shown = lines(ServerSpec("a", url="https://notes.example/mcp", oauth=to_idp, expansions=(asked,)))
+    assert "! secret passes your ID_TOKEN to idp.example as oauth.assertion" in shown
+    assert "issuer" not in shown
 
 
 def test_a_name_before_the_host_is_not_mistaken_for_it() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector.core.error import ToolsightError
 from inspector.core.events import Event
-from inspector.core.server import Era, OAuthClient, ServerSpec
+from inspector.core.server import Era, Grant, OAuthClient, ServerSpec
 from inspector.core.settings import ClientCapabilities
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
@@ -30,6 +30,11 @@ _ECHO = "json-schema-2020-12-preservation"
 _MODERN = "2026-07-28"
 _DOCUMENT = "https://conformance-test.local/client-metadata.json"
 _CALL_SECONDS = 20.0
+_GRANTS = {
+    "client-credentials": Grant.CLIENT_CREDENTIALS,
+    "enterprise-managed": Grant.JWT_BEARER,
+    "wif-jwt-bearer": Grant.JWT_BEARER,
+}
 _VALUES: Mapping[str, Any] = {"integer": 2, "number": 3, "boolean": True, "array": [], "object": {}}
 
 
@@ -74,7 +79,7 @@ def wanted(tools: tuple[Tool, ...]) -> list[tuple[str, JsonObject]]:
 async def main(url: str) -> None:
     version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
     era = Era.MODERN if version == _MODERN else Era.LEGACY if version else None
-    spec = ServerSpec("conformance", url=url, era=era, oauth=client_of_scenario())
+    spec = ServerSpec("conformance", url=url, era=era, oauth=await client_of_scenario(url))
     client = SessionClient("conformance", ClientCapabilities(), (), Agreeable(), lambda: note)
     folder = Path(tempfile.mkdtemp(prefix="toolsight-conformance-"))
     connector = McpConnector(folder, way=SignInWay(SignIns(folder / "sign-ins.json"), Browser()))
@@ -90,18 +95,34 @@ async def main(url: str) -> None:
                 print(name, error.message, file=sys.stderr)  # noqa: T201
 
 
-def client_of_scenario() -> OAuthClient:
+async def client_of_scenario(url: str) -> OAuthClient:
     """The client that is registered with the scenario's issuer, if one is."""
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    scenario = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+    grant = next((grant for part, grant in _GRANTS.items() if part in scenario), Grant.AUTHORIZATION_CODE)
+    issuer = context.get("issuer") or (await advertised(url) if grant is Grant.JWT_BEARER else "")
     return OAuthClient(
         client_id=context.get("client_id", ""),
         client_secret=context.get("client_secret", ""),
-        issuer=context.get("issuer", ""),
+        issuer=issuer,
         metadata_url=_DOCUMENT,
-        is_machine="client-credentials" in os.environ.get("MCP_CONFORMANCE_SCENARIO", ""),
+        grant=grant,
         private_key=context.get("private_key_pem", ""),
         algorithm=context.get("signing_algorithm", "RS256"),
+        assertion=context.get("idp_id_token") or context.get("valid_jwt", ""),
+        idp_token_url=context.get("idp_token_endpoint", ""),
+        idp_client_id=context.get("idp_client_id", ""),
     )
+
+
+async def advertised(url: str) -> str:
+    """The issuer that the suite leaves to be found, which people write into their configuration."""
+    import httpx2
+
+    where = httpx2.URL(url)
+    async with httpx2.AsyncClient() as client:
+        found = await client.get(where.copy_with(path=f"/.well-known/oauth-protected-resource{where.path}"))
+    return str(found.json()["authorization_servers"][0])
 
 
 def note(event: Event) -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from inspector.core.error import AuthRequired, StoreError
 from inspector.core.redaction import clean
-from inspector.core.server import OAuthClient, ServerSpec
+from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink
 from inspector.mcp.sign_in import kept, limit
@@ -284,11 +284,10 @@ async def test_a_registered_client_is_not_registered_again(tmp_path: Path) -> No
         assert "/register" not in case.server.seen
 
 
-@pytest.mark.parametrize("is_machine", [False, True])
-async def test_a_registered_client_is_not_shown_to_another_issuer(tmp_path: Path, is_machine: bool) -> None:
-    ours = OAuthClient(
-        "mine", client_secret="s3cret-Value", issuer="https://ours.example", is_machine=is_machine
-    )
+@pytest.mark.parametrize("grant", Grant)
+async def test_a_registered_client_is_not_shown_to_another_issuer(tmp_path: Path, grant: Grant) -> None:
+    ours = OAuthClient("mine", client_secret="s3cret-Value", issuer="https://ours.example", grant=grant)
+    ours = replace(ours, assertion=JWT if grant is Grant.JWT_BEARER else "")
     async with rig(tmp_path) as case:
         case.spec = replace(case.spec, oauth=ours)
         with pytest.raises(AuthRequired, match="another issuer"):
@@ -298,10 +297,131 @@ async def test_a_registered_client_is_not_shown_to_another_issuer(tmp_path: Path
 
 async def test_a_client_that_signs_in_for_itself_needs_nobody_and_leaves_nothing(tmp_path: Path) -> None:
     async with rig(tmp_path) as case:
-        case.spec = replace(case.spec, oauth=OAuthClient("ci", client_secret="s3cret-Value", is_machine=True))
+        ours = OAuthClient("ci", client_secret="s3cret-Value", grant=Grant.CLIENT_CREDENTIALS)
+        case.spec = replace(case.spec, oauth=ours)
         assert await case.tools() == TOOLS
         assert [form["grant_type"] for form in case.server.forms] == ["client_credentials"]
         assert not (tmp_path / "sign-ins.json").exists()
+
+
+JWT = "Head.Body.Signature-1"
+
+
+def bearer(case: Rig, assertion: str = "", file: Path | None = None) -> None:
+    """From now on a client of the case's issuer signs in with a JWT."""
+    client = OAuthClient("workload", issuer=case.spec.url.removesuffix("/mcp"), grant=Grant.JWT_BEARER)
+    client = replace(client, assertion=assertion, assertion_file=str(file or ""))
+    case.spec = replace(case.spec, oauth=client)
+
+
+def by_idp(case: Rig) -> None:
+    """From now on a person's ID token is exchanged first."""
+    where = case.spec.url.replace("/mcp", "/idp/token")
+    bearer(case, JWT)
+    idp = replace(case.spec.oauth, idp_token_url=where, idp_client_id="at-idp", idp_client_secret="At-Idp-1")
+    case.spec = replace(case.spec, oauth=idp)
+
+
+async def test_a_workload_signs_in_with_the_jwt_that_its_file_holds_then(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        file = tmp_path / "jwt"
+        bearer(case, file=file)
+        case.server.assertions = {"First.Body.Signature", "Second.Body.Signature"}
+        file.write_text("First.Body.Signature\n")
+        async with case.opened() as link:
+            case.server.valid.clear()
+            file.write_text("Second.Body.Signature")
+            assert (await link.list_tools()).tools
+        sent = [(form["assertion"], form["client_id"], form["resource"]) for form in case.server.forms]
+        names = ("First.Body.Signature", "Second.Body.Signature")
+        assert sent == [(name, "workload", case.spec.url) for name in names]
+        assert not (tmp_path / "sign-ins.json").exists()
+
+
+async def test_an_id_token_is_exchanged_for_an_assertion_that_is_for_the_issuer(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        by_idp(case)
+        assert await case.tools() == TOOLS
+        exchange, token = case.server.forms
+        assert (exchange["subject_token"], exchange["client_secret"]) == (JWT, "At-Idp-1")
+        assert (exchange["audience"], exchange["resource"]) == (case.server.origin, case.spec.url)
+        assert token["assertion"] == "Jag.at-idp.1"
+        assert clean(f"{JWT} Jag.at-idp.1") == "[redacted] [redacted]"
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("idp denied", "it said no: access_denied not for you"),
+        ("idp down", "HTTP 503"),
+        ("idp list", "no token in its answer"),
+        ("idp access token", "a token of no type"),
+        ("idp no jwt", "no JWT in the answer"),
+        ("idp elsewhere", "HTTP 307"),
+        ("idp huge", "too large"),
+        ("silent token", "does not answer"),
+    ],
+)
+async def test_an_identity_provider_that_gives_no_assertion_ends_the_sign_in(
+    tmp_path: Path, fault: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limit, "_SECONDS", 0.5 if "silent" in fault else PATIENCE)
+    async with rig(tmp_path, fault) as case:
+        by_idp(case)
+        with pytest.raises(AuthRequired, match=reason):
+            await case.tools()
+        assert "/token" not in case.server.seen
+
+
+async def test_an_id_token_goes_to_no_address_without_https(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        by_idp(case)
+        plain = replace(case.spec.oauth, idp_token_url="http://idp.example/token")
+        case.spec = replace(case.spec, oauth=plain)
+        with pytest.raises(AuthRequired, match="idp.example, where no sign-in may go"):
+            await case.tools()
+
+
+@pytest.mark.parametrize(("fault", "issuer"), [("no metadata", ""), ("", "https://ours.example")])
+async def test_a_jwt_goes_to_no_issuer_but_its_own(tmp_path: Path, fault: str, issuer: str) -> None:
+    async with rig(tmp_path, fault) as case:
+        bearer(case, JWT)
+        # The SDK takes a client with a document of its own for one of every issuer.
+        document = "https://toolsight.example/client.json"
+        ours = replace(case.spec.oauth, client_id=document, metadata_url=document)
+        case.spec = replace(case.spec, oauth=replace(ours, issuer=issuer or ours.issuer))
+        with pytest.raises(AuthRequired, match="does not lead to"):
+            await case.tools()
+        assert "/token" not in case.server.seen
+
+
+async def test_a_jwt_that_the_issuer_refuses_is_sent_once(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        bearer(case, JWT)
+        with pytest.raises(AuthRequired, match="invalid_grant"):
+            await case.tools()
+        assert len(case.server.forms) == 1
+
+
+async def test_a_client_that_signs_in_for_itself_is_told_of_its_scopes_and_of_no_key(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        by_idp(case)
+        async with case.opened() as link:
+            with pytest.raises(AuthRequired) as caught:
+                await link.call("delete_note", {}, timeout=PATIENCE)
+        assert "check the scopes" in caught.value.hint
+
+
+@pytest.mark.parametrize("content", ["-----BEGIN KEY-----\nabc\n", "a.b", "", "a.b.c\nd.e.f", None])
+async def test_a_file_without_a_jwt_is_sent_to_nobody(tmp_path: Path, content: str | None) -> None:
+    async with rig(tmp_path) as case:
+        file = tmp_path / "jwt"
+        if content is not None:
+            file.write_text(content)
+        bearer(case, file=file)
+        with pytest.raises(AuthRequired, match=str(file)):
+            await case.tools()
+        assert "/token" not in case.server.seen
 
 
 async def test_a_sign_in_of_another_client_is_not_used(tmp_path: Path) -> None:

@@ -342,6 +342,13 @@ MUTANTS = (
         "        if True:",
         ("tests/mcp/test_sign_in.py",),
     ),
+    Mutant(
+        "a file without a JWT is sent to nobody",
+        "inspector/mcp/sign_in/machine.py",
+        "    if not _JWT.fullmatch(found):",
+        "    if False:",
+        ("tests/mcp/test_sign_in.py",),
+    ),
     # Breakers
     Mutant(
         "a call of an earlier generation says nothing",

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from mcp.server.mcpserver import MCPServer
+from mcp.shared.auth import JWT_BEARER_GRANT_TYPE
 
 from tests.support.mcp_case import serving
 
@@ -45,6 +46,7 @@ class OAuthServer:
     forms: list[dict[str, str]] = field(default_factory=list)
     valid: dict[str, str] = field(default_factory=dict)
     refresh: set[str] = field(default_factory=set)
+    assertions: set[str] = field(default_factory=set)
     held: asyncio.Event | None = None
     holds: asyncio.Event = field(default_factory=asyncio.Event)
     _inner: Any = field(default_factory=_notes)
@@ -101,6 +103,7 @@ class OAuthServer:
             "/register": self._register,
             "/authorize": self._authorize,
             "/token": self._token,
+            "/idp/token": self._exchange,
         }
 
     def _resource(self, _text: str) -> tuple[int, dict[str, str], Json]:
@@ -114,7 +117,9 @@ class OAuthServer:
             {"resource": resource, "authorization_servers": [issuer], "scopes_supported": ["read"]},
         )
 
-    def _issuer(self, _text: str) -> tuple[int, dict[str, str], Json]:
+    def _issuer(self, text: str) -> tuple[int, dict[str, str], Json]:
+        if self.fault == "no metadata":
+            return _nowhere(text)
         visited = {
             "javascript": "javascript:alert(1)",
             "file": "file:///etc/passwd",
@@ -159,17 +164,28 @@ class OAuthServer:
             return 200, {}, {"refresh_token": "Refresh-Secret-0", "token_type": "Bearer"}
         if form["grant_type"] == "client_credentials":
             return self._granted("read")
+        if form["grant_type"] == JWT_BEARER_GRANT_TYPE:
+            return self._granted("read") if form["assertion"] in self.assertions else _INVALID
         if form["grant_type"] == "refresh_token":
             if form["refresh_token"] not in self.refresh:
-                return 400, {}, {"error": "invalid_grant"}
+                return _INVALID
             self.refresh.remove(form["refresh_token"])
             return self._granted("read")
         asked = self._codes.pop(form["code"], None)
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
         proof = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         if asked is None or asked["code_challenge"] != proof or asked["redirect_uri"] != form["redirect_uri"]:
-            return 400, {}, {"error": "invalid_grant"}
+            return _INVALID
         return self._granted(asked.get("scope", "read"))
+
+    def _exchange(self, text: str) -> tuple[int, dict[str, str], Json]:
+        form = {name: values[0] for name, values in parse_qs(text).items()}
+        self.forms.append(form)
+        if self.fault in _IDP_FAULTS:
+            return _IDP_FAULTS[self.fault]
+        assertion = f"Jag.{form['client_id']}.{len(self.forms)}"
+        self.assertions.add(assertion)
+        return 200, {}, {"access_token": assertion, "issued_token_type": _ID_JAG, "token_type": "N_A"}
 
     def _granted(self, scope: str) -> tuple[int, dict[str, str], Json]:
         number = len(self.forms)
@@ -178,6 +194,19 @@ class OAuthServer:
         self.refresh.add(refresh)
         answer = {"access_token": token, "refresh_token": refresh, "token_type": "Bearer", "expires_in": 3600}
         return 200, {}, {**answer, "scope": scope}
+
+
+_INVALID: tuple[int, dict[str, str], Json] = (400, {}, {"error": "invalid_grant"})
+_ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
+_IDP_FAULTS: Mapping[str, tuple[int, dict[str, str], Json]] = {
+    "idp denied": (400, {}, {"error": "access_denied", "error_description": "not for you"}),
+    "idp down": (503, {}, {}),
+    "idp list": (200, {}, {"access_token": ["a.b.c"]}),
+    "idp access token": (200, {}, {"access_token": "a.b.c", "token_type": "Bearer"}),
+    "idp no jwt": (200, {}, {"access_token": "opaque", "issued_token_type": _ID_JAG}),
+    "idp elsewhere": (307, {"location": "https://elsewhere.example/token"}, {}),
+    "idp huge": (200, {}, {"access_token": "x" * 1_000_000}),
+}
 
 
 def _nowhere(_text: str) -> tuple[int, dict[str, str], Json]:

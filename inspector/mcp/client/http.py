@@ -263,6 +263,9 @@ class HttpChannel:
         told = f"{self._where} answered HTTP {self.status}"
         if any(name.lower() == "authorization" for name in self._spec.headers):
             return AuthRequired(told, hint="The server rejected the configured Authorization header.")
+        if self._spec.oauth.is_machine:
+            hint = "Its issuer gave a token that it rejects: check the scopes in the entry's `oauth`."
+            return AuthRequired(told, hint=hint)
         why = (
             "No stored sign-in works for it"
             if self.status == 401

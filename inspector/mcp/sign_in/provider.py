@@ -5,27 +5,21 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
-from warnings import catch_warnings, simplefilter
 
 import httpx2
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, OAuthFlowError, TokenStorage
-from mcp.client.auth.extensions.client_credentials import (
-    ClientCredentialsOAuthProvider,
-    PrivateKeyJWTOAuthProvider,
-    SignedJWTParameters,
-)
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, OAuthFlowError
 from mcp.client.auth.utils import extract_field_from_www_auth, issuers_match, union_scopes
 from mcp.shared.auth import (
+    JWT_BEARER_GRANT_TYPE,
     OAuthClientInformationFull,
     OAuthClientMetadata,
     OAuthMetadata,
     OAuthToken,
     ProtectedResourceMetadata,
 )
-from mcp.shared.exceptions import MCPDeprecationWarning
 from pydantic import BaseModel, ValidationError
 
-from inspector.core.server import OAuthClient, ServerSpec
+from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.elicitation import address
 from inspector.mcp.sign_in.kept import SignIn, SignIns, learn_secrets
 from inspector.mcp.sign_in.limit import (
@@ -37,6 +31,7 @@ from inspector.mcp.sign_in.limit import (
     require_answer,
     require_place,
 )
+from inspector.mcp.sign_in.machine import token_request
 from inspector.mcp.sign_in.person import Redirect, SignInWay, Visitor
 
 # When a token whose end nobody knows has ended: long ago.
@@ -82,7 +77,7 @@ class ServerAuth(OAuthClientProvider):
             {
                 "client_name": "Toolsight",
                 "redirect_uris": [redirect.uri] if redirect else None,
-                "grant_types": _MACHINE if spec.oauth.is_machine else ["authorization_code", "refresh_token"],
+                "grant_types": _GRANT_TYPES[spec.oauth.grant],
                 "application_type": "native",
             }
         )
@@ -188,9 +183,7 @@ class ServerAuth(OAuthClientProvider):
             metadata.scope = union_scopes(metadata.scope, more)
         if not self._given.is_machine:
             return await super()._perform_authorization()
-        machine = _machine(self._given, self.context.server_url, self.context.storage)
-        machine.context = self.context
-        return await machine._perform_authorization()
+        return await token_request(self._given, self.context)
 
     async def _show(self, where: str) -> None:
         seen = address(where)
@@ -286,7 +279,11 @@ class _Storage:
 
 # The client that is configured.
 
-_MACHINE = ["client_credentials"]
+_GRANT_TYPES = {
+    Grant.AUTHORIZATION_CODE: ["authorization_code", "refresh_token"],
+    Grant.CLIENT_CREDENTIALS: ["client_credentials"],
+    Grant.JWT_BEARER: [JWT_BEARER_GRANT_TYPE],
+}
 
 
 def _registered(given: OAuthClient, redirect: Redirect | None) -> OAuthClientInformationFull | None:
@@ -300,29 +297,10 @@ def _registered(given: OAuthClient, redirect: Redirect | None) -> OAuthClientInf
             "client_secret": given.client_secret or None,
             "token_endpoint_auth_method": "private_key_jwt" if given.private_key else method,
             "redirect_uris": [redirect.uri] if redirect else None,
-            "grant_types": _MACHINE if given.is_machine else ["authorization_code", "refresh_token"],
+            "grant_types": _GRANT_TYPES[given.grant],
             "issuer": given.issuer or None,
         }
     )
-
-
-def _machine(given: OAuthClient, url: str, storage: TokenStorage) -> OAuthClientProvider:
-    """The SDK's provider for a client that signs in for itself."""
-    issuer = given.issuer or None
-    with catch_warnings():
-        # Without an issuer the server chooses who gets the secret, which docs/configuration.md says.
-        simplefilter("ignore", MCPDeprecationWarning)
-        if not given.private_key:
-            return ClientCredentialsOAuthProvider(
-                url, storage, given.client_id, given.client_secret, issuer=issuer
-            )
-        signed = SignedJWTParameters(
-            issuer=given.client_id,
-            subject=given.client_id,
-            signing_key=given.private_key,
-            signing_algorithm=given.algorithm,
-        ).create_assertion_provider()
-        return PrivateKeyJWTOAuthProvider(url, storage, given.client_id, signed, issuer=issuer)
 
 
 def _json(model: BaseModel) -> dict[str, Any]:

@@ -1,0 +1,147 @@
+"""How a client signs in for itself: with its own credentials, or with a JWT that another issuer gives it."""
+
+import asyncio
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+from warnings import catch_warnings, simplefilter
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.extensions.client_credentials import (
+    ClientCredentialsOAuthProvider,
+    PrivateKeyJWTOAuthProvider,
+    SignedJWTParameters,
+)
+from mcp.client.auth.oauth2 import OAuthContext
+from mcp.client.auth.utils import issuers_match
+from mcp.shared.auth import JWT_BEARER_GRANT_TYPE
+from mcp.shared.exceptions import MCPDeprecationWarning
+from pydantic import BaseModel, ValidationError
+
+from inspector.core.error import AuthRequired
+from inspector.core.redaction import SECRETS
+from inspector.core.server import Grant, OAuthClient
+from inspector.mcp.sign_in.limit import LIMITS, limited, refused, require_place
+
+# RFC 8693, section 3, and the type of an identity assertion grant (draft-ietf-oauth-identity-assertion).
+_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+_ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
+_ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
+_JWT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
+_LONGEST_JWT = 64 * 1024
+
+
+async def token_request(given: OAuthClient, context: OAuthContext) -> httpx2.Request:
+    """The request for a token, once the flow has found the issuer. Raises AuthRequired."""
+    if given.grant is Grant.JWT_BEARER:
+        return await _bearer_request(given, context)
+    provider = _credentials(given, context)
+    provider.context = context
+    return await provider._perform_authorization()
+
+
+def _credentials(given: OAuthClient, context: OAuthContext) -> OAuthClientProvider:
+    """The SDK's provider for client credentials."""
+    url, storage, issuer = context.server_url, context.storage, given.issuer or None
+    with catch_warnings():
+        # Without an issuer the server chooses who gets the secret, which docs/configuration.md says.
+        simplefilter("ignore", MCPDeprecationWarning)
+        if not given.private_key:
+            return ClientCredentialsOAuthProvider(
+                url, storage, given.client_id, given.client_secret, issuer=issuer
+            )
+        signed = SignedJWTParameters(
+            issuer=given.client_id,
+            subject=given.client_id,
+            signing_key=given.private_key,
+            signing_algorithm=given.algorithm,
+        ).create_assertion_provider()
+        return PrivateKeyJWTOAuthProvider(url, storage, given.client_id, signed, issuer=issuer)
+
+
+async def _bearer_request(given: OAuthClient, context: OAuthContext) -> httpx2.Request:
+    """The request of RFC 7523, section 2.1, which carries a JWT for the issuer, and for no other.
+
+    The SDK's provider for it wants a secret of every client; a workload has none.
+    """
+    issuer = context.oauth_metadata
+    if issuer is None or not issuers_match(str(issuer.issuer), given.issuer):
+        raise refused(urlsplit(context.server_url).netloc, f"it does not lead to {given.issuer}")
+    asked = {"resource": context.get_resource_url()}
+    if context.client_metadata.scope:
+        asked["scope"] = context.client_metadata.scope
+    jwt = await _assertion(given)
+    if given.idp_token_url:
+        jwt = await _exchanged(jwt, given, {**asked, "audience": str(issuer.issuer)})
+    form = {"grant_type": JWT_BEARER_GRANT_TYPE, "assertion": jwt, "client_id": given.client_id, **asked}
+    form, headers = context.prepare_token_auth(form)
+    return httpx2.Request("POST", str(issuer.token_endpoint), data=form, headers=headers)
+
+
+async def _assertion(given: OAuthClient) -> str:
+    """The JWT as it is now; whoever renews it writes it to the file again."""
+    if not given.assertion_file:
+        return _jwt(given.assertion, "the configured assertion")
+    try:
+        text = await asyncio.to_thread(_beginning, given.assertion_file)
+    except OSError as error:
+        told = f"cannot read {given.assertion_file}: {error.strerror}"
+        raise AuthRequired(told, hint="It should hold the JWT to sign in with.") from error
+    return _jwt(text, given.assertion_file)
+
+
+def _beginning(path: str) -> str:
+    with Path(path).open(encoding="latin-1") as file:
+        return file.read(_LONGEST_JWT)
+
+
+def _jwt(text: str, source: str) -> str:
+    """The text without blanks around it. Raises AuthRequired, lest any other file's content goes out."""
+    found = text.strip()
+    if not _JWT.fullmatch(found):
+        raise AuthRequired(f"no JWT in {source}", hint="A JWT is three parts with dots between them.")
+    SECRETS.learn({"oauth.assertion.secret": found})
+    return found
+
+
+class _Answer(BaseModel):
+    """The identity provider's answer (RFC 8693, section 2.2)."""
+
+    access_token: str = ""
+    issued_token_type: str = ""
+    error: str = ""
+    error_description: str = ""
+
+
+async def _exchanged(id_token: str, given: OAuthClient, asked: dict[str, str]) -> str:
+    """What the identity provider gives for a person's ID token (MCP, Enterprise-Managed Authorization, 4)."""
+    where = httpx2.URL(given.idp_token_url)
+    require_place(where, where)
+    form = {
+        "grant_type": _EXCHANGE,
+        "requested_token_type": _ID_JAG,
+        "subject_token": id_token,
+        "subject_token_type": _ID_TOKEN,
+        "client_id": given.idp_client_id,
+        **asked,
+    }
+    if given.idp_client_secret:
+        form["client_secret"] = given.idp_client_secret
+    request = httpx2.Request("POST", where, data=form, extensions=limited())
+    try:
+        async with httpx2.AsyncClient(**LIMITS) as client:
+            response = await client.send(request)
+        answer = _Answer.model_validate_json(response.content)
+    except httpx2.TransportError as error:
+        raise refused(where.host, "it does not answer") from error
+    except httpx2.StreamError as error:
+        raise refused(where.host, str(error)) from error
+    except ValidationError as error:
+        raise refused(where.host, f"no token in its answer (HTTP {response.status_code})") from error
+    if response.status_code != httpx2.codes.OK or answer.error:
+        said = f"{answer.error} {answer.error_description}".strip()
+        raise refused(where.host, f"it said no: {said or f'HTTP {response.status_code}'}")
+    if answer.issued_token_type != _ID_JAG:
+        raise refused(where.host, f"not an ID-JAG, but {answer.issued_token_type or 'a token of no type'}")
+    return _jwt(answer.access_token, f"the answer of {where.host}")
