@@ -1,17 +1,23 @@
 """`toolsight audit`: what the servers of every MCP client on this machine cost. It only reads files."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
+from inspector.app.draw.line import shown_path
 from inspector.cli.assumption import assumed, assuming
 from inspector.cli.audit_run import run_audit
-from inspector.cli.audit_text import audit_report
-from inspector.cli.cost import session_json
+from inspector.cli.catalog import budget_report
+from inspector.cli.cost import cost_table, session_json, terms_text
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.table import show
-from inspector.core.report import selected
-from inspector.measure.audit.result import Audit, ConfigurationAudit, ServerAudit
+from inspector.core.number import count, money, percent, tokens
+from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table, selected
+from inspector.measure.audit.audit import server_table
+from inspector.measure.audit.result import Audit, Basis, ConfigurationAudit, ServerAudit
+from inspector.session.verdict import PricedSession
+from inspector.tokens.cost import Delivery
 
 VERSION = 2
 """The format's version: it increases when a key changes its meaning or is removed."""
@@ -90,3 +96,114 @@ def audit(**values: Any) -> None:
     terms = assumed(values)
     found = run_audit(owner_options(**values), terms)
     show(audit_json(found), audit_report(found))
+
+
+def audit_report(audit: Audit) -> Iterator[str | Table]:
+    """Each configuration's servers, both ways to bind and suggestions; then the basis of the counts."""
+    for one in audit.configurations:
+        yield from _configuration_report(one, audit.basis)
+    if len(audit.configurations) > 1:
+        yield "All configurations"
+        yield _sums(audit)
+        yield ""
+    if audit.first_call is not None:
+        yield "What the first model call costs with the configuration's settings"
+        yield from budget_report(audit.first_call)
+        yield ""
+    for problem in audit.problems:
+        yield f"not audited: {problem.title}: {problem.error}"
+        if problem.hint:
+            yield f"  try: {problem.hint}"
+    if audit.empty:
+        yield f"no servers in: {', '.join(map(shown_path, audit.empty))}"
+    yield from basis_lines(audit.basis)
+
+
+def _configuration_report(one: ConfigurationAudit, basis: Basis) -> Iterator[str | Table]:
+    yield f"{one.title}   {shown_path(one.source)}"
+    yield server_table(one)
+    yield from _first_call(one, basis)
+    if one.session is not None:
+        if one.verdict is not None:
+            yield one.verdict.text
+        yield f"\n{_session_line(one.session)}"
+        yield cost_table(one.session, _both(one.session))
+    yield from (f"{number}. {suggestion.text}" for number, suggestion in enumerate(one.suggestions, start=1))
+    hints = (server.reading.hint for server in one.servers if not server.reading.is_measured)
+    yield from (f"try: {hint}" for hint in dict.fromkeys(hints) if hint)
+    yield ""
+
+
+def _first_call(one: ConfigurationAudit, basis: Basis) -> Iterator[str]:
+    """What the tools take of the first model call, before anything was searched for."""
+    if one.tokens:
+        share = one.discovery / basis.window if basis.window > 0 else 0.0
+        yield (
+            f"first model call: {one.tokens:,} tokens with every tool bound ({percent(one.share, 1)} of the "
+            f"window), {one.discovery:,} with every tool deferred ({percent(share, 1)})"
+        )
+
+
+def _session_line(session: PricedSession) -> str:
+    searches = count(session.plan.searches, "search", "searches")
+    return f"{session.plan.basis}, with {searches} under discovery"
+
+
+def _both(session: PricedSession) -> tuple[Delivery, ...]:
+    """Static binding, and the delivery that stands for discovery."""
+    return Delivery.STATIC, session.discovery
+
+
+def _measured(value: Callable[[ConfigurationAudit], Any]) -> Callable[[ConfigurationAudit], Any]:
+    """The value of a configuration of which a server was measured."""
+    return lambda one: value(one) if one.measured else None
+
+
+_SUMS = (
+    Column("configuration", lambda one: f"{one.title}  {shown_path(one.source)}"),
+    Column("servers", lambda one: f"{len(one.measured)}/{len(one.servers)}", NUMBER),
+    Column("tools", _measured(lambda one: len(one.tools)), COUNT),
+    Column("tokens", _measured(lambda one: one.tokens), COUNT),
+    Column("first call", _measured(lambda one: one.discovery), COUNT),
+    Column("static", _measured(lambda one: _prices(one.session)[0]), NUMBER),
+    Column("discovery", _measured(lambda one: _prices(one.session)[1]), NUMBER),
+    Column("saved", _measured(lambda one: _prices(one.session)[2]), NUMBER),
+)
+
+
+def _sums(audit: Audit) -> Table:
+    return Table.of(_SUMS, audit.configurations)
+
+
+def _prices(session: PricedSession | None) -> tuple[str, str, str]:
+    """What a session costs with every tool bound and with discovery, and what that saves."""
+    if session is None:
+        return NOTHING, NOTHING, NOTHING
+    costs = [session.of(delivery).cached for delivery in _both(session)]
+    static, discovery = (
+        tokens(round(cost.billed)) if cost.dollars is None else money(cost.dollars) for cost in costs
+    )
+    return static, discovery, NOTHING if session.saved is None else percent(session.saved)
+
+
+def basis_lines(basis: Basis) -> Iterator[str]:
+    """The tokenizer, the window and the prices that the counts are based on."""
+    yield (
+        f"Tokens counted with {basis.tokenizer.label}, compact JSON; window {tokens(basis.window)} "
+        f"({basis.model}). chars/4 is a rule of thumb, shown with its error."
+    )
+    yield (
+        "On the first call, every tool is deferred. Searches add tokens, so costs cover a whole session with "
+        "its searches. `toolsight cost` shows every loading strategy and assumption."
+    )
+    assumed = basis.assumed
+    yield f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; --assume changes these."
+    yield _price_line(basis)
+
+
+def _price_line(basis: Basis) -> str:
+    prices = basis.prices
+    if prices is None:
+        return "No price is known. Choose a model with --model or --set budget.priced_as=MODEL."
+    source = ", ".join(part for part in (prices.source, prices.date) if part)
+    return f"US dollars at {prices.model} prices ({source}); prompt cache: {terms_text(basis.terms)}."

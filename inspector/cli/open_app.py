@@ -128,9 +128,9 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli import composition
     from inspector.cli.agents import MachineLibrary
     from inspector.cli.configuration import is_the_demo, read_configuration, with_list_changes
-    from inspector.cli.inertia import RecordedFlows
     from inspector.cli.lab import ShippedLab
     from inspector.cli.location import shipped_recording
+    from inspector.cli.sessions import RecordedFlows
     from inspector.config.program import under_work
     from inspector.core.redaction import clean
     from inspector.scenario.recorded_session import RunSource

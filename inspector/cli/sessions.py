@@ -1,6 +1,6 @@
-"""`toolsight sessions`: the recorded sessions, and one of them as its timeline, its events or spans."""
+"""`toolsight sessions`: those recorded, one as its timeline, events or spans, and what calls follow what."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -8,19 +8,33 @@ from typing import Any
 import click
 
 from inspector.cli.composition import open_store, require_sessions
-from inspector.cli.options import CommandGroup, as_json, owner_options, shared
-from inspector.cli.table import say_raw, show
+from inspector.cli.configuration import load_seeds
+from inspector.cli.location import database_path
+from inspector.cli.options import (
+    CommandGroup,
+    Options,
+    as_json,
+    database as database_option,
+    owner_options,
+    shared,
+)
+from inspector.cli.table import is_json, say, say_json, say_raw, show
 from inspector.clients.finding import KINDS, findings
 from inspector.clients.library import by_tokens
-from inspector.core.error import StoreError
+from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
+from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import count, percent, plural, shown_moment
-from inspector.core.ports import EventStore
+from inspector.core.ports import EventStore, SystemClock
 from inspector.core.redaction import clean
-from inspector.core.report import NAME, NOTHING, NUMBER, SHARE, TIME, Column, Table, selected
+from inspector.core.report import COUNT, NAME, NOTHING, NUMBER, SHARE, TIME, Column, Table, selected
 from inspector.core.session import Binding
+from inspector.core.settings import InertiaSettings
+from inspector.core.text import closest
+from inspector.reliability.flow import Flow, exported, flows, following, warmth
 from inspector.session.timeline import Lane, ModelCall, Timeline
+from inspector.store.call_history import SqliteCallHistory
 
 _KEYS = "id started_at ended_at config model events searches calls agent user expert question is_running"
 _SESSIONS = (
@@ -38,7 +52,7 @@ _COMMANDS = {
     "forget": "importing",
     "agents": "agents",
     "metrics": "metrics",
-    "next": "inertia:next_tools",
+    "next": "sessions:next_tools",
 }
 
 
@@ -247,3 +261,60 @@ def _chosen(store: EventStore, session: str) -> str:
     if not stored:
         raise StoreError("no session has been recorded yet", hint="`toolsight sessions` lists them.")
     return session or stored[0].id
+
+
+class RecordedFlows:
+    """A FlowLibrary over the database."""
+
+    def __init__(self, options: Options) -> None:
+        self._history = SqliteCallHistory(database_path(options))
+
+    def graphs(self, seed: str = "", stopped: Callable[[], bool] = lambda: False) -> dict[str, InertiaGraph]:
+        """See `FlowLibrary`; if it is stopped, what was read so far. Raises ConfigError and StoreError."""
+        graphs = load_seeds(seed) if seed else {}
+        for task in self._history.tasks():
+            if stopped():
+                break
+            graphs.setdefault(task.persona, InertiaGraph()).add(task)
+        return graphs
+
+
+_DEFAULTS = InertiaSettings()
+_PERSONAS = (
+    Column("persona"),
+    Column("tasks", lambda one: warmth(one.tasks, _DEFAULTS.warm_up)),
+    Column("calls", kind=COUNT),
+    Column("tools", lambda one: len(one.tools), COUNT),
+)
+
+
+@click.command("next")
+@click.option("--persona", default="", help="Whose habits to show: an agent, a toolset or a name.")
+@click.option("--export", "exports", is_flag=True, help="Print JSON for the setting inertia.seed.")
+@as_json
+@database_option
+def next_tools(persona: str, exports: bool, database: Path | None) -> None:
+    """Show which tools are called next, and how likely each is.
+
+    \b
+    toolsight sessions next --persona claude-code
+    """
+    graphs = RecordedFlows(Options(database=database)).graphs()
+    found = flows(graphs, Aging(SystemClock().now(), _DEFAULTS.half_life_days))
+    if exports:
+        say_json({"personas": [exported(one) for one in _of_persona(found, persona)]})
+    elif found or is_json():
+        chosen = _of_persona(found, persona)
+        show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), following(chosen[0])) if found else ())
+    else:
+        say("No calls recorded yet. Import real agents' calls with `toolsight sessions import --agent NAME`.")
+
+
+def _of_persona(found: Sequence[Flow], persona: str) -> Sequence[Flow]:
+    """The flow of that persona; all of them without a name. Raises ConfigError, with the nearest names."""
+    chosen = [one for one in found if persona in ("", one.persona)]
+    if not chosen and persona:
+        names = [one.persona for one in found]
+        near = closest(persona, names) or tuple(names) or ("none",)
+        raise ConfigError(f"there is no persona '{persona}'", hint=f"Recorded personas: {', '.join(near)}.")
+    return chosen

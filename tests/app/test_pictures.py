@@ -20,12 +20,12 @@ from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
-from inspector.app.dialogs.source import SourceDialog, question
 from inspector.app.pages.chat.race import RaceScreen
 from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.pages.cost.budget import BudgetScreen
 from inspector.app.pages.cost.machine import MachineScreen
 from inspector.app.pages.find.screen import FindScreen
+from inspector.app.pages.find.source_change import SourceDialog, question
 from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.recorded import RecordedRunScreen, RecordedRunsScreen
 from inspector.app.pages.lab.scenario import GuardLabScreen

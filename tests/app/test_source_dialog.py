@@ -9,8 +9,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from inspector.app.dialogs.source import SourceDialog
 from inspector.app.pages.find.screen import FindScreen
+from inspector.app.pages.find.source_change import SourceDialog
 from inspector.app.pages.find.why_not import WhyNotPane
 from inspector.app.place import WhyNotPage
 from inspector.core.ranking import SearchRequest

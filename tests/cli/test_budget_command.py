@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from inspector.cli import consent
+from inspector.cli.audit import audit_report
 from inspector.cli.audit_run import _is_allowed, audit_machine
-from inspector.cli.audit_text import audit_report
 from inspector.cli.options import Options
 from inspector.cli.table import say_report
 from inspector.config.client import ClientConfiguration

@@ -378,7 +378,7 @@ async def test_an_id_token_goes_to_no_address_without_https(tmp_path: Path) -> N
         by_idp(case)
         plain = replace(case.spec.oauth, idp_token_url="http://idp.example/token")
         case.spec = replace(case.spec, oauth=plain)
-        with pytest.raises(AuthRequired, match="idp.example, where no sign-in may go"):
+        with pytest.raises(AuthRequired, match=r"idp\.example, where no sign-in may go"):
             await case.tools()
 
 
