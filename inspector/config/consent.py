@@ -95,7 +95,7 @@ _HIDDEN = "***@"
 _SPACES = re.compile(r"[\s\u2800]{3,}")
 _HOST_END = re.compile(r"[/?#]")
 # What the identity provider gets, if one is named, in place of the server's issuer.
-_TO_IDP = ("oauth.assertion", "oauth.assertionFile", "oauth.idpClientId", "oauth.idpClientSecret")
+_TO_IDP = re.compile(r"oauth\.(?:assertion|idp)")
 _FILE = "file "
 # Every started process has these of the person's own, whatever the configuration says.
 _EVERYONES = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"})
@@ -271,7 +271,7 @@ def _handed(spec: ServerSpec, to: str) -> Iterator[Handed]:
         given.append((f"{_FILE}{spec.oauth.assertion_file}", "oauth.assertionFile"))
     idp = _host(spec.oauth.idp_token_url)
     for own, key in given:
-        yield Handed(own, idp, f"as {key}") if idp and key in _TO_IDP else Handed(own, to, _place(key))
+        yield Handed(own, idp, f"as {key}") if idp and _TO_IDP.match(key) else Handed(own, to, _place(key))
 
 
 def _host(url: str) -> str:

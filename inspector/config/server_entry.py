@@ -288,7 +288,7 @@ class ServerReader:
         flaws = (
             (
                 is_client and not ("clientId" in has and has & {"clientSecret", "privateKey"}),
-                "is client_credentials without any",
+                "is client_credentials without a client",
                 "Give it a clientId, and a clientSecret or a privateKey.",
             ),
             (

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import stat
 import sys
@@ -416,7 +417,9 @@ async def test_a_client_that_signs_in_for_itself_is_told_of_its_scopes_and_of_no
 async def test_a_file_without_a_jwt_is_sent_to_nobody(tmp_path: Path, content: str | None) -> None:
     async with rig(tmp_path) as case:
         file = tmp_path / "jwt"
-        if content is not None:
+        if content is None:
+            os.mkfifo(file)
+        else:
             file.write_text(content)
         bearer(case, file=file)
         with pytest.raises(AuthRequired, match=str(file)):

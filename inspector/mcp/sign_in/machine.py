@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from errno import ENOENT
 from pathlib import Path
 from urllib.parse import urlsplit
 from warnings import catch_warnings, simplefilter
@@ -92,6 +93,9 @@ async def _assertion(given: OAuthClient) -> str:
 
 
 def _beginning(path: str) -> str:
+    if not Path(path).is_file():
+        # A pipe would hold the thread until somebody writes to it.
+        raise FileNotFoundError(ENOENT, "no such file")
     with Path(path).open(encoding="latin-1") as file:
         return file.read(_LONGEST_JWT)
 
