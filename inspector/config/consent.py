@@ -96,7 +96,7 @@ _SPACES = re.compile(r"[\s\u2800]{3,}")
 _HOST_END = re.compile(r"[/?#]")
 # What the identity provider gets, if one is named, in place of the server's issuer.
 _TO_IDP = re.compile(r"oauth\.(?:assertion|idp)")
-_FILE = "file "
+_FILE, _JWT_FILE = "file ", "oauth.assertionFile"
 # Every started process has these of the person's own, whatever the configuration says.
 _EVERYONES = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"})
 
@@ -266,12 +266,18 @@ def _decisive(env: Mapping[str, str], shown: Mapping[str, str]) -> Iterator[tupl
 
 
 def _handed(spec: ServerSpec, to: str) -> Iterator[Handed]:
-    given = [(own, each.key) for each in spec.expansions for own in each.own]
-    if spec.oauth.assertion_file:
-        given.append((f"{_FILE}{spec.oauth.assertion_file}", "oauth.assertionFile"))
-    idp = _host(spec.oauth.idp_token_url)
+    """What is handed over; `to` is the server's host, and whatever OAuth sends elsewhere says where."""
+    shown, oauth = {each.key: each.shown for each in spec.expansions}, spec.oauth
+    idp = _host(shown.get("oauth.idpTokenUrl", oauth.idp_token_url))
+    issuer = _host(shown.get("oauth.issuer", oauth.issuer))
+    given = [(own, each.key) for each in spec.expansions for own in each.own if each.key != _JWT_FILE]
+    if oauth.assertion_file:
+        given.append((f"{_FILE}{oauth.assertion_file}", _JWT_FILE))
     for own, key in given:
-        yield Handed(own, idp, f"as {key}") if idp and _TO_IDP.match(key) else Handed(own, to, _place(key))
+        is_oauth = key.startswith("oauth.")
+        receiver = (_TO_IDP.match(key) and idp) or issuer if is_oauth else ""
+        if spec.is_http or not is_oauth:
+            yield Handed(own, receiver, f"as {key}") if receiver else Handed(own, to, _place(key))
 
 
 def _host(url: str) -> str:

@@ -177,8 +177,11 @@ def _written_secrets(data: Mapping[str, Any]) -> dict[str, str]:
         for server, entry in _within(data, _section(data)).items()
         for key in ("env", "headers", "oauth")
         for name, value in _within(entry if isinstance(entry, Mapping) else {}, (key,)).items()
-        if isinstance(value, str) and "${" not in value
+        if isinstance(value, str) and "${" not in value and (key != "oauth" or name in _SECRET_OAUTH)
     }
+
+
+_SECRET_OAUTH = ("clientSecret", "privateKey", "assertion", "idpClientSecret")
 
 
 def _require_writable(path: Path) -> None:

@@ -260,6 +260,8 @@ class ServerReader:
 
     def _oauth(self, server: str, given: OAuthModel) -> OAuthClient:
         texts = {key: self._text(server, f"oauth.{key}", text) for key, text in _oauth_texts(given)}
+        for key, text in given.model_dump(include=_OF_JWT_BEARER).items():
+            self._needed(server, f"oauth.{key}", text)
         grant = Grant(given.grant)
         self._check_grant(server, grant, texts)
         return OAuthClient(
@@ -282,44 +284,31 @@ class ServerReader:
 
     def _check_grant(self, server: str, grant: Grant, texts: Mapping[str, str]) -> None:
         """Refuse an `oauth` that lacks what its grant needs, or that has what it cannot use."""
+
+        def require(is_right: bool, key: str, wrong: str, hint: str) -> None:
+            if not is_right:
+                raise self._error(server, f"oauth.{key}", wrong, hint)
+
         has = {key for key, text in texts.items() if text}
-        is_bearer, is_client = grant is Grant.JWT_BEARER, grant is Grant.CLIENT_CREDENTIALS
-        idp_works = has >= _OF_IDP and _is_http(texts["idpTokenUrl"])
-        flaws = (
-            (
-                is_client and not ("clientId" in has and has & {"clientSecret", "privateKey"}),
-                "is client_credentials without a client",
-                "Give it a clientId, and a clientSecret or a privateKey.",
-            ),
-            (
-                is_bearer and not has >= {"clientId", "issuer"},
-                "is jwt_bearer without a client",
-                "Give it a clientId, and the issuer that knows it.",
-            ),
-            (
-                is_bearer and len(has & _JWTS) != 1,
-                "is jwt_bearer without one JWT",
-                "Give it an assertion or an assertionFile, not both.",
-            ),
-            (
-                bool(has & {"idpClientSecret", *_OF_IDP}) and not idp_works,
-                "has half an identity provider",
-                "Give it an idpTokenUrl (https) and an idpClientId.",
-            ),
-            (
-                not is_bearer and bool(has & {*_OF_IDP, *_JWTS}),
-                f"is {grant}, which takes no JWT of another issuer",
-                'Set "grant": "jwt_bearer".',
-            ),
-            (
-                not is_client and "privateKey" in has,
-                f"is {grant}, which signs nothing with a privateKey",
-                'Set "grant": "client_credentials".',
-            ),
-        )
-        for is_so, wrong, hint in flaws:
-            if is_so:
-                raise self._error(server, "oauth.grant", wrong, hint)
+        for key, only in _ONLY_FOR.items():
+            hint = f'Set "grant": "{only}", or remove it.'
+            require(key not in has or grant is only, key, f"has no use with the grant {grant}", hint)
+        if "issuer" in has:
+            require(_is_http(texts["issuer"]), "issuer", "is not an http or https URL", "Write https://host.")
+        if grant is Grant.CLIENT_CREDENTIALS:
+            is_whole = "clientId" in has and bool(has & {"clientSecret", "privateKey"})
+            hint = "Give it a clientId, and a clientSecret or a privateKey."
+            require(is_whole, "grant", f"is {grant}, which needs a client", hint)
+        if grant is Grant.JWT_BEARER:
+            wrong = f"is {grant}, which needs a client and its issuer"
+            require(has >= {"clientId", "issuer"}, "grant", wrong, "Give it a clientId and an issuer.")
+            wrong, hint = f"is {grant}, which needs one JWT", "Give it an assertion or an assertionFile."
+            require(len(has & {"assertion", "assertionFile"}) == 1, "grant", wrong, hint)
+        if has & {"idpTokenUrl", "idpClientId", "idpClientSecret"}:
+            hint = "Write it as https://host/path."
+            require(_is_private(texts["idpTokenUrl"]), "idpTokenUrl", "is not an https URL", hint)
+            hint = "Give it the client's id at the identity provider."
+            require("idpClientId" in has, "idpClientId", "is missing", hint)
 
     def _header(self, server: str, name: str, text: str) -> str:
         value = self._text(server, f"headers.{name}", text)
@@ -352,9 +341,18 @@ def _oauth_texts(given: OAuthModel) -> Iterator[tuple[str, str]]:
     yield from given.model_dump(include=_OAUTH_TEXTS).items()
 
 
-_JWTS = frozenset({"assertion", "assertionFile"})
-_OF_IDP = frozenset({"idpTokenUrl", "idpClientId"})
-_OAUTH_TEXTS = {"clientId", "clientSecret", "issuer", "privateKey", "idpClientSecret", *_OF_IDP, *_JWTS}
+_OF_JWT_BEARER = {"assertion", "assertionFile", "idpTokenUrl", "idpClientId", "idpClientSecret"}
+_OAUTH_TEXTS = {"clientId", "clientSecret", "issuer", "privateKey", *_OF_JWT_BEARER}
+_ONLY_FOR = {
+    "privateKey": Grant.CLIENT_CREDENTIALS,
+    **dict.fromkeys(sorted(_OF_JWT_BEARER), Grant.JWT_BEARER),
+}
+
+
+def _is_private(url: str) -> bool:
+    """Whether nobody on the way reads what is sent there."""
+    here = ("localhost", "127.0.0.1", "::1")
+    return _is_http(url) and (url.startswith("https:") or urlsplit(url).hostname in here)
 
 
 def _is_http(url: str) -> bool:

@@ -220,7 +220,7 @@ class Connection:
         except StoreError:
             raise
         except ToolsightError as error:
-            self._fail(_failure(self._spec.name, error))
+            self._fail(_failure(self._spec, error))
         # Whatever it is: a server whose task has ended must not pass for ready.
         except Exception as error:
             self._fail(_fault(self._spec.name, error))
@@ -386,9 +386,10 @@ class Connection:
         self._link, self.tools, self.summary, self.instructions = None, (), "", ""
 
 
-def _failure(server: str, error: ToolsightError) -> ServerFailed:
+def _failure(spec: ServerSpec, error: ToolsightError) -> ServerFailed:
     tail = error.stderr_tail if isinstance(error, ConnectError) else ""
-    return ServerFailed(server, error.message, error.hint, tail, needs_login=isinstance(error, AuthRequired))
+    needs_login = isinstance(error, AuthRequired) and not spec.oauth.is_machine
+    return ServerFailed(spec.name, error.message, error.hint, tail, needs_login)
 
 
 def _fault(server: str, error: Exception) -> ServerFailed:

@@ -312,11 +312,12 @@ BEARER = {"grant": "jwt_bearer", "clientId": "w", "issuer": "https://issuer.exam
 
 def test_another_assertion_is_no_other_server(tmp_path: Path) -> None:
     def read(assertion: str) -> ServerSpec:
-        entry = {"url": "https://notes.example/mcp", "oauth": BEARER}
+        idp = {"idpTokenUrl": "http://localhost/t", "idpClientId": "c", "idpClientSecret": "At-Idp-1"}
+        entry = {"url": "https://notes.example/mcp", "oauth": {**BEARER, **idp}}
         return one_server(tmp_path, entry, environment={"WORD": assertion})
 
     first, second = read("First.Body.Sign"), read("Second.Body.Sign")
-    assert clean("First.Body.Sign") == "[redacted]"
+    assert clean("First.Body.Sign At-Idp-1") == "[redacted] [redacted]"
     assert (first.oauth.assertion, second.oauth.assertion) == ("First.Body.Sign", "Second.Body.Sign")
     assert first.consent_id == second.consent_id
     assert first.fingerprint() != replace(first, oauth=replace(first.oauth, idp_token_url="x")).fingerprint()
@@ -336,14 +337,17 @@ def test_the_file_of_an_assertion_lies_where_the_configuration_says(tmp_path: Pa
     ("oauth", "told"),
     [
         ({"grant": "client_credentials", "clientId": "ci"}, "client_credentials"),
-        ({"assertion": "a.b.c"}, "takes no JWT"),
-        ({"privateKey": "pem"}, "signs nothing"),
-        ({**BEARER, "issuer": ""}, "without a client"),
-        ({**BEARER, "assertion": ""}, "without one JWT"),
-        ({**BEARER, "assertionFile": "jwt"}, "without one JWT"),
-        ({**BEARER, "idpTokenUrl": "https://idp.example/token"}, "half an identity provider"),
-        ({**BEARER, "idpTokenUrl": "idp", "idpClientId": "c"}, "half an identity provider"),
-        ({**BEARER, "idpClientSecret": "s"}, "half an identity provider"),
+        ({"assertion": "a.b.c"}, "assertion has no use with the grant authorization_code"),
+        ({"privateKey": "pem"}, "privateKey has no use"),
+        ({**BEARER, "privateKey": "pem"}, "privateKey has no use"),
+        ({**BEARER, "issuer": ""}, "a client and its issuer"),
+        ({**BEARER, "issuer": "issuer.example"}, "issuer is not an http"),
+        ({**BEARER, "assertion": ""}, "needs one JWT"),
+        ({**BEARER, "assertion": "${EMPTY}"}, "assertion is empty after"),
+        ({**BEARER, "assertionFile": "jwt"}, "needs one JWT"),
+        ({**BEARER, "idpTokenUrl": "https://idp.example/token"}, "idpClientId is missing"),
+        ({**BEARER, "idpTokenUrl": "http://idp.example/token", "idpClientId": "c"}, "not an https URL"),
+        ({**BEARER, "idpClientSecret": "s"}, "not an https URL"),
         ({"clientMetadataUrl": "http://plain.example/client.json"}, "clientMetadataUrl"),
         ({"callbackPort": 70_000}, "callbackPort"),
     ],
@@ -351,4 +355,4 @@ def test_the_file_of_an_assertion_lies_where_the_configuration_says(tmp_path: Pa
 def test_a_client_that_cannot_work_is_an_error(tmp_path: Path, oauth: Any, told: str) -> None:
     entry = {"url": "https://notes.example/mcp", "oauth": oauth}
     with pytest.raises(ConfigError, match=told):
-        one_server(tmp_path, entry, environment={"WORD": "a.b.c"})
+        one_server(tmp_path, entry, environment={"WORD": "a.b.c", "EMPTY": ""})

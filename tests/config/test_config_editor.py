@@ -96,6 +96,16 @@ def test_the_diff_has_the_change_and_no_secret(tmp_path: Path) -> None:
     assert "[redacted" in diff
 
 
+def test_of_a_client_of_oauth_only_what_is_secret_is_hidden(tmp_path: Path) -> None:
+    oauth = {"clientSecret": "s3cret-At-Issuer", "clientId": "a-client", "grant": "client_credentials"}
+    entry = {"url": "https://notes.example/mcp", "oauth": oauth}
+    _, configuration = _file(tmp_path, json.dumps({"mcpServers": {"notes": entry}}, indent=2))
+    becomes = EDITOR.with_server(configuration, "time", ENTRY)
+    diff = "\n".join(becomes.diff(clean))
+    assert '"grant": "client_credentials"' in diff
+    assert "s3cret-At-Issuer" not in diff
+
+
 def test_a_file_that_was_changed_meanwhile_is_left_alone_without_a_backup(tmp_path: Path) -> None:
     path, configuration = _file(tmp_path, TEXTS["inline"])
     becomes = EDITOR.with_server(configuration, "time", ENTRY)

@@ -101,15 +101,24 @@ def test_every_own_variable_that_goes_to_a_host_is_named_and_a_secret_is_marked(
     assert "s3cret" not in shown
 
 
-def test_a_jwt_is_said_to_go_to_the_issuer_or_to_the_identity_provider_that_gets_it() -> None:
-    to_issuer = OAuthClient(grant=Grant.JWT_BEARER, assertion_file="/run/jwt")
-    shown = lines(ServerSpec("a", url="https://notes.example/mcp", oauth=to_issuer))
-    assert "! secret passes your file /run/jwt to notes.example and to its issuer, as oauth.assert" in shown
-    asked = Expansion("oauth.assertion", ("ID_TOKEN",), "${ID_TOKEN}")
-    to_idp = OAuthClient(grant=Grant.JWT_BEARER, idp_token_url="https://idp.example/token")
-    shown = lines(ServerSpec("a", url="https://notes.example/mcp", oauth=to_idp, expansions=(asked,)))
-    assert "! secret passes your ID_TOKEN to idp.example as oauth.assertion" in shown
-    assert "issuer" not in shown
+def test_a_jwt_and_a_secret_are_said_to_go_to_whom_oauth_sends_them() -> None:
+    client = OAuthClient(grant=Grant.JWT_BEARER, issuer="https://login.example", assertion_file="/run/jwt")
+    own = ("assertionFile", "DIR"), ("clientSecret", "AT_ISSUER_KEY"), ("idpClientSecret", "AT_IDP_KEY")
+    given = tuple(Expansion(f"oauth.{key}", (name,), f"${{{name}}}") for key, name in own)
+    spec = ServerSpec("a", url="https://notes.example/mcp", oauth=client, expansions=given)
+    shown = lines(spec)
+    assert "! secret passes your file /run/jwt to login.example as oauth.assertionFile" in shown
+    assert "! secret passes your AT_ISSUER_KEY to login.example as oauth.clientSecret" in shown
+    assert "DIR" not in shown
+    host = Expansion("oauth.idpTokenUrl", ("TENANT_KEY",), "https://${TENANT_KEY}.idp.example/token")
+    idp = replace(client, idp_token_url="https://s3cret.idp.example/token")
+    shown = lines(replace(spec, oauth=idp, expansions=(*given, host)))
+    assert "! secret passes your file /run/jwt to ${TENANT_KEY}.idp.example as oauth.assertionFile" in shown
+    assert "passes your AT_IDP_KEY to ${TENANT_KEY}.idp.example as oauth.idpClientSecret" in shown
+    assert "passes your TENANT_KEY to ${TENANT_KEY}.idp.example as oauth.idpTokenUrl" in shown
+    assert "passes your AT_ISSUER_KEY to login.example" in shown
+    assert "s3cret" not in shown
+    assert "passes your" not in lines(ServerSpec("a", "x", oauth=client, expansions=given))
 
 
 def test_a_name_before_the_host_is_not_mistaken_for_it() -> None:

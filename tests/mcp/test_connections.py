@@ -9,6 +9,7 @@ import pytest
 
 from inspector.config.configuration import target
 from inspector.core.error import (
+    AuthRequired,
     ConnectError,
     ProtocolError,
     ServerExited,
@@ -25,7 +26,7 @@ from inspector.core.events import (
 from inspector.core.message import ToolResult
 from inspector.core.ports import Snapshot
 from inspector.core.secret_value import MARKER
-from inspector.core.server import Era, ServerInfo, ServerSpec
+from inspector.core.server import Era, Grant, OAuthClient, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
 from inspector.mcp import pace
 from inspector.mcp.connections import Connections
@@ -134,6 +135,15 @@ async def test_a_burst_of_servers_that_get_ready_is_told_a_few_times_and_whoever
         assert len(bench.of(ServerReady)) == 20
         assert bench.offered[-1] == 20
         assert bench.rebuilds <= 2
+
+
+@pytest.mark.parametrize("grant", Grant)
+async def test_only_a_client_of_a_person_waits_for_a_sign_in(grant: Grant) -> None:
+    spec = ServerSpec("a", url="https://notes.example/mcp", oauth=OAuthClient("me", grant=grant))
+    bench = Bench(spec, a=MemoryServer(fault=AuthRequired("no")))
+    async with connected(bench):
+        waits = grant is Grant.AUTHORIZATION_CODE
+        assert bench.of(ServerFailed) == [ServerFailed("a", "no", needs_login=waits)]
 
 
 async def test_a_call_to_a_server_that_is_not_connected_fails_with_a_hint() -> None:

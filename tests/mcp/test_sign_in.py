@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from traceback import format_exception
 from types import SimpleNamespace
 from typing import cast
 from urllib.parse import parse_qs, urlsplit
@@ -24,11 +25,11 @@ from inspector.core.redaction import clean
 from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink
-from inspector.mcp.sign_in import kept, limit
+from inspector.mcp.sign_in import kept, limit, machine
 from inspector.mcp.sign_in.kept import SignIn, SignIns
 from inspector.mcp.sign_in.person import SignInWay, read_answer
 from tests.support.mcp_case import PATIENCE, serving
-from tests.support.oauth_server import OAuthServer
+from tests.support.oauth_server import OAuthServer, jwt
 
 FAULTS = {
     "elsewhere": "redirects to elsewhere.example",
@@ -305,7 +306,7 @@ async def test_a_client_that_signs_in_for_itself_needs_nobody_and_leaves_nothing
         assert not (tmp_path / "sign-ins.json").exists()
 
 
-JWT = "Head.Body.Signature-1"
+JWT = jwt("Signature-1")
 
 
 def bearer(case: Rig, assertion: str = "", file: Path | None = None) -> None:
@@ -327,33 +328,66 @@ async def test_a_workload_signs_in_with_the_jwt_that_its_file_holds_then(tmp_pat
     async with rig(tmp_path) as case:
         file = tmp_path / "jwt"
         bearer(case, file=file)
-        case.server.assertions = {"First.Body.Signature", "Second.Body.Signature"}
-        file.write_text("First.Body.Signature\n")
+        first, second = jwt("First"), jwt("Second")
+        case.server.assertions = {first, second}
+        file.write_text(f"\ufeff{first}\n")
         async with case.opened() as link:
             case.server.valid.clear()
-            file.write_text("Second.Body.Signature")
+            file.write_text(second)
             assert (await link.list_tools()).tools
         sent = [(form["assertion"], form["client_id"], form["resource"]) for form in case.server.forms]
-        names = ("First.Body.Signature", "Second.Body.Signature")
-        assert sent == [(name, "workload", case.spec.url) for name in names]
+        assert sent == [(one, "workload", case.spec.url) for one in (first, second)]
         assert not (tmp_path / "sign-ins.json").exists()
 
 
 async def test_an_id_token_is_exchanged_for_an_assertion_that_is_for_the_issuer(tmp_path: Path) -> None:
     async with rig(tmp_path) as case:
         by_idp(case)
+        ours = replace(case.spec.oauth, client_secret="At-Issuer-1", method="client_secret_post", scope="own")
+        case.spec = replace(case.spec, oauth=ours)
         assert await case.tools() == TOOLS
-        exchange, token = case.server.forms
-        assert (exchange["subject_token"], exchange["client_secret"]) == (JWT, "At-Idp-1")
-        assert (exchange["audience"], exchange["resource"]) == (case.server.origin, case.spec.url)
-        assert token["assertion"] == "Jag.at-idp.1"
-        assert clean(f"{JWT} Jag.at-idp.1") == "[redacted] [redacted]"
+        asked = {"resource": case.spec.url, "scope": "own"}
+        assertion = jwt("at-idp-1")
+        assert case.server.forms == [
+            {
+                "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+                "requested_token_type": "urn:ietf:params:oauth:token-type:id-jag",
+                "subject_token": JWT,
+                "subject_token_type": "urn:ietf:params:oauth:token-type:id_token",
+                "client_id": "at-idp",
+                "client_secret": "At-Idp-1",
+                "audience": case.server.origin,
+                **asked,
+            },
+            {
+                "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+                "assertion": assertion,
+                "client_id": "workload",
+                "client_secret": "At-Issuer-1",
+                **asked,
+            },
+        ]
+        assert clean(f"{JWT} {assertion}") == "[redacted] [redacted]"
+
+
+async def test_a_client_that_signs_in_for_itself_asks_for_its_own_scopes_and_for_those_a_call_lacks(
+    tmp_path: Path,
+) -> None:
+    async with rig(tmp_path) as case:
+        by_idp(case)
+        case.spec = replace(case.spec, oauth=replace(case.spec.oauth, scope="own"))
+        async with case.opened() as link:
+            with pytest.raises(AuthRequired, match="403"):
+                await link.call("delete_note", {}, timeout=PATIENCE)
+        scopes = [form["scope"] for form in case.server.forms]
+        assert scopes == ["own", "own", "own write", "own write"]
 
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
         ("idp denied", "it said no: access_denied not for you"),
+        ("idp no", "it said no: invalid_target"),
         ("idp down", "HTTP 503"),
         ("idp list", "no token in its answer"),
         ("idp access token", "a token of no type"),
@@ -369,17 +403,19 @@ async def test_an_identity_provider_that_gives_no_assertion_ends_the_sign_in(
     monkeypatch.setattr(limit, "_SECONDS", 0.5 if "silent" in fault else PATIENCE)
     async with rig(tmp_path, fault) as case:
         by_idp(case)
-        with pytest.raises(AuthRequired, match=reason):
+        with pytest.raises(AuthRequired, match=reason) as caught:
             await case.tools()
         assert "/token" not in case.server.seen
+        assert "Opaque-Secret" not in "".join(format_exception(caught.value))
 
 
-async def test_an_id_token_goes_to_no_address_without_https(tmp_path: Path) -> None:
+async def test_an_exchange_that_takes_too_long_as_a_whole_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "in_time", lambda: asyncio.timeout(0))
     async with rig(tmp_path) as case:
         by_idp(case)
-        plain = replace(case.spec.oauth, idp_token_url="http://idp.example/token")
-        case.spec = replace(case.spec, oauth=plain)
-        with pytest.raises(AuthRequired, match=r"idp\.example, where no sign-in may go"):
+        with pytest.raises(AuthRequired, match="does not answer"):
             await case.tools()
 
 
@@ -391,7 +427,7 @@ async def test_a_jwt_goes_to_no_issuer_but_its_own(tmp_path: Path, fault: str, i
         document = "https://toolsight.example/client.json"
         ours = replace(case.spec.oauth, client_id=document, metadata_url=document)
         case.spec = replace(case.spec, oauth=replace(ours, issuer=issuer or ours.issuer))
-        with pytest.raises(AuthRequired, match="does not lead to"):
+        with pytest.raises(AuthRequired, match=r"cannot be read|not to https://ours"):
             await case.tools()
         assert "/token" not in case.server.seen
 
@@ -410,10 +446,20 @@ async def test_a_client_that_signs_in_for_itself_is_told_of_its_scopes_and_of_no
         async with case.opened() as link:
             with pytest.raises(AuthRequired) as caught:
                 await link.call("delete_note", {}, timeout=PATIENCE)
-        assert "check the scopes" in caught.value.hint
+        assert "It rejects this client" in caught.value.hint
 
 
-@pytest.mark.parametrize("content", ["-----BEGIN KEY-----\nabc\n", "a.b", "", "a.b.c\nd.e.f", None])
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param("-----BEGIN KEY-----\nabc\n", id="key"),
+        pytest.param(f"{JWT}\n{JWT}", id="two"),
+        pytest.param("", id="empty"),
+        pytest.param("SG.Api-Key.x", id="dotted"),
+        pytest.param(JWT + "x" * 70_000, id="long"),
+        pytest.param(None, id="pipe"),
+    ],
+)
 async def test_a_file_without_a_jwt_is_sent_to_nobody(tmp_path: Path, content: str | None) -> None:
     async with rig(tmp_path) as case:
         file = tmp_path / "jwt"

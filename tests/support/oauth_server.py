@@ -183,7 +183,7 @@ class OAuthServer:
         self.forms.append(form)
         if self.fault in _IDP_FAULTS:
             return _IDP_FAULTS[self.fault]
-        assertion = f"Jag.{form['client_id']}.{len(self.forms)}"
+        assertion = jwt(f"{form['client_id']}-{len(self.forms)}")
         self.assertions.add(assertion)
         return 200, {}, {"access_token": assertion, "issued_token_type": _ID_JAG, "token_type": "N_A"}
 
@@ -196,13 +196,21 @@ class OAuthServer:
         return 200, {}, {**answer, "scope": scope}
 
 
+def jwt(name: str) -> str:
+    """A JWT with an unchecked signature, which is the name."""
+    header = base64.urlsafe_b64encode(b'{"alg":"RS256"}').decode().rstrip("=")
+    return f"{header}.Body.{name}"
+
+
+_JWT = jwt("of-idp")
 _INVALID: tuple[int, dict[str, str], Json] = (400, {}, {"error": "invalid_grant"})
 _ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 _IDP_FAULTS: Mapping[str, tuple[int, dict[str, str], Json]] = {
+    "idp no": (200, {}, {"access_token": _JWT, "issued_token_type": _ID_JAG, "error": "invalid_target"}),
     "idp denied": (400, {}, {"error": "access_denied", "error_description": "not for you"}),
     "idp down": (503, {}, {}),
-    "idp list": (200, {}, {"access_token": ["a.b.c"]}),
-    "idp access token": (200, {}, {"access_token": "a.b.c", "token_type": "Bearer"}),
+    "idp list": (200, {}, {"access_token": ["Opaque-Secret-1"]}),
+    "idp access token": (200, {}, {"access_token": _JWT, "token_type": "Bearer", "error": None}),
     "idp no jwt": (200, {}, {"access_token": "opaque", "issued_token_type": _ID_JAG}),
     "idp elsewhere": (307, {"location": "https://elsewhere.example/token"}, {}),
     "idp huge": (200, {}, {"access_token": "x" * 1_000_000}),

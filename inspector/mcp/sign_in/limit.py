@@ -1,5 +1,6 @@
 """What the flow of a sign-in may do: where its requests go, how much of an answer is read, and how long."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from ipaddress import ip_address
@@ -11,6 +12,7 @@ from mcp.shared.auth import OAuthMetadata, OAuthToken, ProtectedResourceMetadata
 from pydantic import ValidationError
 
 from inspector.core.error import AuthRequired
+from inspector.core.redaction import clean
 
 # Answers of an issuer are a few kilobytes; no answer may hold up a sign-in for longer.
 _LONGEST_ANSWER = 256 * 1024
@@ -21,6 +23,11 @@ UNAUTHORIZED, FORBIDDEN = 401, 403
 
 _RESOURCE = "/oauth-protected-resource"
 _LIMITED = "toolsight.limited"
+
+
+def in_time() -> asyncio.Timeout:
+    """What an exchange with an issuer may take as a whole, headers and all."""
+    return asyncio.timeout(_SECONDS)
 
 
 def limited() -> dict[str, Any]:
@@ -119,8 +126,10 @@ def _is_near(host: str) -> bool:
 
 
 def refused(host: str, reason: str) -> AuthRequired:
+    # On one line, or it could end in a hint of its own; a secret that is cut would no longer be known as one.
+    told = clean(" ".join(reason.split()))[:_LONGEST_REASON]
     return AuthRequired(
-        f"cannot sign in to {host}: {reason[:_LONGEST_REASON]}",
+        f"cannot sign in to {host}: {told}",
         hint="Nothing was kept. Try again, or tell its operator.",
     )
 

@@ -1,10 +1,11 @@
 """How a client signs in for itself: with its own credentials, or with a JWT that another issuer gives it."""
 
 import asyncio
+import json
 import re
+from base64 import urlsafe_b64decode
 from errno import ENOENT
 from pathlib import Path
-from urllib.parse import urlsplit
 from warnings import catch_warnings, simplefilter
 
 import httpx2
@@ -23,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 from inspector.core.error import AuthRequired
 from inspector.core.redaction import SECRETS
 from inspector.core.server import Grant, OAuthClient
-from inspector.mcp.sign_in.limit import LIMITS, limited, refused, require_place
+from inspector.mcp.sign_in.limit import LIMITS, in_time, limited, refused
 
 # RFC 8693, section 3, and the type of an identity assertion grant (draft-ietf-oauth-identity-assertion).
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -66,9 +67,11 @@ async def _bearer_request(given: OAuthClient, context: OAuthContext) -> httpx2.R
 
     The SDK's provider for it wants a secret of every client; a workload has none.
     """
-    issuer = context.oauth_metadata
-    if issuer is None or not issuers_match(str(issuer.issuer), given.issuer):
-        raise refused(urlsplit(context.server_url).netloc, f"it does not lead to {given.issuer}")
+    issuer, host = context.oauth_metadata, httpx2.URL(context.server_url).host
+    if issuer is None:
+        raise refused(host, f"the metadata of {given.issuer} cannot be read")
+    if not issuers_match(str(issuer.issuer), given.issuer):
+        raise refused(host, f"it leads to {issuer.issuer}, not to {given.issuer}")
     asked = {"resource": context.get_resource_url()}
     if context.client_metadata.scope:
         asked["scope"] = context.client_metadata.scope
@@ -96,32 +99,40 @@ def _beginning(path: str) -> str:
     if not Path(path).is_file():
         # A pipe would hold the thread until somebody writes to it.
         raise FileNotFoundError(ENOENT, "no such file")
-    with Path(path).open(encoding="latin-1") as file:
-        return file.read(_LONGEST_JWT)
+    with Path(path).open(encoding="utf-8-sig", errors="replace") as file:
+        return file.read(_LONGEST_JWT + 1)
 
 
 def _jwt(text: str, source: str) -> str:
     """The text without blanks around it. Raises AuthRequired, lest any other file's content goes out."""
     found = text.strip()
-    if not _JWT.fullmatch(found):
-        raise AuthRequired(f"no JWT in {source}", hint="A JWT is three parts with dots between them.")
+    if len(text) > _LONGEST_JWT or not _JWT.fullmatch(found) or not _has_header(found):
+        raise AuthRequired(f"no JWT in {source}", hint="A JWT is one line that begins with eyJ.")
     SECRETS.learn({"oauth.assertion.secret": found})
     return found
+
+
+def _has_header(jwt: str) -> bool:
+    """Whether the first part names an algorithm (RFC 7515, section 4.1.1)."""
+    try:
+        header = json.loads(urlsafe_b64decode(jwt.partition(".")[0] + "=="))
+    except ValueError:
+        return False
+    return isinstance(header, dict) and "alg" in header
 
 
 class _Answer(BaseModel):
     """The identity provider's answer (RFC 8693, section 2.2)."""
 
-    access_token: str = ""
-    issued_token_type: str = ""
-    error: str = ""
-    error_description: str = ""
+    access_token: str | None = None
+    issued_token_type: str | None = None
+    error: str | None = None
+    error_description: str | None = None
 
 
 async def _exchanged(id_token: str, given: OAuthClient, asked: dict[str, str]) -> str:
     """What the identity provider gives for a person's ID token (MCP, Enterprise-Managed Authorization, 4)."""
     where = httpx2.URL(given.idp_token_url)
-    require_place(where, where)
     form = {
         "grant_type": _EXCHANGE,
         "requested_token_type": _ID_JAG,
@@ -134,18 +145,19 @@ async def _exchanged(id_token: str, given: OAuthClient, asked: dict[str, str]) -
         form["client_secret"] = given.idp_client_secret
     request = httpx2.Request("POST", where, data=form, extensions=limited())
     try:
-        async with httpx2.AsyncClient(**LIMITS) as client:
+        async with in_time(), httpx2.AsyncClient(**LIMITS) as client:
             response = await client.send(request)
         answer = _Answer.model_validate_json(response.content)
-    except httpx2.TransportError as error:
+    except (httpx2.TransportError, TimeoutError) as error:
         raise refused(where.host, "it does not answer") from error
     except httpx2.StreamError as error:
         raise refused(where.host, str(error)) from error
-    except ValidationError as error:
-        raise refused(where.host, f"no token in its answer (HTTP {response.status_code})") from error
+    except ValidationError:
+        # Its text has parts of the answer, which the SDK would log.
+        raise refused(where.host, f"no token in its answer (HTTP {response.status_code})") from None
     if response.status_code != httpx2.codes.OK or answer.error:
-        said = f"{answer.error} {answer.error_description}".strip()
-        raise refused(where.host, f"it said no: {said or f'HTTP {response.status_code}'}")
+        said = [each for each in (answer.error, answer.error_description) if each]
+        raise refused(where.host, f"it said no: {' '.join(said) or f'HTTP {response.status_code}'}")
     if answer.issued_token_type != _ID_JAG:
         raise refused(where.host, f"not an ID-JAG, but {answer.issued_token_type or 'a token of no type'}")
-    return _jwt(answer.access_token, f"the answer of {where.host}")
+    return _jwt(answer.access_token or "", f"the answer of {where.host}")

@@ -137,13 +137,12 @@ class ServerAuth(OAuthClientProvider):
             if used == self._token:
                 self._rejected, self._initialized = used, False
             return False
-        if self._can_sign_in:
-            return False
         scope = extract_field_from_www_auth(refusal, "scope")
         if refusal.status_code == FORBIDDEN and scope and self._token:
             self._wants = union_scopes(self._wants, scope) or ""
-            await self._keep()
-        return True
+            if not self._can_sign_in:
+                await self._keep()
+        return not self._can_sign_in
 
     @asynccontextmanager
     async def _refreshing(self) -> AsyncGenerator[None, None]:
@@ -178,12 +177,15 @@ class ServerAuth(OAuthClientProvider):
         return next(ours, advertised[0])
 
     async def _perform_authorization(self) -> httpx2.Request:
-        metadata = self.context.client_metadata
+        metadata, is_machine = self.context.client_metadata, self._given.is_machine
+        if is_machine and self._given.scope:
+            # No person sees what a server adds to them.
+            metadata.scope = None
         for more in (self._given.scope, self._wants):
             metadata.scope = union_scopes(metadata.scope, more)
-        if not self._given.is_machine:
-            return await super()._perform_authorization()
-        return await token_request(self._given, self.context)
+        if is_machine:
+            return await token_request(self._given, self.context)
+        return await super()._perform_authorization()
 
     async def _show(self, where: str) -> None:
         seen = address(where)
