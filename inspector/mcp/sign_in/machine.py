@@ -98,7 +98,7 @@ async def _assertion(given: OAuthClient) -> str:
 def _beginning(path: str) -> str:
     if not Path(path).is_file():
         # A pipe would hold the thread until somebody writes to it.
-        raise FileNotFoundError(ENOENT, "no such file")
+        raise FileNotFoundError(ENOENT, "no file is there")
     with Path(path).open(encoding="utf-8-sig", errors="replace") as file:
         return file.read(_LONGEST_JWT + 1)
 
