@@ -562,9 +562,18 @@ def test_a_keychain_that_is_a_plain_file_is_not_used(
 def test_a_locked_keychain_is_told_and_nothing_goes_to_a_file_instead(tmp_path: Path) -> None:
     kept = SignIns(tmp_path / "sign-ins.json", lambda: MemoryKeychain(is_locked=True))
     assert kept.get("https://notes.example/mcp") is None
-    with pytest.raises(StoreError, match="cannot be kept"):
+    with pytest.raises(StoreError, match="cannot be kept in the system's keychain") as caught:
         kept.put("https://notes.example/mcp", ONE)
+    assert "Unlock it" in caught.value.hint
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_sign_in_that_cannot_be_kept_says_how_it_can(tmp_path: Path) -> None:
+    (tmp_path / "sign-ins.json").mkdir()
+    async with rig(tmp_path) as case:
+        with pytest.raises(AuthRequired, match="cannot be kept") as caught:
+            await case.tools(Visitor())
+        assert "--database" in caught.value.hint
 
 
 def test_a_damaged_file_is_no_sign_in_and_is_replaced(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ class McpConnector:
     async def sign_in(self, spec: ServerSpec, visitor: Visitor) -> tuple[int, str]:
         """Sign in to a server anew. Returns how many tools it lists then, and where the sign-in is kept.
 
-        That is "" for a server that wanted none. Raises ConnectError, or StoreError if it cannot be kept.
+        That is "" for a server that wanted none. Raises ConnectError.
         """
         if self._way is None or self._way.is_stored_only:
             raise AuthRequired(

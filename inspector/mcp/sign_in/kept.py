@@ -4,8 +4,8 @@ import asyncio
 import json
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -23,6 +23,7 @@ _SERVICE = "toolsight"
 # In seconds: longer than an issuer may take to answer, and between two looks.
 _LONGEST_WAIT, _LOOKS_EVERY = 30.0, 0.05
 _INSTALL = "`pip install 'toolsight[keyring]'` to use the system's keychain, if it has one"
+_UNLOCK = "Unlock it, or keep sign-ins in a file: set PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring."
 _SECRET_KEYS = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
 
 
@@ -108,7 +109,7 @@ class SignIns:
         """Keep it in place of an earlier one. Raises StoreError."""
         sign_in.learn()
         text = json.dumps(asdict(sign_in))
-        with _told():
+        with self._told():
             if self._keychain is not None:
                 self._keychain.set_password(_SERVICE, _name(url), text)
             else:
@@ -119,7 +120,7 @@ class SignIns:
         name = _name(url)
         if self._text(name) is None:
             return False
-        with _told():
+        with self._told():
             if self._keychain is not None:
                 self._keychain.delete_password(_SERVICE, name)
             else:
@@ -144,6 +145,18 @@ class SignIns:
         finally:
             if handle is not None:
                 os.close(handle)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Whatever goes wrong inside becomes a StoreError."""
+        try:
+            yield
+        except Exception as error:
+            place, hint = str(self._path), "Check its folder, or choose another --database."
+            if self._keychain is not None:
+                place, hint = self.place, _UNLOCK
+            message = f"the sign-in cannot be kept in {place}: {type(error).__name__}"
+            raise StoreError(message, hint=hint) from error
 
     def _text(self, name: str) -> str | None:
         return (
@@ -170,17 +183,6 @@ class SignIns:
             with suppress(OSError):
                 Path(name).unlink()
             raise
-
-
-class _told:  # noqa: N801 - used like a function
-    """Whatever goes wrong inside becomes a StoreError."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception):
-            message = f"the sign-in cannot be kept: {type(error).__name__}"
-            raise StoreError(message, hint="Check the keychain, or the folder of the database.") from error
 
 
 def _name(url: str) -> str:

@@ -19,6 +19,7 @@ from mcp.shared.auth import (
 )
 from pydantic import BaseModel, ValidationError
 
+from inspector.core.error import AuthRequired, StoreError
 from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.elicitation import address
 from inspector.mcp.sign_in.kept import SignIn, SignIns, learn_secrets
@@ -255,7 +256,10 @@ class ServerAuth(OAuthClientProvider):
             expires_at=context.token_expiry_time,
             wants=self._wants,
         )
-        await asyncio.to_thread(self._kept.put, str(self._url), sign_in)
+        try:
+            await asyncio.to_thread(self._kept.put, str(self._url), sign_in)
+        except StoreError as error:
+            raise AuthRequired(error.message, hint=error.hint) from error
 
 
 class _Storage:
