@@ -185,9 +185,10 @@ async def test_the_window_of_an_ollama_model_that_is_not_loaded_is_asked_for(sho
     assert model.window == window
 
 
+@pytest.mark.parametrize("window", ["max_model_len", "max_input_tokens"])
 @pytest.mark.parametrize("path", ["", "/v1", "/v1/"])
-async def test_the_models_of_an_address_of_ones_own_are_listed(path: str) -> None:
-    answer = {"data": [{"id": "big", "max_model_len": 32768}, {"id": "small"}, {"id": 7}]}
+async def test_the_models_of_an_address_of_ones_own_are_listed(path: str, window: str) -> None:
+    answer = {"data": [{"id": "big", window: 32768}, {"id": "small"}, {"id": 7}]}
     with local_stub({"/v1/models": answer}) as stub:
         base = f"http://127.0.0.1:{stub.port}"
         host = f"127.0.0.1:{stub.port}"
@@ -202,6 +203,16 @@ async def test_the_models_of_an_address_of_ones_own_are_listed(path: str) -> Non
 async def test_an_address_that_lists_no_models_is_an_error(address: str) -> None:
     with pytest.raises(ModelError, match="lists no models"):
         await LocalModelServers(()).at(address)
+
+
+async def test_without_a_key_the_name_for_a_server_that_wants_none_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = LitellmModel("openai/big", api_base="http://127.0.0.1:1/v1")
+    with pytest.raises(ModelError, match="no key") as caught:
+        assert [part async for part in model.stream(REQUEST)]
+    assert "`hosted_vllm/big` if that server wants none" in caught.value.hint
 
 
 async def test_an_address_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

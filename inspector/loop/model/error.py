@@ -7,6 +7,7 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from inspector.core.error import FailureKind, ModelError
+from inspector.core.ports import OWN_ADDRESS
 from inspector.loop.model.failure import Failure, read_failure
 from inspector.tokens.accounting import model_entry, shipped_models
 
@@ -292,7 +293,10 @@ def _no_key(asked: Asked, raw: str) -> ModelError:
     # Several keys of one provider are alternatives, unless they are parts of one credential.
     link = " or " if all(key.endswith("_API_KEY") for key in asked.keys) else " and "
     variables = link.join(asked.keys) or asked.key
-    hint = f"Set {variables} in the environment, or use `demo/planner`, which needs none."
+    keyless = "`demo/planner`, which needs none"
+    if asked.api_base:
+        keyless = f"`{OWN_ADDRESS}{asked.name}` if that server wants none"
+    hint = f"Set {variables} in the environment, or use {keyless}."
     return ModelError(f"no key for {asked.model}", hint=hint, raw=raw)
 
 
