@@ -131,7 +131,7 @@ class _Answer(BaseModel):
 
 
 async def _exchanged(id_token: str, given: OAuthClient, asked: dict[str, str]) -> str:
-    """What the identity provider gives for a person's ID token (MCP, Enterprise-Managed Authorization, 4)."""
+    """What the identity provider gives for an ID token (MCP, Enterprise-Managed Authorization, section 4)."""
     where = httpx2.URL(given.idp_token_url)
     form = {
         "grant_type": _EXCHANGE,
