@@ -133,8 +133,10 @@ class Transcript:
             say(f"\nModel ({event.written_note})\n{_indented(event.written)}")
         if self._state.costs and is_reported(self._state.costs[-1]):
             cost, prices = self._state.costs[-1], self._prices()
-            spent = None if prices is None else reported_dollars(cost, prices)
-            parts = (input_line(cost), answer_line(cost), "" if spent is None else money(spent))
+            parts = [input_line(cost), answer_line(cost)]
+            if prices is not None and (spent := reported_dollars(cost, prices)) is not None:
+                # They may be another model's: a local one has none of its own.
+                parts.append(f"{money(spent)} at {prices.model} prices")
             say(f"  tokens: {'; '.join(filter(None, parts))}")
 
     @_print.register
