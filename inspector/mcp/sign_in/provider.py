@@ -189,12 +189,7 @@ class ServerAuth(OAuthClientProvider):
         return await super()._perform_authorization()
 
     async def _show(self, where: str) -> None:
-        seen = address(where)
-        if not seen.opens:
-            raise refused(self._url.host, f"the address to visit: {', '.join(seen.warnings)}")
-        if httpx2.URL(where).userinfo:
-            raise refused(self._url.host, "the address to visit has a user before its host")
-        require_place(httpx2.URL(where), self._url)
+        _require_visitable(where, self._url)
         self._address = where
 
     async def _answer(self) -> AuthorizationCodeResult:
@@ -260,6 +255,16 @@ class ServerAuth(OAuthClientProvider):
             await asyncio.to_thread(self._kept.put, str(self._url), sign_in)
         except StoreError as error:
             raise AuthRequired(error.message, hint=error.hint) from error
+
+
+def _require_visitable(where: str, server: httpx2.URL) -> None:
+    """Raise AuthRequired for an address that no person should open."""
+    seen = address(where)
+    if not seen.opens:
+        raise refused(server.host, f"the address to visit: {', '.join(seen.warnings)}")
+    if httpx2.URL(where).userinfo:
+        raise refused(server.host, "the address to visit has a user before its host")
+    require_place(httpx2.URL(where), server)
 
 
 class _Storage:
