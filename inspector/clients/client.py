@@ -292,6 +292,11 @@ def find_client(name: str) -> Client:
     raise ConfigError(f"no client '{name}'", hint=f"Choose from: {', '.join(near)}.")
 
 
+def client_name(declared: str) -> str:
+    """The name of the known client that calls itself so when it connects; of any other, what it says."""
+    return next((one.name for one in real_clients() if one.declares.name == declared), declared)
+
+
 @cache
 def _read(name: str) -> Client:
     return read_client(name, files(__package__).joinpath("known", f"{name}.toml").read_text(encoding="utf-8"))

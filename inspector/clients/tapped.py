@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from inspector.clients.client import client_name
 from inspector.clients.known_tools import KnownTools
 from inspector.clients.tap_pump import END, HEADER, NOTE, SECRET, TO_SERVER
 from inspector.clients.transcript import AgentTool
@@ -134,7 +135,7 @@ class Conversation:
             return
         params = _object(found.get("params"))
         info = _object(params.get("clientInfo") or _object(params.get("_meta")).get(_CLIENT_INFO))
-        agent, version = str(info.get("name") or UNKNOWN_CLIENT), str(info.get("version") or "")
+        agent, version = client_name(str(info.get("name") or UNKNOWN_CLIENT)), str(info.get("version") or "")
         counter, tapped = self._counter_for(agent), self._tapped
         self._known, self._count = KnownTools(agent, counter.count), counter.count
         origin = Origin(agent, version, tapped.session, file=f"tap {tapped.server}")

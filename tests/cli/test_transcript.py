@@ -26,5 +26,9 @@ def test_reported_tokens_are_printed_beside_the_computed_ones(capsys: pytest.Cap
 def test_what_a_call_cost_is_printed_where_its_price_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     prices = Prices("m", input=1e-4, output=1e-3, cache_read=1e-5)
     # 40 tokens at full price, 55 from the cache, and an answer of 9.
-    assert printed(capsys, Usage(95, 9, 55), prices).rstrip().endswith("answer: 9 tokens reported; $0.014 at m prices")
+    assert (
+        printed(capsys, Usage(95, 9, 55), prices)
+        .rstrip()
+        .endswith("answer: 9 tokens reported; $0.014 at m prices")
+    )
     assert "$" not in printed(capsys, Usage(95, 9, 55))

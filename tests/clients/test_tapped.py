@@ -62,15 +62,18 @@ def some(events: Sequence[Event], *kinds: type[Event]) -> list[Event]:
     return [event for event in events if isinstance(event, kinds)]
 
 
-def test_a_session_is_of_the_client_that_says_hello(store: SqliteStore) -> None:
-    first = recorded(store, [piece(TO_SERVER, 1.0, {"id": 0, **HELLO})])[0]
+@pytest.mark.parametrize(
+    ("says", "label"),
+    [("claude-code", "claude-code 2.1"), ("codex-mcp-client", "codex 2.1"), ("own", "own 2.1")],
+)
+def test_a_session_is_of_the_client_that_says_hello_by_the_name_it_has_elsewhere(
+    store: SqliteStore, says: str, label: str
+) -> None:
+    hello = {**HELLO, "params": {"clientInfo": {**CLIENT, "name": says}}}
+    first = recorded(store, [piece(TO_SERVER, 1.0, {"id": 0, **hello})])[0]
     assert isinstance(first, SessionStarted)
     assert first.origin is not None
-    assert (first.origin.label, first.config, first.servers) == (
-        "claude-code 2.1",
-        "/home/ada/project",
-        ("shop",),
-    )
+    assert (first.origin.label, first.config, first.servers) == (label, "/home/ada/project", ("shop",))
 
 
 def test_a_call_has_its_arguments_result_latency_and_tokens(store: SqliteStore) -> None:
