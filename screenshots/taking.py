@@ -15,7 +15,7 @@ from inspector.app.opening import Opened
 from inspector.cli.agents import MachineLibrary
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import demo_configuration
-from inspector.cli.inertia import RecordedFlows
+from inspector.cli.sessions import RecordedFlows
 from inspector.cli.lab import ShippedLab
 from inspector.cli.location import fixtures_path
 from inspector.cli.open_app import registry_library

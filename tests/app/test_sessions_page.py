@@ -81,7 +81,7 @@ async def page(
     prices = (Prices(MODEL, 3e-6, 15e-6),)
     async with app_rig(prices=prices, size=(120, 36), beside=beside) as (pilot, _):
         await goes(pilot, "sessions")
-        await until(pilot, lambda: "1 session, 0 imported" in seen(pilot))
+        await until(pilot, lambda: "1 session, 0 of other agents" in seen(pilot))
         yield pilot
 
 
@@ -169,7 +169,7 @@ async def test_an_import_tells_how_far_it_is_and_esc_stops_it() -> None:
         await pilot.press("i")
         await until(pilot, lambda: "claude-code: 2 files, 12 MB" in seen(pilot))
         await pilot.press("escape")
-        await until(pilot, lambda: "1 session, 0 imported" in seen(pilot))
+        await until(pilot, lambda: "1 session, 0 of other agents" in seen(pilot))
         await entered(pilot, "i", "nowhere")
         await until(pilot, lambda: "nowhere does not exist" in seen(pilot))
         await entered(pilot, "i", "all")

@@ -1,4 +1,4 @@
-"""The sessions page: what was recorded here, and what was imported from agents' transcripts."""
+"""The sessions page: what was recorded here, and of other agents by a tap or from their transcripts."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -36,8 +36,8 @@ _NUMBERS = frozenset(range(1, 7))
 
 def facts(found: Sequence[SessionSummary]) -> Content:
     """Return how many sessions there are, and whose."""
-    imported = sum(bool(session.agent) for session in found)
-    return Content(f"{count(len(found), 'session')}, {imported:,} imported from agents' transcripts")
+    others = sum(bool(session.agent) for session in found)
+    return Content(f"{count(len(found), 'session')}, {others:,} of other agents")
 
 
 def imported(report: ImportReport) -> Content:
