@@ -15,11 +15,11 @@ from inspector.app.opening import Opened
 from inspector.cli.agents import MachineLibrary
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import demo_configuration
-from inspector.cli.sessions import RecordedFlows
 from inspector.cli.lab import ShippedLab
 from inspector.cli.location import fixtures_path
 from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
+from inspector.cli.sessions import RecordedFlows
 from inspector.config.configuration import Configuration
 from inspector.core.ranking import IndexPhase
 from inspector.session.workbench import Workbench
