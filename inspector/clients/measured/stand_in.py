@@ -150,7 +150,7 @@ async def listening(stand_in: StandIn) -> AsyncIterator[StandIn]:
 
     methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     app = Starlette(routes=[Route("/{path:path}", stand_in.respond, methods=methods)])
-    with socket.socket() as listener:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         stand_in.port = listener.getsockname()[1]
         server = _server(app)
