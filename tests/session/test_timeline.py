@@ -110,12 +110,17 @@ def test_a_turn_knows_its_message_its_tokens_and_what_the_model_did() -> None:
 
 
 @given(streams)
+@example([CATALOG, CallStarted("c1", "shop:list", {}), ToolLoaded("shop:list", 5, "x")])
 @example([CATALOG, ToolLoaded("shop:list", 5, "x"), CatalogBuilt("", (), "", 0, 0, 0, held=("shop:list",))])
 def test_the_lanes_say_what_the_fold_says_at_every_call(stream: list[Event]) -> None:
     timeline, state = Timeline(), SessionState()
     seen: list[SessionState] = []
+    begins = ""
     for record in records(stream):
-        if isinstance(record.event, ModelRequested):
+        is_tools = isinstance(record.event, CallStarted) and record.event.by == "model" and begins != "model"
+        if is_tools or isinstance(record.event, ModelRequested):
+            # A record that begins with a call has none of its model's, so that each call is a column.
+            begins = begins or ("tool" if is_tools else "model")
             seen.append(state)
         state = apply(state, record)
         timeline.after(record)
