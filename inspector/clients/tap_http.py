@@ -21,6 +21,7 @@ import h11
 from inspector.clients.tap_pump import END, NOTE, SECRET, TO_CLIENT, TO_SERVER, Copies, now
 from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
+from inspector.core.server import LOOPBACK
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject
 
@@ -28,7 +29,6 @@ LONGEST_MESSAGE: Final = 4_000_000
 """Bytes of a message that is recorded."""
 _LONGEST_HEAD = _LONGEST_OPENING = _PIECE = 65_536
 _MOST_KNOWN = 1_000
-_HERE = ("127.0.0.1", "localhost", "::1")
 _HOST = re.compile(rb"(?i)(\r\nhost:[ \t]*)[^\r\n]*")
 
 
@@ -58,11 +58,11 @@ class HttpTap:
     async def serve(self, port: int, ready: Callable[[str], None]) -> None:
         """Pass on until cancelled; `ready` is told the address. Raises ConfigError if the port is taken."""
         try:
-            listening = await asyncio.start_server(self._connected, _HERE[0], port)
+            listening = await asyncio.start_server(self._connected, LOOPBACK[0], port)
         except OSError as error:
             raise ConfigError(f"port {port} cannot be used: {error.strerror}") from error
         async with listening:
-            ready(f"http://{_HERE[0]}:{listening.sockets[0].getsockname()[1]}{self._target}")
+            ready(f"http://{LOOPBACK[0]}:{listening.sockets[0].getsockname()[1]}{self._target}")
             await listening.serve_forever()
 
     async def _connected(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
@@ -131,7 +131,7 @@ class _Exchange:
         host, origin = self._headers.get("host", ""), self._headers.get("origin")
         names = [f"//{host}", *([] if origin is None else [origin])]
         with suppress(ValueError):
-            return all(urlsplit(name).hostname in _HERE for name in names)
+            return all(urlsplit(name).hostname in LOOPBACK for name in names)
         return False
 
     def asked_all(self) -> None:

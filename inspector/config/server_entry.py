@@ -24,7 +24,7 @@ from inspector.config.program import program_of, run_files
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS
 from inspector.core.secret_value import looks_secret
-from inspector.core.server import Era, Expansion, Grant, OAuthClient, ServerSpec
+from inspector.core.server import LOOPBACK, Era, Expansion, Grant, OAuthClient, ServerSpec
 from inspector.core.text import closest
 
 _REFERENCE = re.compile(
@@ -259,9 +259,10 @@ class ServerReader:
         return url
 
     def _oauth(self, server: str, given: OAuthModel) -> OAuthClient:
-        texts = {key: self._text(server, f"oauth.{key}", text) for key, text in _oauth_texts(given)}
-        for key, text in given.model_dump(include=_OF_JWT_BEARER).items():
-            self._needed(server, f"oauth.{key}", text)
+        texts = {}
+        for key, text in _oauth_texts(given):
+            read = self._needed if key in _OF_JWT_BEARER else self._text
+            texts[key] = read(server, f"oauth.{key}", text)
         grant = Grant(given.grant)
         self._check_grant(server, grant, texts)
         return OAuthClient(
@@ -351,8 +352,7 @@ _ONLY_FOR = {
 
 def _is_private(url: str) -> bool:
     """Whether nobody on the way reads what is sent there."""
-    here = ("localhost", "127.0.0.1", "::1")
-    return _is_http(url) and (url.startswith("https:") or urlsplit(url).hostname in here)
+    return _is_http(url) and (urlsplit(url).scheme == "https" or urlsplit(url).hostname in LOOPBACK)
 
 
 def _is_http(url: str) -> bool:

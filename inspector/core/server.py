@@ -99,6 +99,9 @@ def _changed_lines(before: Sequence[int], after: Sequence[int]) -> int:
     return max((old - new).total(), (new - old).total(), 1)
 
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""The hosts that are this machine alone."""
+
 SOURCE = "registry:"
 
 

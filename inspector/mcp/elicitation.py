@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from inspector.config.suspect import METADATA, asks_for_a_secret, metadata_address, speaks_as_toolsight
 from inspector.core.secret_value import looks_secret
+from inspector.core.server import LOOPBACK
 from inspector.schema.json_value import JsonObject
 
 LONGEST_MESSAGE: Final = 4_000
@@ -156,7 +157,7 @@ def _closed(url: str, why: str) -> Address:
 
 def _warnings(scheme: str, host: str, netloc: str) -> list[str]:
     found = []
-    if scheme == "http" and host not in ("localhost", "127.0.0.1", "::1"):
+    if scheme == "http" and host not in LOOPBACK:
         found.append("what you type there is sent unencrypted (http)")
     if "@" in netloc:
         found.append("the text before @ is not the host")
