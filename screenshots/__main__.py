@@ -108,6 +108,7 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.pause(0.5)
     save(pilot, "timeline")
     await goes(pilot, "scenarios")
+    await until(pilot, lambda: bool(pilot.app.screen.query_one("#scenarios", RecordList).records))
     await pilot.press("enter")
     await until(pilot, lambda: "passed" in str(pilot.app.screen.query_one("#lab-status", Static).visual))
     await pilot.press(*["right"] * 15)

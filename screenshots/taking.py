@@ -65,9 +65,7 @@ async def running(
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:
                 await until(pilot, lambda: bench.state.ready_servers == len(bench.configuration.servers))
-                await until(
-                    pilot, lambda: bench.state.index.phase is IndexPhase.READY or bench.state.is_restricted
-                )
+                await until(pilot, lambda: is_indexed(bench))
                 yield pilot, bench
 
 

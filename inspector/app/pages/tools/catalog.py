@@ -188,8 +188,6 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
 
     def _open_detail(self) -> None:
         self.add_class("-opened")
-        # At once, not with the next frame: what is typed next is for the detail.
-        self.app.stylesheet.update(self)
         self._draw()
         self._focus_view()
 
