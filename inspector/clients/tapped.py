@@ -1,11 +1,9 @@
 """Turns what crosses a tap into the events of a session, and stores them while it runs."""
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from inspector.clients.client import client_name
 from inspector.clients.known_tools import KnownTools
@@ -29,7 +27,7 @@ from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import SECRETS, clean
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import JsonObject, as_object, compact, read_object
 
 _READ = 1_000_000
 
@@ -114,7 +112,7 @@ class Conversation:
         if not data.strip():
             return
         text = data.decode("utf-8", "replace").rstrip("\r")
-        found = _read(text)
+        found = read_object(text)
         yield from self.started(found)
         pair = (not sent if _is_reply(found) else sent, compact(found.get("id")))
         asked = self._pending.pop(pair, None) if _is_reply(found) else None
@@ -127,14 +125,14 @@ class Conversation:
         if asked is not None and sent is False:
             yield from self._answered(asked, found, pair[1], took or 0.0)
         elif id_ and method and not _is_reply(found):
-            yield from self._asked(pair, _Request(method, at, _object(found.get("params"))))
+            yield from self._asked(pair, _Request(method, at, as_object(found.get("params"))))
 
     def started(self, found: JsonObject) -> Iterator[Event]:
         """The session begins with its first message, which says who the client is."""
         if self._known is not None:
             return
-        params = _object(found.get("params"))
-        info = _object(params.get("clientInfo") or _object(params.get("_meta")).get(_CLIENT_INFO))
+        params = as_object(found.get("params"))
+        info = as_object(params.get("clientInfo") or as_object(params.get("_meta")).get(_CLIENT_INFO))
         agent, version = client_name(str(info.get("name") or UNKNOWN_CLIENT)), str(info.get("version") or "")
         counter, tapped = self._counter_for(agent), self._tapped
         self._known, self._count = KnownTools(agent, counter.count), counter.count
@@ -147,11 +145,11 @@ class Conversation:
             del self._pending[next(iter(self._pending))]
         self._pending[pair] = request
         if pair[0] and request.method == "tools/call":
-            yield CallStarted(pair[1], self._tool(request), _object(request.params.get("arguments")))
+            yield CallStarted(pair[1], self._tool(request), as_object(request.params.get("arguments")))
 
     def _answered(self, asked: _Request, found: JsonObject, id_: str, took: float) -> Iterator[Event]:
         assert self._known is not None
-        result = _object(found.get("result"))
+        result = as_object(found.get("result"))
         if asked.method == "tools/call":
             yield self._call(asked, found, id_, took)
         elif asked.method in ("initialize", "server/discover"):
@@ -165,11 +163,11 @@ class Conversation:
         if not asked.params.get("cursor"):
             self._listed = {}
         server = self._tapped.server
-        for tool in map(_object, result["tools"]):
+        for tool in map(as_object, result["tools"]):
             name = str(tool.get("name") or "")
             definition = {
                 "description": tool.get("description") or "",
-                "parameters": _object(tool.get("inputSchema")),
+                "parameters": as_object(tool.get("inputSchema")),
             }
             self._listed[f"{server}:{name}"] = AgentTool(name, server, definition=definition)
         if not result.get("nextCursor"):
@@ -179,9 +177,9 @@ class Conversation:
             yield from self._known.news()
 
     def _call(self, asked: _Request, found: JsonObject, id_: str, took: float) -> CallFinished:
-        result, error = _object(found.get("result")), _object(found.get("error"))
+        result, error = as_object(found.get("result")), as_object(found.get("error"))
         blocks = result.get("content")
-        parts = list(map(_object, blocks)) if isinstance(blocks, list) else []
+        parts = list(map(as_object, blocks)) if isinstance(blocks, list) else []
         said = [str(part.get("text") or f"[{part.get('type')}]") for part in parts]
         text = str(error.get("message") or "an error") if error else "\n".join(said)
         ok = not error and result.get("isError") is not True
@@ -194,7 +192,7 @@ class Conversation:
             took,
             structured if isinstance(structured, dict) else None,
             None if ok else FailureKind.TOOL,
-            tokens=self._count(compact(_object(asked.params.get("arguments")))) + self._count(text),
+            tokens=self._count(compact(as_object(asked.params.get("arguments")))) + self._count(text),
         )
 
     def _tool(self, request: _Request) -> str:
@@ -206,19 +204,8 @@ class Conversation:
             yield ServerStopped(self._tapped.server)
 
 
-def _read(text: str) -> JsonObject:
-    try:
-        return _object(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}
-
-
 def _is_reply(found: JsonObject) -> bool:
     return "method" not in found and ("result" in found or "error" in found)
-
-
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import JsonObject, as_object, compact
 
 MAX_REFERENCES = 32
 # No pointer that anyone writes is longer, and no list has an index of more digits.
@@ -194,7 +194,7 @@ def schema_for(dialect: SchemaDialect, schema: JsonObject) -> dict[str, Any]:
     moved = _legacy_definitions(schema)
     if moved:
         # A quotation mark inside a JSON string is escaped, so only real references match.
-        text = compact({**whole, _DEFS: {**moved, **_object(schema.get(_DEFS))}})
+        text = compact({**whole, _DEFS: {**moved, **as_object(schema.get(_DEFS))}})
         for prefix in _MOVED:
             text = text.replace(prefix, f'"$ref":"#/{_DEFS}/')
         whole = json.loads(text)
@@ -203,9 +203,5 @@ def schema_for(dialect: SchemaDialect, schema: JsonObject) -> dict[str, Any]:
 
 def _legacy_definitions(schema: JsonObject) -> dict[str, Any]:
     """The definitions at places that Anthropic does not look at."""
-    components = _object(schema.get("components"))
-    return {**_object(components.get("schemas")), **_object(schema.get("definitions"))}
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    components = as_object(schema.get("components"))
+    return {**as_object(components.get("schemas")), **as_object(schema.get("definitions"))}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.error import ModelError
 from inspector.core.ports import OWN_ADDRESS, ChatModel, LocalModel
+from inspector.schema.json_value import as_object
 
 if TYPE_CHECKING:
     import httpx2
@@ -37,7 +38,7 @@ def ollama_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
     }
     found = []
     for entry in _list(answers["/api/tags"], "models"):
-        details, name = _object(entry.get("details")), _text(entry, "name")
+        details, name = as_object(entry.get("details")), _text(entry, "name")
         if not name or entry.get("remote_host") or "bert" in _text(details, "family"):
             continue
         about = LocalModel(f"ollama/{name}", address, "Ollama", _number(entry, "size"))
@@ -47,11 +48,11 @@ def ollama_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
 
 def ollama_window(answer: Any) -> int | None:
     """The window of an Ollama model from `/api/show`: its `num_ctx`, else the most that it was made for."""
-    for line in str(_object(answer).get("parameters", ""))[:_LONGEST_ANSWER].splitlines():
+    for line in str(as_object(answer).get("parameters", ""))[:_LONGEST_ANSWER].splitlines():
         name, _, value = line.strip().partition(" ")
         if name == "num_ctx" and value.strip().isdecimal():
             return _number({name: int(value.strip()[:_DIGITS])}, name)
-    info = _object(_object(answer).get("model_info"))
+    info = as_object(as_object(answer).get("model_info"))
     lengths = (_number(info, name) for name in info if name.endswith(".context_length"))
     return next(filter(None, lengths), None)
 
@@ -92,8 +93,8 @@ def llama_cpp_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
     Its port is that of many web servers, but only llama.cpp has its own properties, and keeps them to those
     with the key if it has one.
     """
-    properties = _object(answers["/props"])
-    settings = _object(properties.get("default_generation_settings"))
+    properties = as_object(answers["/props"])
+    settings = as_object(properties.get("default_generation_settings"))
     if not settings:
         return ()
     window = _number(settings, "n_ctx")
@@ -102,7 +103,7 @@ def llama_cpp_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
             f"llamafile/{name}",
             address,
             "llama.cpp",
-            _number(_object(entry.get("meta")), "size"),
+            _number(as_object(entry.get("meta")), "size"),
             window=window,
         )
         for entry in _list(answers["/v1/models"], "data")
@@ -110,13 +111,9 @@ def llama_cpp_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
     )
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _list(answer: Any, field: str) -> Iterator[Mapping[str, Any]]:
-    entries = _object(answer).get(field)
-    return (_object(entry) for entry in (entries if isinstance(entries, list) else [])[:_MOST_MODELS])
+    entries = as_object(answer).get(field)
+    return (as_object(entry) for entry in (entries if isinstance(entries, list) else [])[:_MOST_MODELS])
 
 
 def _text(entry: Mapping[str, Any], field: str) -> str:
