@@ -6,7 +6,6 @@ copied: headers, and what is said at other paths to sign in, are not.
 """
 
 import asyncio
-import json
 import re
 import ssl
 import zlib
@@ -23,7 +22,7 @@ from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
 from inspector.mcp.pace import CutLine, Lines
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, read_object
 
 LONGEST_MESSAGE: Final = 4_000_000
 """Bytes of a message that is recorded."""
@@ -36,14 +35,16 @@ class HttpTap:
     """Stands before the server at `url`. Raises ConfigError."""
 
     def __init__(self, url: str, copies: Copies) -> None:
+        hint = "Write it as https://example.com/mcp, with no name and password in it."
+        wrong = ConfigError(f"{url} is not the address of a server", hint=hint)
         try:
             parts = urlsplit(url)
             self.server, port = parts.hostname or "", parts.port
+            self.server.encode("idna")
         except ValueError:
-            raise ConfigError(f"{url} is not an address") from None
+            raise wrong from None
         if parts.scheme not in ("http", "https") or not self.server or "@" in parts.netloc:
-            hint = "Write it as https://example.com/mcp, with no name and password in it."
-            raise ConfigError(f"{url} is not the address of a server", hint=hint)
+            raise wrong
         self.tls = ssl.create_default_context() if parts.scheme == "https" else None
         self.port = port or (443 if self.tls else 80)
         self.host = parts.netloc.encode()
@@ -60,7 +61,8 @@ class HttpTap:
         try:
             listening = await asyncio.start_server(self._connected, LOOPBACK[0], port)
         except OSError as error:
-            raise ConfigError(f"port {port} cannot be used: {error.strerror}") from error
+            told = f"port {port} cannot be used: {error.strerror}"
+            raise ConfigError(told, hint="End what uses it, or name another one by --port.") from error
         async with listening:
             ready(f"http://{LOOPBACK[0]}:{listening.sockets[0].getsockname()[1]}{self._target}")
             await listening.serve_forever()
@@ -204,11 +206,7 @@ def _headers(message: h11.Request | h11.Response) -> dict[str, str]:
 
 def _opening(message: bytes | CutLine) -> JsonObject:
     """The message, if it is one that may begin a session: those are small."""
-    try:
-        found = json.loads(message) if isinstance(message, bytes) and len(message) < _LONGEST_OPENING else {}
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_object(message) if isinstance(message, bytes) and len(message) < _LONGEST_OPENING else {}
 
 
 class _Messages:

@@ -11,6 +11,7 @@ import random
 import resource
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -606,11 +607,19 @@ async def test_without_an_id_of_the_server_a_session_ends_where_the_first_messag
 
 
 @pytest.mark.parametrize(
-    "url", ["example.com/mcp", "ftp://example.com", "http://[", "http://", "http://u:p@h/"]
+    "url", ["example.com/mcp", "ftp://example.com", "http://[", "http://", "http://u:p@h/", "http://a..b/"]
 )
 def test_what_is_no_address_of_a_server_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match="not the address of a server") as caught:
         HttpTap(url, Kept())
+    assert "https://example.com/mcp" in caught.value.hint
+
+
+async def test_a_port_that_is_taken_is_told_with_what_to_do() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        with pytest.raises(ConfigError, match="cannot be used") as caught:
+            await HttpTap("http://h/mcp", Kept()).serve(taken.getsockname()[1], lambda _address: None)
+        assert "--port" in caught.value.hint
 
 
 @pytest.mark.parametrize("is_stored", [True, False], ids=["store", "no store"])
