@@ -5,10 +5,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import platformdirs
 
@@ -17,10 +16,7 @@ from inspector.cli.run import found_in
 from inspector.config.file import is_file
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
-
-if TYPE_CHECKING:
-    pass
-
+from inspector.store.lock import locked
 
 APP = "toolsight"
 
@@ -107,7 +103,7 @@ def use(folder: Path) -> int:
     """Lock the folder for as long as the returned handle is open."""
     # Under its name the file is never seen without its lock.
     handle = os.open(unlocked := folder / f"{_LOCK}.new", os.O_RDWR | os.O_CREAT, _PRIVATE)
-    _lock(handle)
+    locked(handle, exclusive=True)
     unlocked.rename(folder / _LOCK)
     return handle
 
@@ -129,19 +125,9 @@ def _is_left(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        return _lock(handle)
+        return locked(handle, exclusive=True)
     finally:
         os.close(handle)
-
-
-def _lock(handle: int) -> bool:
-    """Whether the open file is locked now, and was not before."""
-    with suppress(ImportError, OSError):
-        from fcntl import LOCK_EX, LOCK_NB, flock
-
-        flock(handle, LOCK_EX | LOCK_NB)
-        return True
-    return False
 
 
 def keys_path() -> Path:

@@ -10,14 +10,17 @@ _PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
 
 
-def locked(handle: int, *, exclusive: bool) -> bool:
-    """Lock an open file until it is closed; False if it is locked already or cannot be locked."""
+def locked(handle: int, *, exclusive: bool, waits: bool = False) -> bool:
+    """Lock an open file until it is closed; False if it is locked already or cannot be locked.
+
+    With `waits`, what is locked already is waited for.
+    """
     try:
         from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
     except ImportError:
         return False
     try:
-        flock(handle, LOCK_NB | (LOCK_EX if exclusive else LOCK_SH))
+        flock(handle, (0 if waits else LOCK_NB) | (LOCK_EX if exclusive else LOCK_SH))
     except OSError:
         return False
     return True

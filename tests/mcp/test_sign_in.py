@@ -7,7 +7,9 @@ import socket
 import stat
 import sys
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -250,8 +252,10 @@ async def test_of_two_processes_that_refresh_at_once_one_uses_what_the_other_got
         assert before is not None
         case.server.valid = {"Access-Secret-Other": "read"}
 
-        def other_is_faster(_handle: int, *, exclusive: bool) -> bool:
+        def other_is_faster(_handle: int, *, exclusive: bool, waits: bool = False) -> bool:
             assert exclusive
+            if waits:
+                return True
             tokens = {**before.tokens, "access_token": "Access-Secret-Other"}
             case.kept.put(case.spec.url, replace(before, tokens=tokens))
             waiting.append(1)
@@ -565,7 +569,18 @@ def test_a_locked_keychain_is_told_and_nothing_goes_to_a_file_instead(tmp_path: 
     with pytest.raises(StoreError, match="cannot be kept in the system's keychain") as caught:
         kept.put("https://notes.example/mcp", ONE)
     assert "Unlock it" in caught.value.hint
+    with pytest.raises(StoreError, match="cannot be removed from the system's keychain"):
+        kept.remove("https://notes.example/mcp")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_sign_ins_that_are_kept_at_once_none_is_lost(tmp_path: Path) -> None:
+    # Each has an object of its own, as in several processes.
+    files = [SignIns(tmp_path / "sign-ins.json") for _ in range(4)]
+    urls = [f"https://notes.example/{number}" for number in range(100)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: files[number % 4].put(urls[number], ONE), range(100)))
+    assert [files[0].get(url) for url in urls] == [ONE] * 100
 
 
 async def test_a_sign_in_that_cannot_be_kept_says_how_it_can(tmp_path: Path) -> None:

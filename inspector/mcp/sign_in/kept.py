@@ -109,22 +109,22 @@ class SignIns:
         """Keep it in place of an earlier one. Raises StoreError."""
         sign_in.learn()
         text = json.dumps(asdict(sign_in))
-        with self._told():
+        with self._told("kept in"):
             if self._keychain is not None:
                 self._keychain.set_password(_SERVICE, _name(url), text)
             else:
-                self._write({**self._read(), _name(url): text})
+                self._change(_name(url), text)
 
     def remove(self, url: str) -> bool:
         """Forget the sign-in to a server; False if there was none. Raises StoreError."""
         name = _name(url)
-        if self._text(name) is None:
-            return False
-        with self._told():
+        with self._told("removed from"):
+            if self._text(name) is None:
+                return False
             if self._keychain is not None:
                 self._keychain.delete_password(_SERVICE, name)
             else:
-                self._write({key: text for key, text in self._read().items() if key != name})
+                self._change(name, None)
         return True
 
     @asynccontextmanager
@@ -147,7 +147,7 @@ class SignIns:
                 os.close(handle)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _told(self, what: str) -> Iterator[None]:
         """Whatever goes wrong inside becomes a StoreError."""
         try:
             yield
@@ -155,7 +155,7 @@ class SignIns:
             place, hint = str(self._path), "Check its folder, or choose another --database."
             if self._keychain is not None:
                 place, hint = self.place, _UNLOCK
-            message = f"the sign-in cannot be kept in {place}: {type(error).__name__}"
+            message = f"the sign-in cannot be {what} {place}: {type(error).__name__}"
             raise StoreError(message, hint=hint) from error
 
     def _text(self, name: str) -> str | None:
@@ -170,9 +170,19 @@ class SignIns:
             return {}
         return found if isinstance(found, dict) else {}
 
+    def _change(self, name: str, text: str | None) -> None:
+        """Keep a text by this name, or none. Of two changes at once, neither undoes the other."""
+        private_folder(self._path.parent)
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            locked(folder, exclusive=True, waits=True)
+            texts = {**self._read(), name: text}
+            self._write({key: kept for key, kept in texts.items() if kept is not None})
+        finally:
+            os.close(folder)
+
     def _write(self, texts: dict[str, str]) -> None:
         """Replace the file as a whole: it is never half written, nor readable by others for a moment."""
-        private_folder(self._path.parent)
         # A new file, which `mkstemp` makes with mode 0600.
         handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
         try:
