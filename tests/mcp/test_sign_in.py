@@ -444,6 +444,17 @@ async def test_a_jwt_that_the_issuer_refuses_is_sent_once(tmp_path: Path) -> Non
         assert len(case.server.forms) == 1
 
 
+@pytest.mark.parametrize("algorithm", ["RS256", "ES256"])
+async def test_a_key_that_cannot_sign_is_said_to_be_the_fault(tmp_path: Path, algorithm: str) -> None:
+    async with rig(tmp_path) as case:
+        key = "-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----\n"
+        ours = OAuthClient("ci", private_key=key, algorithm=algorithm, grant=Grant.CLIENT_CREDENTIALS)
+        case.spec = replace(case.spec, oauth=ours)
+        with pytest.raises(AuthRequired, match=f"privateKey cannot sign with {algorithm}"):
+            await case.tools()
+        assert "/token" not in case.server.seen
+
+
 async def test_a_client_that_signs_in_for_itself_is_told_of_its_scopes_and_of_no_key(tmp_path: Path) -> None:
     async with rig(tmp_path) as case:
         by_idp(case)
@@ -460,6 +471,7 @@ async def test_a_client_that_signs_in_for_itself_is_told_of_its_scopes_and_of_no
         pytest.param(f"{JWT}\n{JWT}", id="two"),
         pytest.param("", id="empty"),
         pytest.param("SG.Api-Key.x", id="dotted"),
+        pytest.param(f"{urlsafe_b64encode(b'[' * 30_000).decode()}.Body.Sign", id="deep"),
         pytest.param(JWT + "x" * 70_000, id="long"),
         pytest.param(None, id="pipe"),
     ],

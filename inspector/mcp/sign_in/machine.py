@@ -1,7 +1,6 @@
 """How a client signs in for itself: with its own credentials, or with a JWT that another issuer gives it."""
 
 import asyncio
-import json
 import re
 from base64 import urlsafe_b64decode
 from errno import ENOENT
@@ -25,6 +24,7 @@ from inspector.core.error import AuthRequired
 from inspector.core.redaction import SECRETS
 from inspector.core.server import Grant, OAuthClient
 from inspector.mcp.sign_in.limit import LIMITS, in_time, limited, refused
+from inspector.schema.json_value import read_object
 
 # RFC 8693, section 3, and the type of an identity assertion grant (draft-ietf-oauth-identity-assertion).
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -59,7 +59,15 @@ def _credentials(given: OAuthClient, context: OAuthContext) -> OAuthClientProvid
             signing_key=given.private_key,
             signing_algorithm=given.algorithm,
         ).create_assertion_provider()
-        return PrivateKeyJWTOAuthProvider(url, storage, given.client_id, signed, issuer=issuer)
+
+        async def assertion(audience: str) -> str:
+            try:
+                return await signed(audience)
+            except Exception as error:  # a key may be wrong in many ways
+                told = f"the configured privateKey cannot sign with {given.algorithm}"
+                raise AuthRequired(told, hint="Give it an unencrypted PEM key for that algorithm.") from error
+
+        return PrivateKeyJWTOAuthProvider(url, storage, given.client_id, assertion, issuer=issuer)
 
 
 async def _bearer_request(given: OAuthClient, context: OAuthContext) -> httpx2.Request:
@@ -115,10 +123,9 @@ def _jwt(text: str, source: str) -> str:
 def _has_header(jwt: str) -> bool:
     """Whether the first part names an algorithm (RFC 7515, section 4.1.1)."""
     try:
-        header = json.loads(urlsafe_b64decode(jwt.partition(".")[0] + "=="))
+        return "alg" in read_object(urlsafe_b64decode(jwt.partition(".")[0] + "=="))
     except ValueError:
         return False
-    return isinstance(header, dict) and "alg" in header
 
 
 class _Answer(BaseModel):
@@ -148,10 +155,9 @@ async def _exchanged(id_token: str, given: OAuthClient, asked: dict[str, str]) -
         async with in_time(), httpx2.AsyncClient(**LIMITS) as client:
             response = await client.send(request)
         answer = _Answer.model_validate_json(response.content)
-    except (httpx2.TransportError, TimeoutError) as error:
-        raise refused(where.host, "it does not answer") from error
-    except httpx2.StreamError as error:
-        raise refused(where.host, str(error)) from error
+    except (httpx2.TransportError, httpx2.StreamError, TimeoutError) as error:
+        why = str(error) if isinstance(error, httpx2.StreamError) else "it does not answer"
+        raise refused(where.host, why) from error
     except ValidationError:
         # Its text has parts of the answer, which the SDK would log.
         raise refused(where.host, f"no token in its answer (HTTP {response.status_code})") from None
