@@ -59,12 +59,17 @@ _SECRET = re.compile(
 
 def metadata_address(host: str) -> bool:
     """Whether a host is where a cloud hands its machines their credentials, however it is written."""
-    name = normalize("NFKC", unquote(host)).strip("[]").rstrip(".").lower().partition("%")[0]
+    name, address = meant(host)
     if name in _METADATA_HOSTS.split():
         return True
-    inside = _ADDRESS_IN_NAME.search(name)
-    address = _ip(inside[1].replace("-", ".") if inside else name)
     return address is not None and any(address in network for network in _METADATA_NETWORKS)
+
+
+def meant(host: str) -> tuple[str, IPv4Address | IPv6Address | None]:
+    """The name that a host is, however it is written, and the address that this name says, if it does."""
+    name = normalize("NFKC", unquote(host)).strip("[]").rstrip(".").lower().partition("%")[0]
+    inside = _ADDRESS_IN_NAME.search(name)
+    return name, _ip(inside[1].replace("-", ".") if inside else name)
 
 
 def metadata_hosts(text: str) -> Iterator[str]:

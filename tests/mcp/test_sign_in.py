@@ -48,6 +48,9 @@ FAULTS = {
     "iss": "iss mismatch",
     "denied": "access_denied",
     "no access token": "access_token: Field required",
+    "created tokens": "access_token: Field required",
+    "no client id": "client_id: Field required",
+    "umlaut": "cannot sign in to 127.0.0.1: 'utf-8'",
     "silent mcp": "does not answer",
     "silent oauth-authorization-server": "does not answer",
     "silent register": "does not answer",
@@ -182,6 +185,11 @@ async def test_a_call_that_lacks_a_scope_asks_whoever_is_there(tmp_path: Path) -
         assert len(visitor.visited) == 2
 
 
+def logs(folder: Path) -> str:
+    """What the logs of a rig's connections say."""
+    return "".join(log.read_text() for log in (folder / "logs").iterdir())
+
+
 @pytest.mark.parametrize(("fault", "reason"), FAULTS.items())
 async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(
     tmp_path: Path, fault: str, reason: str, monkeypatch: pytest.MonkeyPatch
@@ -193,6 +201,7 @@ async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(
         assert "cannot sign in" in caught.value.message
         assert reason in caught.value.message
         assert "Secret" not in caught.value.message
+        assert "Secret" not in logs(tmp_path)
         assert case.kept.get(case.spec.url) is None
         assert case.server.valid == {}
 
@@ -205,6 +214,10 @@ async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(
         ("https://notes.example", "https://127.0.0.1", False),
         ("https://notes.example", "https://10.0.0.7", False),
         ("https://notes.example", "https://app.localhost", False),
+        ("https://notes.example", "https://localhost.", False),
+        ("https://notes.example", "https://127.1", False),
+        ("https://notes.example", "https://[64:ff9b::7f00:1]", False),
+        ("https://notes.example", "https://10-0-0-7.nip.io", False),
         ("http://127.0.0.1:8000", "http://localhost:9000", True),
         ("http://127.0.0.1:8000", "https://login.example", True),
         ("http://127.0.0.1:8000", "http://login.example", False),
@@ -515,8 +528,7 @@ async def test_tokens_are_private_and_in_no_log(tmp_path: Path) -> None:
         path = tmp_path / "sign-ins.json"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert "Access-Secret-1" in path.read_text()
-        logs = "".join(log.read_text() for log in (tmp_path / "logs").iterdir())
-        assert "-Secret-" not in logs
+        assert "-Secret-" not in logs(tmp_path)
         assert clean(json.dumps({"said": "Access-Secret-1 Refresh-Secret-1"})).count("redacted") == 2
 
 

@@ -73,7 +73,8 @@ class OAuthServer:
         handler = self._handlers().get(scope["path"], _nowhere)
         text = scope["query_string"].decode() if scope["method"] == "GET" else body.decode()
         status, added, answer = handler(text)
-        await _send(send, status, added, json.dumps(answer).encode())
+        # Not every issuer speaks UTF-8.
+        await _send(send, status, added, json.dumps(answer, ensure_ascii=False).encode("latin-1"))
 
     async def _mcp(
         self, headers: Mapping[str, str], body: bytes, scope: Any, receive: Any, send: Any
@@ -144,6 +145,8 @@ class OAuthServer:
 
     def _register(self, text: str) -> tuple[int, dict[str, str], Json]:
         given = json.loads(text)
+        if self.fault == "no client id":
+            return 201, {}, {**given, "client_secret": _LONG_SECRET}
         return 201, {}, {**given, "client_id": "client-1", "token_endpoint_auth_method": "none"}
 
     def _authorize(self, text: str) -> tuple[int, dict[str, str], Json]:
@@ -162,6 +165,10 @@ class OAuthServer:
         self.forms.append(form)
         if self.fault == "no access token":
             return 200, {}, {"refresh_token": "Refresh-Secret-0", "token_type": "Bearer"}
+        if self.fault == "created tokens":
+            return 201, {}, {"token_type": "Bearer", "expires_in": 3600, "refresh_token": _LONG_SECRET}
+        if self.fault == "umlaut":
+            return 400, {}, {"error": "ung\u00fcltig"}
         if form["grant_type"] == "client_credentials":
             return self._granted("read")
         if form["grant_type"] == JWT_BEARER_GRANT_TYPE:
@@ -203,6 +210,8 @@ def jwt(name: str) -> str:
 
 
 _JWT = jwt("of-idp")
+# Its end alone would still be a part of it.
+_LONG_SECRET = f"{'0' * 40}-Secret"
 _INVALID: tuple[int, dict[str, str], Json] = (400, {}, {"error": "invalid_grant"})
 _ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 _IDP_FAULTS: Mapping[str, tuple[int, dict[str, str], Json]] = {

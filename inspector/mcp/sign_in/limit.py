@@ -3,14 +3,14 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
-from ipaddress import ip_address
 from typing import Any
 
 import httpx2
 from mcp.client.auth.utils import extract_field_from_www_auth
-from mcp.shared.auth import OAuthMetadata, OAuthToken, ProtectedResourceMetadata
-from pydantic import ValidationError
+from mcp.shared import auth
+from pydantic import BaseModel, ValidationError
 
+from inspector.config.suspect import meant
 from inspector.core.error import AuthRequired
 from inspector.core.redaction import clean
 
@@ -97,32 +97,32 @@ async def require_answer(response: httpx2.Response, server: httpx2.URL) -> None:
     request = response.request
     if response.next_request is not None and response.next_request.url.host != request.url.host:
         raise refused(server.host, f"it redirects to {response.next_request.url.host}")
-    is_token = "form" in request.headers.get("content-type", "")
-    is_json = "json" in response.headers.get("content-type", "")
-    is_metadata = request.method == "GET" and is_json
-    if response.status_code != httpx2.codes.OK or not (is_token or is_metadata):
+    is_page = request.method == "GET" and "json" not in response.headers.get("content-type", "")
+    if response.status_code not in (httpx2.codes.OK, httpx2.codes.CREATED) or is_page:
         return
     body = await response.aread()
-    is_resource = _RESOURCE in request.url.path or b'"authorization_servers"' in body
-    metadata = ProtectedResourceMetadata if is_resource else OAuthMetadata
+    what, model = _expected(request, body)
     try:
-        (OAuthToken if is_token else metadata).model_validate_json(body)
+        model.model_validate_json(body)
     except ValidationError as error:
         flaw = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, flaw["loc"])) or "JSON"
-        raise refused(
-            server.host, f"invalid {'tokens' if is_token else 'metadata'} ({where}: {flaw['msg']})"
-        ) from error
+        raise refused(server.host, f"invalid {what} ({where}: {flaw['msg']})") from error
+
+
+def _expected(request: httpx2.Request, body: bytes) -> tuple[str, type[BaseModel]]:
+    """What an answer of the flow has to be."""
+    if request.method == "POST":
+        is_token = "form" in request.headers.get("content-type", "")
+        return ("tokens", auth.OAuthToken) if is_token else ("client", auth.OAuthClientInformationFull)
+    is_resource = _RESOURCE in request.url.path or b'"authorization_servers"' in body
+    return "metadata", auth.ProtectedResourceMetadata if is_resource else auth.OAuthMetadata
 
 
 def _is_near(host: str) -> bool:
     """Whether it names this machine or its network."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return not ip_address(host).is_global
-    except ValueError:
-        return False
+    name, address = meant(host)
+    return f".{name}".endswith(".localhost") or (address is not None and not address.is_global)
 
 
 def refused(host: str, reason: str) -> AuthRequired:

@@ -17,7 +17,7 @@ from mcp.shared.auth import (
     OAuthToken,
     ProtectedResourceMetadata,
 )
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from inspector.core.error import AuthRequired, StoreError
 from inspector.core.server import Grant, OAuthClient, ServerSpec
@@ -114,7 +114,7 @@ class ServerAuth(OAuthClientProvider):
                     outgoing = await flow.asend(response)
         except StopAsyncIteration:
             return
-        except (OAuthFlowError, ValidationError, httpx2.StreamError) as error:
+        except (OAuthFlowError, ValueError, httpx2.StreamError) as error:
             raise refused(self._url.host, str(error)) from error
 
     @property
