@@ -15,8 +15,6 @@ from inspector.core.redaction import Redactor
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import ChangedFile, Program, ServerSpec, asking_files, changed_files
 
-# Environment variables whose values decide what a started program runs, whatever its command line says.
-
 # What the variables of a line choose, as the end of "chooses ...". A `*` stands for any text.
 _CHOOSES: tuple[tuple[str, str], ...] = (
     ("which programs are found", "PATH"),

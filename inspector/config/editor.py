@@ -24,6 +24,7 @@ from inspector.config.reader import read
 from inspector.config.text_edit import with_member, without_member
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
+from inspector.core.secret_value import looks_secret
 from inspector.schema.json_value import JsonObject
 
 _NOTHING: Mapping[str, str] = {}
@@ -177,11 +178,9 @@ def _written_secrets(data: Mapping[str, Any]) -> dict[str, str]:
         for server, entry in _within(data, _section(data)).items()
         for key in ("env", "headers", "oauth")
         for name, value in _within(entry if isinstance(entry, Mapping) else {}, (key,)).items()
-        if isinstance(value, str) and "${" not in value and (key != "oauth" or name in _SECRET_OAUTH)
+        if isinstance(value, str) and "${" not in value
+        if key != "oauth" or name == "assertion" or looks_secret(name)
     }
-
-
-_SECRET_OAUTH = ("clientSecret", "privateKey", "assertion", "idpClientSecret")
 
 
 def _require_writable(path: Path) -> None:

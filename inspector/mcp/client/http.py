@@ -264,7 +264,7 @@ class HttpChannel:
         if any(name.lower() == "authorization" for name in self._spec.headers):
             return AuthRequired(told, hint="The server rejected the configured Authorization header.")
         if self._spec.oauth.is_machine:
-            hint = "It rejects this client: check its `oauth` in the configuration, also its scopes."
+            hint = "It rejects this client: check its `oauth` in the configuration, scopes included."
             return AuthRequired(told, hint=hint)
         why = (
             "No stored sign-in works for it"
