@@ -353,7 +353,9 @@ class _Connection:
         except (h11.RemoteProtocolError, zlib.error) as error:
             if self._is_asking:
                 broken = "the connection ended before the answer was whole"
-                self._open[0].note(broken if is_end else f"the answer cannot be read: {error}")
+                # What follows a colon is a part of the answer, maybe of a header.
+                why = str(error).partition(":")[0]
+                self._open[0].note(broken if is_end else f"the answer cannot be read: {why}")
             self._open.clear()
 
     async def _refuse(self, status: str, why: str) -> bool:

@@ -15,7 +15,8 @@ from inspector.core.redaction import Redactor
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import ChangedFile, Program, ServerSpec, asking_files, changed_files
 
-# What the variables of a line choose, as the end of "chooses ...". A `*` stands for any text.
+# Variables whose values decide what a program runs, whatever its command line says; what those of a line
+# choose, as the end of "chooses ...". A `*` stands for any text.
 _CHOOSES: tuple[tuple[str, str], ...] = (
     ("which programs are found", "PATH"),
     ("code that every program loads", "LD_* DYLD_* GCONV_PATH OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES"),

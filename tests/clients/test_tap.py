@@ -560,13 +560,18 @@ async def test_a_packed_answer_passes_packed_and_is_read() -> None:
 
 @pytest.mark.parametrize(
     "broken",
-    [b"HTTP/1.1 what\r\n\r\n", whole(gzip.compress(b"0" * LONGEST_MESSAGE * 2), "Content-Encoding: gzip")],
-    ids=["no status", "too large once unpacked"],
+    [
+        b"HTTP/1.1 what\r\n\r\n",
+        whole(ANSWER, "Set Cookie: id=s3cret-Of-Session"),
+        whole(gzip.compress(b"0" * LONGEST_MESSAGE * 2), "Content-Encoding: gzip"),
+    ],
+    ids=["no status", "no header", "too large once unpacked"],
 )
 async def test_an_answer_that_cannot_be_read_passes_all_the_same(broken: bytes) -> None:
     async with tapped(always(broken)) as rig:
         assert await rig.ask(rig.request(), len(broken)) == broken
         assert rig.copies.of(NOTE)[0].startswith(b"POST: the answer cannot be read")
+        assert b"s3cret" not in rig.copies.of(NOTE)[0]
 
 
 async def test_a_message_beyond_the_bound_passes_and_is_counted() -> None:
