@@ -159,9 +159,8 @@ class SignIns:
             raise StoreError(message, hint=hint) from error
 
     def _text(self, name: str) -> str | None:
-        return (
-            self._read().get(name) if self._keychain is None else self._keychain.get_password(_SERVICE, name)
-        )
+        keychain = self._keychain
+        return self._read().get(name) if keychain is None else keychain.get_password(_SERVICE, name)
 
     def _read(self) -> dict[str, str]:
         try:

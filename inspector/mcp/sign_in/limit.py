@@ -91,8 +91,8 @@ def require_place(url: httpx2.URL, server: httpx2.URL) -> None:
 async def require_answer(response: httpx2.Response, server: httpx2.URL) -> None:
     """Raise AuthRequired for an answer of the flow that leads to another host, or that is invalid.
 
-    The SDK would go on as if there was no metadata, or tell what is wrong with an answer with some of its
-    secrets. A page in place of metadata, as many sites have one for every path, counts as none.
+    The SDK would go on as if there were no metadata, or quote a part of the answer, which may be a secret. A
+    page in place of metadata counts as none: many sites have one for every path.
     """
     request = response.request
     if response.next_request is not None and response.next_request.url.host != request.url.host:
