@@ -172,13 +172,13 @@ class SignIns:
     def _change(self, name: str, text: str | None) -> None:
         """Keep a text by this name, or none. Of two changes at once, neither undoes the other."""
         private_folder(self._path.parent)
-        folder = os.open(self._path.parent, os.O_RDONLY)
+        handle = os.open(self._path.with_name(f".{self._path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            locked(folder, exclusive=True, waits=True)
+            locked(handle, exclusive=True, waits=True)
             texts = {**self._read(), name: text}
             self._write({key: kept for key, kept in texts.items() if kept is not None})
         finally:
-            os.close(folder)
+            os.close(handle)
 
     def _write(self, texts: dict[str, str]) -> None:
         """Replace the file as a whole: it is never half written, nor readable by others for a moment."""
