@@ -468,6 +468,22 @@ async def test_a_key_that_cannot_sign_is_said_to_be_the_fault(tmp_path: Path, al
         assert "/token" not in case.server.seen
 
 
+async def test_a_refused_renewal_fails_one_call_and_the_connection_stays(tmp_path: Path) -> None:
+    async with rig(tmp_path) as case:
+        bearer(case, JWT)
+        case.server.assertions = {JWT}
+        async with case.opened() as link:
+            case.server.assertions.clear()
+            with pytest.raises(AuthRequired, match="invalid_grant"):
+                await link.call("delete_note", {}, timeout=PATIENCE)
+            assert (await link.list_tools()).tools
+            case.server.valid.clear()
+            with pytest.raises(AuthRequired, match="invalid_grant"):
+                await link.list_tools()
+            case.server.assertions = {JWT}
+            assert (await link.list_tools()).tools
+
+
 async def test_a_client_that_signs_in_for_itself_is_told_of_its_scopes_and_of_no_key(tmp_path: Path) -> None:
     async with rig(tmp_path) as case:
         by_idp(case)

@@ -172,7 +172,8 @@ def _date(text: str) -> datetime | None:
 # call has its own timeout.
 _HTTP_TIMEOUT = 30.0
 _GOODBYE_TIMEOUT = 2.0
-_UNAUTHORIZED = (401, 403)
+_FORBIDDEN = 403
+_UNAUTHORIZED = (401, _FORBIDDEN)
 _TOO_MANY, _UNAVAILABLE = 429, 503
 # The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
@@ -186,6 +187,7 @@ class HttpChannel:
         self.ended = asyncio.Event()
         self.status = 0
         self.refused: AuthRequired | None = None
+        self._is_open = False
         self.retry_after: float | None = None
         self.reader = reader
         self._spec = spec
@@ -211,13 +213,25 @@ class HttpChannel:
 
     def asked(self, request: httpx2.Request) -> None:
         if request.method == "POST":
-            self.status, self.retry_after = 0, None
+            self.status, self.retry_after, self.refused = 0, None, None
 
     def answered(self, request: httpx2.Request, response: httpx2.Response) -> None:
         # A GET only asks for a stream of notifications, which servers may refuse with any 4xx.
         if request.method == "POST":
             self.status = response.status_code
             self.retry_after = retry_after(response.headers)
+            self._is_open |= response.is_success
+
+    def refuse(self, request: httpx2.Request, refusal: AuthRequired) -> httpx2.Response:
+        """The answer to a request that cannot be signed: as an error, it would end an open connection."""
+        if not self._is_open:
+            self.refused = refusal
+            raise refusal
+        response = httpx2.Response(_FORBIDDEN, request=request)
+        self.answered(request, response)
+        if request.method == "POST":
+            self.refused = refusal
+        return response
 
     def unreachable(self, error: httpx2.TransportError) -> None:
         LOG.info("%s: %r", self._where, error)
@@ -308,14 +322,12 @@ class _WatchedClient(httpx2.AsyncClient):
                 response = await super().send(request, **options)
         except httpx2.TransportError as error:
             if (refusal := unanswered(error, request.url.host)) is not None:
-                self._channel.refused = refusal
-                raise refusal from error
+                return self._channel.refuse(request, refusal)
             if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
                 self._channel.unreachable(error)
             raise
         except AuthRequired as error:
-            self._channel.refused = error
-            raise
+            return self._channel.refuse(request, error)
         self._channel.answered(request, response)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             kind = response.headers.get("content-type", "")
