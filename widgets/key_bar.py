@@ -190,11 +190,8 @@ class FilterBar(Horizontal):
     }
     """
 
-    @dataclass
     class Edited(Message):
-        """The text was changed."""
-
-        value: str
+        """The text was changed; read it from the bar, where more may have been typed since."""
 
     class Done(Message):
         """Enter was pressed."""
@@ -252,7 +249,7 @@ class FilterBar(Horizontal):
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.post_message(self.Edited(event.value))
+        self.post_message(self.Edited())
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -283,7 +283,7 @@ class TextView(Vertical):
     @on(FilterBar.Edited)
     def _edited(self, event: FilterBar.Edited) -> None:
         event.stop()
-        self._find(event.value)
+        self._find(self._bar.value)
         self._lines.jump(1, stay=True)
 
     @on(FilterBar.Done)

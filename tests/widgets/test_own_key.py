@@ -54,3 +54,14 @@ async def test_what_is_typed_right_behind_the_key_of_a_filter_is_in_the_filter(
             while not app.query(PlainInput) or app.query_one(PlainInput).value != "orders":  # noqa: ASYNC110 - only a look tells
                 await asyncio.sleep(0.003)
         assert app.stopped == 0
+
+
+async def test_letters_that_overtake_the_filter_stay_in_the_order_they_were_typed() -> None:
+    app = Burst(rows)
+    async with app.run_test() as pilot:
+        await pilot.press("tab", "slash")
+        typed = app.query_one(PlainInput)
+        for letter in "orde":
+            typed.insert_text_at_cursor(letter)
+        await pilot.press("r", "s")
+        assert typed.value == app.query_one(RecordList).filter_text == "orders"
