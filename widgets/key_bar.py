@@ -221,9 +221,9 @@ class FilterBar(Horizontal):
         """Set the text; opens the bar unless the text is empty."""
         if self.input.value != value:
             self.input.value = value
-        if value:
+        if value and not self.is_open:
             self._show()
-        elif not self.input.has_focus:
+        elif not value and not self.input.has_focus:
             self.remove_class("-open")
 
     def set_count(self, count: str) -> None:

@@ -31,7 +31,7 @@ class ViewStrip(Widget, can_focus=True):
     ViewStrip:focus { background: $boost; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "app.focus_next", "view", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down,enter", "app.focus_next", "view", show=False)]
 
     views: reactive[tuple[str, ...]] = reactive((), init=False)
     """The names of the views, in order."""

@@ -13,7 +13,7 @@ from inspector.schema.json_value import JsonObject
 
 CHANGED: Final = "its definition changed since you were asked"
 ASKED_BEFORE: Final = "you were asked about it before"
-CLAIMED: Final = "its server says it is read-only"
+CLAIMED: Final = "only its server says it is read-only"
 CLAIMED_SINCE: Final = "its server now says it is read-only"
 
 

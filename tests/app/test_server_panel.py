@@ -305,7 +305,7 @@ async def test_the_log_level_is_chosen_of_eight_and_shown_until_the_server_is_re
         await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         assert len(pilot.app.screen.query_one(RecordList).shown) == 8
         await pilot.press("down", "down", "down", "enter")
-        await says(pilot, "from warning on")
+        await says(pilot, "warning and above")
         assert servers["weather"].requests == [("logging/setLevel", {"level": "warning"})]
         assert [event.level for event in rig.events("log_level")] == ["warning"]
         await rig.bench.reconnect("weather")

@@ -33,7 +33,7 @@ async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() ->
         ]
         assert cells["calc:evaluate"][2] == "⌂ pinned"
         rows(pilot).records = ()
-        await says(pilot, "The configuration has no servers")
+        await says(pilot, "No server has started yet.")
 
 
 async def test_the_tools_of_a_server_that_failed_to_restart_stay_greyed_until_it_is_back() -> None:

@@ -44,7 +44,7 @@ async def test_what_only_a_claim_says_reads_waits_for_a_deliberate_yes(
             turn = pilot.app.run_worker(rig.bench.chat(asked))
             await until(pilot, lambda: isinstance(pilot.app.screen, Confirm) or turn.is_finished)  # noqa: B023
             if isinstance(pilot.app.screen, Confirm):
-                assert "Its server says it is read-only" in seen(pilot)
+                assert "Only its server says it is read-only" in seen(pilot)
                 await pilot.press(*keys)
             await turn.wait()
         assert decided(rig) == answers
@@ -86,7 +86,9 @@ async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() 
 
 def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
     tame = replace(DELETE, name="get_forecast")
-    assert "you are asked because its server says it is read-only" in facts_text(tame, None, CLAIMED).plain
+    assert (
+        "you are asked because only its server says it is read-only" in facts_text(tame, None, CLAIMED).plain
+    )
     assert "contradicted" not in facts_text(tame, None, CLAIMED).plain
     assert "runs without asking: its trusted server says it is read-only" in facts_text(tame, None, "").plain
 

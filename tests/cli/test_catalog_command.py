@@ -140,4 +140,4 @@ def test_a_claim_that_its_tool_contradicts_is_told(toolsight: Toolsight, tmp_pat
     assert [(tool["contradiction"], tool["asked"]) for tool in told] == [(said, said), ("", "")]
     assert told[0]["annotations"]["read_only"] is True
     told = json.loads(toolsight("tools", "--json", "--", str(file)).stdout)
-    assert told[1]["asked"] == "its server says it is read-only"
+    assert told[1]["asked"] == "only its server says it is read-only"

@@ -82,7 +82,7 @@ async def test_a_claim_to_only_read_is_told_and_asked_about_unless_its_server_is
     asked = Asked(Decision.ONCE, "bank")
     assert await asked.allows(ORDERS) == [True]
     [request] = asked.approver.asked
-    assert (request.why, request.offers_trust) == ("its server says it is read-only", True)
+    assert (request.why, request.offers_trust) == ("only its server says it is read-only", True)
 
 
 async def test_an_answer_that_was_not_offered_trusts_no_server() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from textual.app import App, ComposeResult
 
 from tests.support.hostile import with_hostile_text
@@ -64,3 +65,13 @@ async def test_where_the_names_do_not_fit_the_chosen_one_is_still_shown() -> Non
 @with_hostile_text
 def test_a_hostile_name_does_no_harm(text: str) -> None:
     assert not dangerous(ViewStrip((text,))._label(text).plain)
+
+
+@pytest.mark.parametrize("key", ["down", "enter"])
+async def test_down_and_enter_lead_into_the_view(key: str) -> None:
+    app = StripApp()
+    async with app.run_test(size=(40, 3)) as pilot:
+        await app.mount(below := ViewStrip(VIEWS))
+        app.strip.focus()
+        await pilot.press(key)
+        assert app.focused is below

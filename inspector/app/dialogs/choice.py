@@ -229,7 +229,7 @@ class NamedDialog(ChoiceDialog):
 class ModelDialog(NamedDialog):
     """Any model by its name, the models of local servers, which are asked when it opens, or of an address."""
 
-    hint = "openai/…, anthropic/…, ollama/…, or http://HOST/v1 to list its models, or that and a name"
+    hint = "anthropic/…, ollama/…, or an address: http://HOST/v1 [MODEL]"
 
     def __init__(self, context: Context) -> None:
         self._in_use = context.session.state.model

@@ -1,5 +1,6 @@
 """The result of a call by hand, with what is to be known of it, and the calls that a form offers again."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -67,7 +68,7 @@ class CallAnswer(InContext, Vertical):
 
     def on_mount(self) -> None:
         self.query_one("#result-tree").border_title = "Structured"
-        self.query_one("#result-changes").border_title = "Changes since the call before"
+        self.query_one("#result-changes").border_title = "Changes since the previous call"
 
     def show(self, tool: Tool, answer: Answer | None) -> None:
         """Show a call of a tool, or what to do before the first."""
@@ -125,7 +126,7 @@ class CallAnswer(InContext, Vertical):
         except ToolsightError as error:
             self.fail(error)
         else:
-            told = visible(name, limit=80, newlines=False)
+            told = visible(shlex.quote(name), limit=80, newlines=False)
             self.notify(f"toolsight call --saved {told}", title=f"Saved in {SAVED_CALLS}", markup=False)
 
 

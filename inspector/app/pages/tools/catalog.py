@@ -41,21 +41,21 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         "Every server with its tools. enter opens one, ← → change the view, esc goes back to the list.",
         "space folds a server; / searches names and descriptions, including folded servers.",
         "w (why) and e (edit) open in Search; l loads a tool for the model, or unloads it.",
-        "v shows what is found about the server or tool under the cursor, V what is to be known to trust it.",
+        "v lists the findings for the server or tool under the cursor, V those about trust.",
         "On a server: r reconnects, S stops, R reconnects all failed servers.",
         "On a server with an address: i signs in (OAuth) after asking about the address, I signs out.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
-        "log lists its log messages; L on a server sets from which level on it sends them.",
+        "log lists its log messages; L on a server sets the lowest level that it sends.",
         "P on a server pings it; esc cancels.",
         "m lists one method, / method:tools/ several; enter shows a request with its answer, from either.",
-        "resources and prompts: enter reads one, or asks what it takes; ↓ fills in what the server proposes.",
-        "u follows a resource: you are told of updates. r reads it again, x saves it, esc shows the list.",
+        "resources and prompts: enter reads one, or asks for arguments; ↓ fills in the server's proposals.",
+        "u subscribes to a resource's updates. r reads it again, x saves it, esc shows the list.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
         "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
         "ctrl+t changes between fields and JSON; ctrl+↑ lists earlier and saved calls: enter fills one in.",
         "esc leaves a field; then y copies the call as a line, JSON-RPC or curl, and x saves the call with a",
         "name, to repeat and compare it, or an image of its result to a file.",
-        "A call that may change something asks first; one that its server says only reads asks once.",
+        "A call that may change something asks first; one that its server calls read-only asks once.",
         "On a server: T toggles trust in its annotations for this session. For good: set trust_annotations.",
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
@@ -91,7 +91,8 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
 
     def body(self) -> ComposeResult:
         with Horizontal(id="catalog-page"):
-            yield RecordList(COLUMNS, header=True, empty=NO_SERVER, id="catalog", classes="pane")
+            empty = "No server has started yet." if self.session.configuration.servers else NO_SERVER
+            yield RecordList(COLUMNS, header=True, empty=empty, id="catalog", classes="pane")
             with FocusFrame(id="detail") as detail:
                 detail.border_subtitle = "← → view"
                 yield Static("Nothing selected.", id="nothing", markup=False)

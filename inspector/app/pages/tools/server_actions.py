@@ -56,7 +56,7 @@ class ServerActions(BaseScreen):
         def choose(level: str) -> None:
             self.run_command(lambda commands: commands.set_log_level(server, level))
 
-        title = f"{visible(server, limit=40, newlines=False)} logs from this level on"
+        title = f"Lowest level that {visible(server, limit=40, newlines=False)} logs"
         self.app.push_screen(ChoiceDialog(title, level_rows(current), choose, current))
 
     def action_sign_in(self) -> None:

@@ -161,7 +161,6 @@ class Reading(InContext, Vertical):
         event.stop()
         self._values = {name: str(value) for name, value in event.values.items()}
         self.fetch()
-        self.text.focus()
 
     def fetch(self, why: str = "") -> None:
         """Read it with what is filled in; `why` says what else led to it than the person."""
@@ -185,6 +184,8 @@ class Reading(InContext, Vertical):
         told = "   ".join(filter(None, (self.result.told, count(size, "token"), why)))
         self._say(Content.assemble(("✓ ", "$text-success"), visible(told, limit=200, newlines=False)))
         self.text.empty, self.text.text = "It is empty.", self.result.text
+        if self.form.has_focus_within and not why:
+            self.text.focus()
         self.screen.refresh_bindings()
 
     def _failed(self, error: Exception) -> None:
@@ -350,7 +351,7 @@ class ReadingPanel(InContext, Vertical):
         self.reading.save()
 
     def action_subscribe(self) -> None:
-        """Be told of updates of the resource that is opened or under the cursor, or no longer."""
+        """Subscribe to updates of the resource that is opened or under the cursor, or unsubscribe."""
         current, offers, shelf = self.rows.current, self.session.offers(self._server), self._shelf
         found = shelf.rows.get(current.key) if current is not None and self.reading.offer is None else None
         uri = found[0].id if found is not None and not found[0].is_template else self.reading.uri
@@ -364,7 +365,7 @@ class ReadingPanel(InContext, Vertical):
 
         def done(_: None) -> None:
             shelf.seen[uri] = offers.link.news().get(uri, 0)
-            told = "You are told of updates of" if wanted else "No longer told of updates of"
+            told = "Subscribed to updates of" if wanted else "Unsubscribed from updates of"
             self.notify(f"{told} {visible(uri, limit=120, newlines=False)}", markup=False, timeout=3)
             self.look()
             if uri == self.reading.uri:

@@ -312,5 +312,5 @@ class LogPanel(WirePanel):
         return log_row(frame)
 
     def heading(self, total: int) -> str:  # noqa: ARG002 - of all messages, not of the log's
-        how = f", from {self.level} on" if self.level else "; L sets the level"
+        how = f", {self.level} and above" if self.level else "; L sets the level"
         return f"{count(len(self._rows), 'log message')}{how}"
