@@ -135,7 +135,8 @@ class Program(CommandGroup):
 
     def hint(self, word: str) -> str:
         near = closest(word, list(_MODULES), limit=1)
-        return f"Did you mean `{near[0]}`?" if near else f"To open a server, use `toolsight -- {word}`."
+        other = f"If it is a file, check its name; if a server's command, use `toolsight -- {word}`."
+        return f"Did you mean `{near[0]}`?" if near else other
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, the options that most of them share, and those of the app alone."""

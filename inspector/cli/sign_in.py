@@ -36,7 +36,7 @@ def sign_out(name: str, chosen: Options) -> None:
     require_nobody(chosen)
     spec = _named(read_configuration(chosen).seen.servers, name)
     was = open_sign_ins(chosen).remove(spec.url)
-    told = "signed out; the issuer may keep the sign-in until it ends" if was else "there was no sign-in"
+    told = "signed out; the issuer may accept the sign-in until it expires" if was else "there was no sign-in"
     show({"server": spec.name, "signed_out": was}, [f"{spec.name}: {told}"])
 
 
@@ -66,7 +66,7 @@ class TerminalVisitor:
             say(f"  ! {warning}", err=True)
         say(
             "Press enter to open it in the browser. Without one here, open it elsewhere and paste\n"
-            "the address that you end at (it begins with http://127.0.0.1):",
+            "the address you end up at (it begins with http://127.0.0.1):",
             err=True,
         )
         while True:

@@ -293,7 +293,7 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
     found.sort(key=lambda one: (len(one[1]) < 3, one[0].scope != "project"))
     if not found:
         where = ", ".join(str(file.path) for file in files) or f"a file of {client}"
-        raise ConfigError(f"there is no server '{server}' in {where}", hint="`toolsight clients` lists them.")
+        raise ConfigError(f"there is no server '{server}' in {where}", hint="`toolsight audit` lists them.")
     file, at = found[0]
     return file.path, (*at, server)
 

@@ -161,9 +161,7 @@ class Configuration:
     def toolset(self, name: str) -> Toolset | None:
         """The toolset of that name, or None for "", which permits everything. Raises ConfigError."""
         if name and name not in self.toolsets:
-            near = (
-                ", ".join(closest(name, list(self.toolsets)) or tuple(self.toolsets)) or "none is configured"
-            )
+            near = ", ".join(closest(name, list(self.toolsets)) or tuple(self.toolsets)) or "none configured"
             raise ConfigError(f"there is no toolset '{name}'", hint=f"Toolsets: {near}.")
         return self.toolsets.get(name)
 

@@ -298,7 +298,7 @@ async def test_without_a_browser_the_answer_is_pasted_into_the_app(
         await pilot.press("tab", "enter")
         await until(pilot, shows(pilot, AnswerDialog))
         await pilot.press(*"no", "enter")
-        assert "no answer to a sign-in" in seen(pilot)
+        assert "not the answer to a sign-in" in seen(pilot)
         await paste_answer(pilot)
         await until(pilot, lambda: "✓ ready" in seen(pilot))
 

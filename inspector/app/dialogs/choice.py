@@ -291,6 +291,7 @@ class ModelDialog(NamedDialog):
     @on(Worker.StateChanged)
     def _say_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self._tell(done=True)
             self.query_one("#choice-error", Static).update(failure_text(event.worker.error)[1])
 
     def _tell(self, *, done: bool) -> None:

@@ -266,7 +266,7 @@ class LinkDialog(GuardedConfirm, Withdrawable):
 # An address at which a person signs in to a server, and the answer that it leads to.
 
 _WAITS = "Sign in there: the answer comes back by itself. "
-_ELSEWHERE = "Open the address in a browser, and paste here the one that you end at (http://127.0.0.1…)."
+_ELSEWHERE = "Open the address in a browser, then paste the address you end up at (http://127.0.0.1…)."
 
 
 class SignInDialog(LinkDialog):

@@ -65,8 +65,8 @@ def read_answer(address: str) -> dict[str, str]:
     known = [pair for pair in pairs if pair[0] in _PARAMETERS]
     answer = dict(known)
     if len(answer) < len(known) or not ("code" in answer or "error" in answer):
-        hint = f"It is the whole address that the browser shows in the end, with {_PATH}?code=… in it."
-        raise AuthRequired("this is no answer to a sign-in", hint=hint)
+        hint = f"Paste the whole address that the browser ends up at, with {_PATH}?code=… in it."
+        raise AuthRequired("this is not the answer to a sign-in", hint=hint)
     return answer
 
 

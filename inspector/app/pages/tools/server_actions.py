@@ -85,7 +85,7 @@ class ServerActions(BaseScreen):
         """Forget the sign-in to the server after a yes."""
         server, commands = self.server, self.commands
         name = visible(server, limit=60, newlines=False)
-        dialog = GuardedConfirm(f"Sign out of {name}?", "Its issuer may keep it until it ends.", _SIGN_OUT)
+        dialog = GuardedConfirm(f"Sign out of {name}?", "Its issuer may still accept it.", _SIGN_OUT)
         if await self.app.push_screen_wait(dialog) == _SIGN_OUT[0].result:
             was_signed_in = await commands.sign_out(server)
             told = f"Signed out of {name}." if was_signed_in else f"There was no sign-in to {name}."

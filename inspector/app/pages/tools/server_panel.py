@@ -84,7 +84,7 @@ def server_facts(
     facts = (
         ("reason", reason),
         ("try", (hint or "r reconnects.") if is_down else ""),
-        ("held", f"{count(held, 'tool')} kept until it reconnects, not offered meanwhile" if held else ""),
+        ("held", f"{count(held, 'tool')} kept but not offered until it reconnects" if held else ""),
         ("target", server.target),
         ("identifies as", f"{info.name} {info.version}".strip()),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
