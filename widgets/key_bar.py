@@ -191,7 +191,7 @@ class FilterBar(Horizontal):
     """
 
     class Edited(Message):
-        """The text was changed; read it from the bar, where more may have been typed since."""
+        """The text was changed; read it from the input, where more may have been typed since."""
 
     class Done(Message):
         """Enter was pressed."""
@@ -211,11 +211,6 @@ class FilterBar(Horizontal):
         self.add_class("-open")
         prompt = Static("/", classes="filter-bar--prompt", markup=False)
         return self.mount(*(() if self.input.is_attached else (prompt, self.input, self._count)))
-
-    @property
-    def value(self) -> str:
-        """The text in the input."""
-        return self.input.value
 
     def set_value(self, value: str) -> None:
         """Set the text; opens the bar unless the text is empty."""

@@ -17,7 +17,7 @@ from textual.widgets.text_area import Edit, EditResult
 from widgets.terminal_text import visible
 
 
-async def open_input_on_key(widget: Widget, event: events.Key, action: str) -> None:
+async def open_input_on_key(widget: Widget, event: events.Key, *actions: str) -> None:
     """Open an input with a key of `widget`'s, and pass what was typed right behind it to that input.
 
     Call it first in the `_on_key` of what has the focus. Textual would run the action after the letters
@@ -29,9 +29,9 @@ async def open_input_on_key(widget: Widget, event: events.Key, action: str) -> N
         focused._forward_event(event)
         return
     active = widget.screen.active_bindings.get(event.key)
-    if active is not None and active.enabled and active.binding.action == action:
+    if active is not None and active.enabled and active.binding.action in actions:
         event.stop()
-        await widget.app.run_action(action, active.node)
+        await widget.app.run_action(active.binding.action, active.node)
 
 
 async def act_on_own_key(widget: Widget, event: events.Key) -> None:

@@ -210,7 +210,7 @@ class RecordList(Vertical):
     @on(FilterBar.Edited)
     def _filter_edited(self, event: FilterBar.Edited) -> None:
         event.stop()
-        self.filter_text = self._bar.value
+        self.filter_text = self._bar.input.value
 
     @on(FilterBar.Done)
     def _filter_done(self, event: FilterBar.Done) -> None:

@@ -217,9 +217,11 @@ class RecordRows(RecordCanvas, can_focus=True):
         self.follow = False
         self._is_centered = False
         self._wanted: str | None = None
+        # What is typed behind the keys of these actions is for the inputs that they open.
+        self.opens: tuple[str, ...] = ("filter",)
 
     async def _on_key(self, event: events.Key) -> None:
-        await open_input_on_key(self, event, "filter")
+        await open_input_on_key(self, event, *self.opens)
 
     def show(self, records: tuple[Record, ...], *, otherwise_first: bool = False) -> None:
         """Show `records`; the cursor stays on its record, at the same height on screen.

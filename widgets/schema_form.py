@@ -214,8 +214,8 @@ class FieldRow(Vertical):
         line.set_class(bool(message), "-shown")
 
     def focus_input(self) -> None:
-        """Move the focus to the input."""
-        self._input.focus()
+        """Move the focus to the input, at once."""
+        self.screen.set_focus(self._input)
 
     @on(Input.Changed)
     @on(Select.Changed)
@@ -326,6 +326,11 @@ class SchemaForm(VerticalScroll, can_focus=False):
         if not self._wants_focus:
             first = rows[0].focus_input if rows else self.query_one(Button).focus
             first()
+
+    async def open(self) -> None:
+        """Make the inputs of new fields and focus the first, at once: what is typed next is for it."""
+        await self._check_recompose()
+        self.focus_first()
 
     @property
     def rows(self) -> list[FieldRow]:

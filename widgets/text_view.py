@@ -238,7 +238,7 @@ class TextView(Vertical):
         self._shown = visible(self.text, limit=LIMIT)
         self._lines.show(self._shown, end=self._follow)
         if self._bar.is_attached and self._bar.is_open:
-            self._find(self._bar.value)
+            self._find(self._bar.input.value)
 
     def watch_empty(self) -> None:
         self._lines.empty = self.empty
@@ -283,7 +283,7 @@ class TextView(Vertical):
     @on(FilterBar.Edited)
     def _edited(self, event: FilterBar.Edited) -> None:
         event.stop()
-        self._find(self._bar.value)
+        self._find(self._bar.input.value)
         self._lines.jump(1, stay=True)
 
     @on(FilterBar.Done)

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
@@ -121,6 +122,15 @@ async def test_with_a_question_three_keys_lead_from_the_tool_to_its_call() -> No
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         await pilot.press("ctrl+r")
         await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
+
+
+async def test_what_is_typed_right_behind_the_key_of_the_call_is_in_its_first_field() -> None:
+    async with tools_page() as (pilot, _):
+        while (row := rows(pilot).current) is None or row.copy != FORECAST:
+            await pilot.press("down")
+        for key in "cSlot":
+            pilot.app.post_message(events.Key(key, key))
+        await until(pilot, lambda: [one.value for one in pilot.app.screen.query(PlainInput)][-1:] == ["Slot"])
 
 
 async def test_a_claim_to_only_read_is_asked_about_once() -> None:

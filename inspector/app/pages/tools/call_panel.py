@@ -123,7 +123,7 @@ class CallPanel(InContext, Container):
             self._fill(None, arguments)
         elif not self._fill_in(arguments):
             self.warn("The fields cannot hold these arguments.")
-        self.focus_form()
+        form.focus_first()
 
     def _past(self, tool: Tool) -> list[PastCall]:
         return past_calls(self.session.records((CallStarted.kind, CallFinished.kind)), tool.id)
@@ -145,7 +145,7 @@ class CallPanel(InContext, Container):
             self._chosen = call = calls[key]
             self._fill_in(call.arguments)
             self._answer(tool.id, Answer(call.line, call.result, call.arguments))
-            self.focus_form()
+            self.query_one("#form", SchemaForm).focus_first()
 
         rows = tuple(one.row for one in calls.values())
         self.app.push_screen(ChoiceDialog("Calls of this tool", rows, fill_in, rows[0].key))
@@ -168,10 +168,6 @@ class CallPanel(InContext, Container):
 
         rows = tuple(Record(form, (" ", form, ""), detail=about) for form, about in _FORMS.items())
         self.app.push_screen(ChoiceDialog("Copy the call", rows[: 2 + spec.is_http], copy, "line"))
-
-    def focus_form(self) -> None:
-        """Move the focus to the first field."""
-        self.query_one("#form", SchemaForm).focus_first()
 
     @property
     def shows_call(self) -> bool:

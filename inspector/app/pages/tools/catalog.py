@@ -101,6 +101,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
 
     def on_mount(self) -> None:
         self.watch(self.list, "filter_text", self._filtered, init=False)
+        self.list.rows.opens += ("call",)
 
     @property
     def _panel(self) -> ServerPanel | ToolPanel:
@@ -277,12 +278,13 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         self._selected = server_key(name)
         self._show_rows()
 
-    def action_call(self) -> None:
-        """Open the form of the tool under the cursor."""
+    async def action_call(self) -> None:
+        """Open the form of the tool under the cursor, wherever a key has just moved it."""
+        self.moved()
         panel = self.query_one(ToolPanel)
         panel.open_call()
         self._open_detail()
-        panel.call.focus_form()
+        await panel.call.query_one(SchemaForm).open()
 
     def action_run(self) -> None:
         """Call the tool with the form's values."""
