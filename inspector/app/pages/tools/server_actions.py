@@ -68,8 +68,8 @@ class ServerActions(BaseScreen):
 
         def signed_in(place: str) -> None:
             name = visible(server, limit=60, newlines=False)
-            told = f"Signed in to {name}; kept in {place}." if place else f"No sign-in to {name} had to be kept."
-            self.notify(told, markup=False)
+            nothing = f"No sign-in to {name} had to be kept."
+            self.notify(f"Signed in to {name}; kept in {place}." if place else nothing, markup=False)
 
         self.run_stoppable("sign-in", sign_in, signed_in)
 
