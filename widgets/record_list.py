@@ -18,6 +18,7 @@ from widgets.key_bar import FilterBar, RecordFilter
 from widgets.record import Column, Record
 from widgets.record_rows import RecordRows
 from widgets.terminal_text import visible
+from widgets.text import matcher
 
 
 @dataclass
@@ -69,6 +70,9 @@ class RecordList(Vertical):
     """Shown when there are no rows: what to do next."""
     follow: reactive[bool] = reactive(False, init=False)
     """Stay on the newest row until the cursor is moved away from the end."""
+
+    unmatched = "Nothing matches"
+    """What is said of a filter that no row passes, before its text."""
 
     rows = query_one(RecordRows)
     """The part that takes the focus."""
@@ -176,11 +180,15 @@ class RecordList(Vertical):
             return
         query = visible(self.filter_text, limit=60, newlines=False)
         self._rows.empty = (
-            f"Nothing matches “{query}”. esc clears the filter." if self.records else self.empty
+            f"{self.unmatched} “{query}”. esc clears the filter." if self.records else self.empty
         )
         if measure:
             self._rows.measure(self.records)
-        self._rows.show(self._filter.apply(self.records, self.filter_text), otherwise_first=filtering)
+        shown, current = self._filter.apply(self.records, self.filter_text), self.current
+        # Under a filter a heading is left for what is found below it, unless it is found itself.
+        heading = current if filtering and current is not None and current.is_heading else None
+        is_left = heading is not None and not matcher(self.filter_text)(heading.haystack())
+        self._rows.show(shown, otherwise_first=filtering, leaves=is_left)
         self._bar.set_count(self.count)
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:

@@ -223,17 +223,20 @@ class RecordRows(RecordCanvas, can_focus=True):
         await act_on_own_key(self, event)
         await open_input_on_key(self, event, *self.opens)
 
-    def show(self, records: tuple[Record, ...], *, otherwise_first: bool = False) -> None:
+    def show(
+        self, records: tuple[Record, ...], *, otherwise_first: bool = False, leaves: bool = False
+    ) -> None:
         """Show `records`; the cursor stays on its record, at the same height on screen.
 
         Args:
             records: The rows, in order.
             otherwise_first: When its record is gone, the cursor goes to the first row that is no heading,
                 not to a neighbor.
+            leaves: The cursor leaves its record as if that was gone.
         """
         before, at_end = self.current, self.cursor is None or self.cursor == len(self.records) - 1
         above = (self.cursor or 0) * self._lines - self.scroll_offset.y
-        self._wanted = before.key if before else self._wanted
+        self._wanted = None if leaves else before.key if before else self._wanted
         self.records = records
         self.virtual_size = Size(self.size.width, len(records) * self._lines + self._header_lines)
         self.cursor = self._cursor_after(at_end, self._first() if otherwise_first else self.cursor or 0)

@@ -15,6 +15,7 @@ from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from widgets.prompt import open_input_on_key
 from widgets.text import plain
 
 _GAP = 2
@@ -32,6 +33,12 @@ class ViewStrip(Widget, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down,enter", "app.focus_next", "view", show=False)]
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Pass `/` on to the view, whose filter or search it opens."""
+        if event.key == "slash":
+            self.screen.focus_next()
+        await open_input_on_key(self, event)
 
     views: reactive[tuple[str, ...]] = reactive((), init=False)
     """The names of the views, in order."""

@@ -13,6 +13,7 @@ from inspector.config.consent import (
     ServerConsent,
     approve as remember,
     check_consent,
+    purpose,
     warnings_text,
 )
 from inspector.core.error import ConfigError
@@ -67,14 +68,13 @@ def _ask(check: ConsentCheck) -> bool:
     if not sys.stdin.isatty():
         return False
     servers = check.question
-    verb = "start" if any(not server.named for server in servers) else "use"
-    say(f"{check.configuration.source} would {verb}:", err=True)
+    say(f"{check.configuration.source} would {purpose(servers)}:", err=True)
     for server in servers:
         say(consent_text(server), err=True, exact=True)
     if warnings := warnings_text(servers):
         say(f"{warnings}.", err=True)
     with interruptible():
-        return click.confirm(f"{verb.capitalize()} these?", default=False, err=True)
+        return click.confirm("Allow this configuration?", default=False, err=True)
 
 
 def consent_text(server: ServerConsent) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from inspector.config.configuration import Configuration, Named
 from inspector.config.suspect import METADATA, lookalikes, metadata_hosts
+from inspector.core.number import count
 from inspector.core.package_run import PackageKind, package_run
 from inspector.core.ports import ServerMemory
 from inspector.core.redaction import Redactor
@@ -209,6 +210,15 @@ def describe(
     )
     named = configuration.all_named
     return (*servers, ServerConsent(_NAMED, named=named)) if named else servers
+
+
+def purpose(servers: tuple[ServerConsent, ...]) -> str:
+    """What is asked for, as the end of "would ..."."""
+    started, connected = sum(bool(one.argv) for one in servers), sum(bool(one.url) for one in servers)
+    does = [f"start {count(started, 'server')}"] if started else []
+    does += [f"connect to {count(connected, 'server')}"] if connected else []
+    does += ["execute a Python file"] if any(server.executes for server in servers) else []
+    return " and ".join(does) or "use files or models from its settings"
 
 
 def warnings_text(servers: tuple[ServerConsent, ...]) -> str:

@@ -1,5 +1,7 @@
 """The question whether an unknown configuration may start: complete, readable, and safe."""
 
+import pytest
+
 from inspector.app.dialogs.approver import TEXT_AT, ConsentDialog, consent_body
 from inspector.config.configuration import Configuration, Named
 from inspector.config.consent import Handed, ServerConsent, check_consent
@@ -25,6 +27,19 @@ def test_the_command_line_is_quoted_so_that_a_space_is_no_separator() -> None:
     assert "npx -y 'notes server' --root /srv" in text
     assert "TOKEN, URL" in text
     assert "1 server with" in text
+
+
+@pytest.mark.parametrize(
+    ("servers", "said"),
+    [
+        ((REMOTE,), "would connect to 1 server:"),
+        ((LOCAL, REMOTE), "would start 1 server and connect to 1 server with your permissions:"),
+    ],
+)
+def test_a_server_at_an_address_is_connected_to_and_not_started(
+    servers: tuple[ServerConsent, ...], said: str
+) -> None:
+    assert f"\n{said}\n" in consent_body("mcp.json", servers).plain
 
 
 def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:

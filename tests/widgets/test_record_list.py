@@ -95,6 +95,19 @@ async def test_the_filter_keeps_rows_that_hold_every_word_in_any_case() -> None:
         assert app.heard[-1] == ("Selected", "a")
 
 
+@pytest.mark.parametrize(("word", "found"), [("late", "tool"), ("shop", "server"), ("zzz", None)])
+async def test_a_filter_leads_from_a_heading_to_what_it_finds(word: str, found: str | None) -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = (
+            Record("server", ("shop", "2"), is_heading=True),
+            Record("tool", ("late orders", "1")),
+        )
+        await pilot.press("slash", *word)
+        await pilot.pause()
+        assert (app.made.current and app.made.current.key) == found
+
+
 async def test_esc_clears_the_filter_first_and_then_belongs_to_the_screen() -> None:
     app = ListApp()
     async with app.run_test() as pilot:

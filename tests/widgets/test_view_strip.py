@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import ViewStrip
+from widgets import Column, Record, RecordList, ViewStrip
 
 VIEWS = ("about", "schema", "cost")
 
@@ -65,6 +65,15 @@ async def test_where_the_names_do_not_fit_the_chosen_one_is_still_shown() -> Non
 @with_hostile_text
 def test_a_hostile_name_does_no_harm(text: str) -> None:
     assert not dangerous(ViewStrip((text,))._label(text).plain)
+
+
+async def test_what_is_typed_behind_a_slash_filters_the_view() -> None:
+    app = StripApp()
+    async with app.run_test(size=(40, 9)) as pilot:
+        await app.mount(below := RecordList((Column("name", ""),), (Record("a", ("abc",)),)))
+        app.strip.focus()
+        await pilot.press("slash", "b", "c")
+        assert below.filter_text == "bc"
 
 
 @pytest.mark.parametrize("key", ["down", "enter"])

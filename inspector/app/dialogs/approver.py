@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED, change_lines
-from inspector.config.consent import Fact, ServerConsent, warnings_text
+from inspector.config.consent import Fact, ServerConsent, purpose, warnings_text
 from inspector.core.number import count
 from inspector.core.ports import ApprovalRequest, Decision, Leftovers
 from inspector.core.server import Leftover, ended_text, since_text
@@ -89,14 +89,9 @@ _WARNING = "$text-warning"
 
 def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
     """Return the file, and for each server what decides what it runs; what to look at is marked with `!`."""
-    started = sum(not server.named for server in servers)
-    does = [f"start {count(started, 'server')}"] if started else []
-    does += ["execute a Python file"] if any(server.executes for server in servers) else []
-    does += ["use files or models from its settings"] if not does else []
-    what = f"would {' and '.join(does)}"
-    head = Content.assemble(
-        plain(source, newlines=False, exact=True).stylize("bold"), f"\n{what} with your permissions:"
-    )
+    runs = " with your permissions" if any(server.argv or server.executes for server in servers) else ""
+    told = f"\nwould {purpose(servers)}{runs}:"
+    head = Content.assemble(plain(source, newlines=False, exact=True).stylize("bold"), told)
     if warnings := warnings_text(servers):
         head = Content.assemble(head, "\n", (warnings, _WARNING))
     blocks = [head]
@@ -131,7 +126,7 @@ class ConsentDialog(ChangeDialog):
 
     def __init__(self, source: str, servers: tuple[ServerConsent, ...]) -> None:
         body = consent_body(source, servers)
-        super().__init__("Start these servers?", body, "start these servers", "no, leave")
+        super().__init__("Allow this configuration?", body, "allow it", "no, leave")
 
     @staticmethod
     def accepted(answer: str | None) -> bool:

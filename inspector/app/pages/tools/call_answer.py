@@ -31,7 +31,7 @@ from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject, compact
 from widgets import Record, SchemaTree, TextView, plain, visible
 
-_BEFORE = Content.styled("Fill in the form and press enter. The result appears here.", MUTED)
+_BEFORE = Content.styled("Fill in the form, then ctrl+r. The result appears here.", MUTED)
 _FITS = {
     True: ("✓ fits the output schema", "$text-success"),
     False: ("✕ does not fit the output schema", "$text-error"),

@@ -64,7 +64,7 @@ class CallPanel(InContext, Container):
     """Calls one tool at a time; every tool keeps its last answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t", "switch", "JSON", id="call.json"),
+        Binding("ctrl+t", "switch", "JSON/fields", id="call.json"),
         # In a field h is a letter.
         Binding("ctrl+up,h", "history", "history", key_display="^↑", id="call.history"),
         Binding("y", "copy", "copy call", id="call.copy"),

@@ -93,7 +93,9 @@ class FindingsScreen(ReadingPage, ToolKeys):
         yield ViewStrip(tuple(GROUPS), id="stages")
 
     def lists(self) -> ComposeResult:
-        yield RecordList(COLUMNS, header=True, empty=CHECKING, id="findings")
+        findings = RecordList(COLUMNS, header=True, empty=CHECKING, id="findings")
+        findings.unmatched = "No findings match"
+        yield findings
 
     def arrive(self, destination: Destination) -> None:
         """Show the findings of a tool or a server, or of one stage."""

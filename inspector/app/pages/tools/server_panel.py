@@ -87,7 +87,7 @@ def server_facts(
         ("held", f"{count(held, 'tool')} kept but not offered until it reconnects" if held else ""),
         ("target", server.target),
         ("identifies as", f"{info.name} {info.version}".strip()),
-        ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
+        ("protocol", info.protocol),
         ("capabilities", ", ".join(info.capabilities)),
         ("declared", declared if is_ready else ""),
         ("its claims", trust if is_ready else ""),
