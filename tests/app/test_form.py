@@ -1,5 +1,6 @@
 """Parameters as fields of a form: every kind, and schemas that contradict themselves."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,7 +42,32 @@ def test_a_field_takes_what_the_schema_takes(schema: dict[str, Any], kind: str) 
 
 def test_a_field_keeps_its_name_description_and_choices() -> None:
     field = _only({"enum": ["a", "b"], "description": "Which.", "default": "b"}, required=True)
-    assert field == Field("a", "enum", True, "Which.", "b", ("a", "b"))
+    assert replace(field, check=_anything) == Field(
+        "a", "enum", True, "Which.", "b", ("a", "b"), check=_anything
+    )
+
+
+def _anything(_value: object) -> str:
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "problem"),
+    [
+        ({"type": "integer", "minimum": 1}, 0, "0 is less than the minimum of 1"),
+        ({"type": "string", "maxLength": 2}, "ab", ""),
+        (
+            {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
+            [{"name": 3}],
+            "[0].name: 3 is not of type 'string'",
+        ),
+        ({"$ref": "#/$defs/of", "$defs": {"of": {"type": "string", "pattern": "(a+)+$"}}}, "aaaa", ""),
+    ],
+)
+def test_a_field_says_what_its_schema_objects_to_and_runs_no_expression(
+    schema: dict[str, Any], value: object, problem: str
+) -> None:
+    assert _only(schema).check(value) == problem
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject
 from inspector.schema.reading import type_text, types_of
 from inspector.schema.schema import SchemaField, fields, resolve
@@ -65,6 +66,17 @@ class CallForm:
         return is_fit and self.arguments(shown) == arguments
 
 
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What a parameter's schema objects to; "" also if that cannot be checked. As JSON, anything is sent."""
+
+    schema: JsonObject
+
+    def __call__(self, value: object) -> str:
+        found = checked(self.schema, value, 1)
+        return found.reasons[0].removeprefix("$").removeprefix(": ") if found.fits is False else ""
+
+
 def form_fields(schema: JsonObject) -> tuple[Field, ...]:
     """One field for each parameter; values that no simple input can hold are typed as JSON."""
     return CallForm.of(schema).fields
@@ -89,7 +101,7 @@ def _nested(
         if depth and parameter.type == "object" and is_closed and fields(inner):
             yield from _nested(inner, path, depth - 1, required and parameter.required)
         else:
-            field = _field(parameter, schema)
+            field = replace(_field(parameter, schema), check=_Check(inner))
             # The arguments' names may be those of other parts, so a part's name is its whole path.
             title = " › ".join(path) if above else ""
             yield (
