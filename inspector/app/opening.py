@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ class Opened:
     servers' questions are not shown here; without `agents` no transcripts can be imported; without `flows`
     nobody knows what other sessions called; without a `registry` there are no tools but those of the servers;
     without `recorded` no runs are played.
-    With `watches`, a server starts again when its files change.
+    With `watches`, a server starts again when its files change. `source` names the servers on a command line.
     The app opens on the page `home`, and goes to a `first` destination, if there is one, once it is open.
     """
 
@@ -55,6 +55,7 @@ class Opened:
     first: "Destination | None" = None
     recorded: "RunSource | None" = None
     watches: bool = False
+    source: Sequence[str] = ()
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

@@ -13,6 +13,7 @@ from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover
 from inspector.cli.launch import headless
+from inspector.cli.location import source_words
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit, run
 from inspector.cli.table import say, show, write_file
@@ -143,7 +144,10 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
         saved = wanted.before.arguments if wanted.before is not None else {}
         given = {**saved, **read_arguments(tool, words, _text_of)}
         if wanted.form:
-            _print(bench, tool, given, wanted.form, opened)
+            spec = next(spec for spec in opened.seen.servers if spec.name == tool.server)
+            protocol = bench.state.servers[tool.server].info.protocol
+            text = written(wanted.form, tool, given, spec, protocol, source_words(chosen))
+            show({"form": wanted.form, "call": text}, [text])
             return
         why, approver = why_ask(tool, bench.state), TerminalApprover(yes=chosen.yes)
         request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)
@@ -153,14 +157,6 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
         result = await bench.call(tool.id, given)
         took = (time.perf_counter() - began) * 1000
         wanted.report(tool, given, result, bench.accounting.meter.text, took)
-
-
-def _print(
-    bench: Workbench, tool: Tool, given: JsonObject, form: CallForm, opened: OpenedConfiguration
-) -> None:
-    spec = next(spec for spec in opened.seen.servers if spec.name == tool.server)
-    text = written(form, tool, given, spec, bench.state.servers[tool.server].info.protocol)
-    show({"form": form, "call": text}, [text])
 
 
 def _text_of(name: str) -> str:

@@ -13,6 +13,7 @@ import platformdirs
 
 from inspector.cli.options import Options
 from inspector.cli.run import found_in
+from inspector.config.configuration import without_secrets
 from inspector.config.file import is_file
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
@@ -37,6 +38,17 @@ def fixtures_path() -> Path:
 def configuration_path(options: Options) -> Path | None:
     """The file that `options` names, or the first one found in the current folder."""
     return options.config or found_in(Path.cwd())
+
+
+def source_words(options: Options) -> tuple[str, ...]:
+    """The words that name the same servers on a command line; none for what a command finds by itself."""
+    if options.demo or options.registry:
+        return ("--demo" if options.demo else "--registry",)
+    if options.server:
+        return ("--", *without_secrets(options.server))
+    found, path = found_in(Path.cwd()), options.config
+    is_named = path is not None and (found is None or path.resolve() != found.resolve())
+    return ("--config", str(path)) if is_named else ()
 
 
 def given_inputs(options: Options) -> dict[str, str]:

@@ -129,7 +129,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.agents import MachineLibrary
     from inspector.cli.configuration import is_the_demo, read_configuration, with_list_changes
     from inspector.cli.lab import ShippedLab
-    from inspector.cli.location import shipped_recording
+    from inspector.cli.location import shipped_recording, source_words
     from inspector.cli.sessions import RecordedFlows
     from inspector.config.program import under_work
     from inspector.core.redaction import clean
@@ -165,6 +165,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
         first=ScenarioPage(scenario) if scenario else None,
         recorded=RunSource(shipped_recording(), partial(_recorded_ports, options)),
         watches=watch,
+        source=source_words(options),
     )
 
 

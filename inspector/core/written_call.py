@@ -80,12 +80,12 @@ def _object(words: Sequence[str], read: Callable[[str], str]) -> JsonObject:
 # The same call, to paste elsewhere.
 
 
-def command_line(tool: Tool, arguments: JsonObject) -> str:
-    """The call as a `toolsight call` line for a shell, which `read_arguments` reads as these arguments."""
+def command_line(tool: Tool, arguments: JsonObject, source: Sequence[str] = ()) -> str:
+    """The call as a line for a shell, which `read_arguments` reads; `source` says which servers are meant."""
     known = {field.name: field for field in fields(tool.input_schema)}
     is_plain = all((name in known or not known) and _is_key(name) for name in arguments)
     words = [_word(known.get(name), name, value) for name, value in arguments.items()]
-    return shlex.join(["toolsight", "call", tool.id, *(words if is_plain else [compact(arguments)])])
+    return shlex.join(["toolsight", "call", tool.id, *(words if is_plain else [compact(arguments)]), *source])
 
 
 def _is_key(name: str) -> bool:
@@ -179,8 +179,10 @@ def _encoded(text: str) -> str:
     return f"=?base64?{base64.b64encode(text.encode('utf-8', 'surrogatepass')).decode()}?="
 
 
-def written(form: str, tool: Tool, arguments: JsonObject, spec: ServerSpec, protocol: str) -> str:
+def written(
+    form: str, tool: Tool, arguments: JsonObject, spec: ServerSpec, protocol: str, source: Sequence[str]
+) -> str:
     """The call in one of `CALL_FORMS`. Raises ConfigError for `curl` and a server without an address."""
     if form == "line":
-        return command_line(tool, arguments)
+        return command_line(tool, arguments, source)
     return json_rpc(tool, arguments) if form == "json-rpc" else curl(tool, arguments, spec, protocol)

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import re
+import shlex
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
@@ -31,12 +33,14 @@ from tests.support.workbench import CITY, READS, Rig, shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import Confirm, PlainInput, RecordList, SchemaTree, TextView
 
+_SOURCE = ("--config", "my servers.json")
+
 
 def _opened(
-    tool_id: str, server: MemoryServer | None = None, view: str = ""
+    tool_id: str, server: MemoryServer | None = None, view: str = "", **options: Any
 ) -> AbstractAsyncContextManager[tuple[Pilot[None], Rig]]:
     servers = shop_and_weather() | ({"weather": server} if server else {})
-    return tools_page(tool_id, view, servers=servers)
+    return tools_page(tool_id, view, servers=servers, **options)
 
 
 def _forecast(answer: object = None, annotations: Annotations = READS) -> MemoryServer:
@@ -158,13 +162,14 @@ async def test_arguments_can_be_edited_as_json_in_the_same_place() -> None:
 
 
 async def test_a_call_is_copied_as_a_line_for_a_shell() -> None:
-    async with _opened(FORECAST) as (pilot, _):
+    async with _opened(FORECAST, beside={"source": _SOURCE}) as (pilot, _):
         await pilot.press("c", *"Oslo")
         await pilot.press("escape", "y")
         await says(pilot, "Copy the call")
         assert "curl" not in seen(pilot)
         await pilot.press("enter")
-        await until(pilot, lambda: pilot.app.clipboard == "toolsight call weather:get_forecast city=Oslo")
+        line = f"toolsight call weather:get_forecast city=Oslo {shlex.join(_SOURCE)}"
+        await until(pilot, lambda: pilot.app.clipboard == line)
 
 
 IMAGE = ToolResult(
@@ -215,7 +220,7 @@ async def test_a_call_is_saved_with_a_name_chosen_again_and_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with _opened(FORECAST) as (pilot, rig):
+    async with _opened(FORECAST, beside={"source": _SOURCE}) as (pilot, rig):
         await pilot.press("c", "escape", "h")
         assert "No earlier call" in toasts(pilot)
         await pilot.press("x")
@@ -230,6 +235,7 @@ async def test_a_call_is_saved_with_a_name_chosen_again_and_compared(
         await says(pilot, "Save the call")
         await pilot.press("ctrl+u", *"rome", "enter")
         await until(pilot, lambda: saved_call(tmp_path / SAVED_CALLS, "rome").arguments == {"city": "Rome"})
+        assert f"toolsight call --saved rome {shlex.join(_SOURCE)}" in toasts(pilot)
         await pilot.press("h")
         await says(pilot, "saved as rome")
         await pilot.press("enter", "enter")

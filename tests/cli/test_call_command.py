@@ -1,6 +1,7 @@
 """A tool called by hand from the command line."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -150,3 +151,23 @@ def test_a_call_that_is_printed_is_not_made(toolsight: Toolsight) -> None:
     assert sent["params"]["arguments"] == {"order_id": 1042, "note": "Never called."}
     assert "Never called." not in toolsight("call", "shop:get_order", "order_id=1042", *SHOP).stdout
     assert toolsight("call", *note, "--print", "curl", *SHOP).exit_code == 2
+
+
+def test_a_printed_line_runs_as_pasted(
+    toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    calc = {"command": sys.executable, "args": [str(SERVERS / "calc.py")]}
+    for name in ("my servers.json", ".mcp.json"):
+        Path(name).write_text(json.dumps({"mcpServers": {"calc": calc}}))
+
+    def printed(*source: str) -> str:
+        answer = ("calc:evaluate", "expression=6 * 7", "--print", "line")
+        return toolsight("call", *answer, "--approve", *source).stdout.strip()
+
+    for source in (("--config", "my servers.json"), ("--demo",), ("--", sys.executable, calc["args"][0]), ()):
+        line = printed(*source)
+        assert line == shlex.join(("toolsight", "call", "calc:evaluate", "expression=6 * 7", *source))
+        done = toolsight("call", "--yes", *shlex.split(line)[2:])
+        assert "42" in done.stdout, done.stderr
+    assert printed("--config", ".mcp.json") == printed()

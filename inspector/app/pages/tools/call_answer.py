@@ -126,8 +126,10 @@ class CallAnswer(InContext, Vertical):
         except ToolsightError as error:
             self.fail(error)
         else:
-            told = visible(shlex.quote(name), limit=80, newlines=False)
-            self.notify(f"toolsight call --saved {told}", title=f"Saved in {SAVED_CALLS}", markup=False)
+            told = shlex.join(("toolsight", "call", "--saved", name, *self.context.parts.source))
+            self.notify(
+                visible(told, limit=300, newlines=False), title=f"Saved in {SAVED_CALLS}", markup=False
+            )
 
 
 def _exports(result: ToolResult) -> Iterator[Record]:

@@ -164,7 +164,8 @@ class CallPanel(InContext, Container):
         arguments, protocol = self._arguments(values), state.info.protocol if state is not None else ""
 
         def copy(form: str) -> None:
-            self.copy(clean(written(form, tool, arguments, spec, protocol)), f"the call ({form})")
+            text = written(form, tool, arguments, spec, protocol, self.context.parts.source)
+            self.copy(clean(text), f"the call ({form})")
 
         rows = tuple(Record(form, (" ", form, ""), detail=about) for form, about in _FORMS.items())
         self.app.push_screen(ChoiceDialog("Copy the call", rows[: 2 + spec.is_http], copy, "line"))
