@@ -213,7 +213,7 @@ class InContext(Widget):
     def export(
         self, suggested: Path, text: str | bytes | Callable[[Path], str], note: str = "", *, what: str = ""
     ) -> None:
-        """Ask for a file and write the text into it; `what` names it in the toast that says so."""
+        """Ask for a file and write the text into it; `what` names it in the title and the toast."""
         from inspector.app.dialogs.export import ExportDialog
 
         def tell(path: str | None) -> None:
@@ -221,7 +221,7 @@ class InContext(Widget):
                 told = visible(path, limit=200)
                 self.notify(f"{what} to {told}" if what else told, title="Exported", markup=False)
 
-        self.app.push_screen(ExportDialog(suggested, text, note), tell)
+        self.app.push_screen(ExportDialog(suggested, text, note, what), tell)
 
     @property
     def _jobs(self) -> dict[str, Job]:

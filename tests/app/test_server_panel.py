@@ -36,7 +36,7 @@ from inspector.mcp.frame import Flaw, Frame, FrameKind
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
-from tests.support.tools_page import choose, crossed, says, tools_page
+from tests.support.tools_page import FORECAST, choose, crossed, says, tools_page
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import PlainInput, RecordList, SchemaTree, TextView, visible
@@ -245,12 +245,19 @@ async def test_x_writes_the_wire_to_a_file(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         path = pilot.app.screen.query_one(PlainInput)
         assert path.value == "weather-wire.jsonl"
+        assert "Export the wire log (1 message) to a file" in seen(pilot)
         path.value = str(tmp_path / "wire.jsonl")
         await pilot.press("enter")
         await until(pilot, lambda: (tmp_path / "wire.jsonl").exists())
         (line,) = map(json.loads, (tmp_path / "wire.jsonl").read_text().splitlines())
         assert (line["direction"], line["message"]) == ("sent", "tools/list")
         assert json.loads(line["text"]) == {"method": "tools/list", "password": "[redacted]"}
+
+
+async def test_an_export_of_a_tool_says_that_it_is_the_definition() -> None:
+    async with tools_page(FORECAST) as (pilot, _):
+        await pilot.press("x")
+        await says(pilot, "Export the tool's definition to a file")
 
 
 @with_hostile_text

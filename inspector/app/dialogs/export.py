@@ -30,7 +30,7 @@ class PathDialog(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="path-box") as box:
-            box.border_title = self._title
+            box.border_title = plain(self._title, limit=200, newlines=False)
             box.border_subtitle = f"enter {self._verb}, esc closes"
             yield PlainInput(self._suggested, placeholder="file or folder", id="path")
             yield Static(plain(self._note), id="path-note", markup=False)
@@ -52,8 +52,11 @@ class ExportDialog(PathDialog):
     path and `note` lists the extensions.
     """
 
-    def __init__(self, suggested: Path, text: str | bytes | Callable[[Path], str], note: str = "") -> None:
-        super().__init__("Export to a file", "writes", str(suggested), note)
+    def __init__(
+        self, suggested: Path, text: str | bytes | Callable[[Path], str], note: str = "", what: str = ""
+    ) -> None:
+        title = f"Export {what} to a file" if what else "Export to a file"
+        super().__init__(title, "writes", str(suggested), note)
         self._text = text
         self._confirmed: Path | None = None
 

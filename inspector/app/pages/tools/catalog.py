@@ -307,9 +307,9 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         frames = log.frames() if log is not None else ()
         if tool is not None:
             path = Path(f"{file_name(tool.id)}.json")
-            self.export(path, f"{exact_json(tool)}\n", what="The definition")
+            self.export(path, f"{exact_json(tool)}\n", what="the tool's definition")
         elif frames:
             path = Path(f"{file_name(self.server)}-wire.jsonl")
-            self.export(path, exported(frames), what=count(len(frames), "message"))
+            self.export(path, exported(frames), what=f"the wire log ({count(len(frames), 'message')})")
         else:
             self.warn("Nothing to export.")
