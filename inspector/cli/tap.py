@@ -30,7 +30,7 @@ from inspector.config.text_edit import (
 from inspector.core.error import ConfigError
 
 _CLIENTS = (
-    *("claude-code", "claude-desktop", "cursor", "vs-code", "windsurf", "cline", "gemini-cli"),
+    *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
     *("codex", "goose", "continue"),
 )
 # What clients call a server's address; the last one is Goose's.
@@ -286,7 +286,7 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
     files = (
         [client_file_of(config, known)]
         if config is not None
-        else [file for file in known if file.client.lower().replace(" ", "-") == client and is_there(file)]
+        else [file for file in known if _named(file.client) == client and is_there(file)]
     )
     found = [(file, at) for file in files for at in _places() if entry_at(_load(file.path), (*at, server))]
     # A client prefers what is nearer: the project's part of its own file, then the project's file.
@@ -296,6 +296,10 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
         raise ConfigError(f"there is no server '{server}' in {where}", hint="`toolsight audit` lists them.")
     file, at = found[0]
     return file.path, (*at, server)
+
+
+def _named(client: str) -> str:
+    return client.replace("VS Code", "vscode").lower().replace(" ", "-")
 
 
 def _files() -> tuple[ClientFile, ...]:

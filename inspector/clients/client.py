@@ -20,7 +20,6 @@ from pydantic.dataclasses import dataclass
 from inspector.config.file import MEGABYTE, read_text
 from inspector.core.error import ConfigError
 from inspector.core.settings import ClientCapabilities
-from inspector.core.text import closest
 
 STALE_AFTER = datetime.timedelta(days=60)
 """Clients change monthly: an older fact has to be looked up again."""
@@ -283,13 +282,14 @@ def real_clients() -> tuple[Client, ...]:
 
 
 def find_client(name: str) -> Client:
-    """The client of that name or file (.toml). Raises ConfigError with the closest names for any other."""
+    """The client of that name or file (.toml). Raises ConfigError with all names for any other."""
     if name in NAMES:
         return _read(name)
     if name.endswith(".toml"):
         return read_client(name, read_text(Path(name), "client", limit=_LARGEST_FILE))
-    near = closest(name, NAMES) or NAMES
-    raise ConfigError(f"no client '{name}'", hint=f"Choose from: {', '.join(near)}.")
+    *named, none = NAMES
+    hint = f"Choose from: {', '.join(named)}, or {none} (binds every tool)."
+    raise ConfigError(f"no client '{name}'", hint=hint)
 
 
 def client_name(declared: str) -> str:

@@ -180,6 +180,17 @@ def test_files_in_toml_and_yaml_are_edited_in_place_and_get_the_same_bytes_back(
         assert path.read_bytes().count(b"#") == before.count(b"#")
 
 
+def test_a_client_has_the_same_name_as_in_the_list_of_clients(toolsight: Toolsight, file: Path) -> None:
+    folder = file.parent / ".vscode"
+    folder.mkdir()
+    file.rename(folder / "mcp.json")
+    assert toolsight("clients", "vscode").exit_code == 0
+    assert toolsight("tap", "add", "shop", "--client", "vscode", "--yes").exit_code == 0
+    unknown = toolsight("tools", "--client", "nope", "--demo")
+    assert "claude-code, claude-desktop, codex, vscode, cursor" in unknown.stderr.replace("\n", " ")
+    assert "or none (binds every tool)" in unknown.stderr.replace("\n", " ")
+
+
 @pytest.mark.parametrize(
     ("client", "suffix"), [("codex", ".toml"), ("goose", ".yaml"), ("continue", ".yaml")]
 )
