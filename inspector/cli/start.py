@@ -47,7 +47,8 @@ def ways(options: Options) -> Sequence[Way]:
 def _recent(options: Options) -> Iterator[Way]:
     """The servers of the last sessions that are still there, newest first, each once."""
     demo = str(location.demo_path())
-    sources = dict.fromkeys(session.config for session in composition.open_store(options).sessions())
+    stored = composition.open_store(options).sessions()
+    sources = dict.fromkeys(session.config for session in stored if not session.agent)
     named = [source for source in sources if source and source != demo][:_RECENT]
     for source in named:
         path = Path(source)

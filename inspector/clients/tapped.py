@@ -136,8 +136,8 @@ class Conversation:
         agent, version = client_name(str(info.get("name") or UNKNOWN_CLIENT)), str(info.get("version") or "")
         counter, tapped = self._counter_for(agent), self._tapped
         self._known, self._count = KnownTools(agent, counter.count), counter.count
-        origin = Origin(agent, version, tapped.session, file=f"tap {tapped.server}")
-        yield SessionStarted(tapped.folder, (tapped.server,), "", "", "", 0, origin=origin)
+        origin = Origin(agent, version, tapped.session, file=f"tap {tapped.folder}")
+        yield SessionStarted(tapped.server, (tapped.server,), "", "", "", 0, origin=origin)
         yield ServerConnecting(tapped.server, tapped.command)
 
     def _asked(self, pair: tuple[bool, str], request: _Request) -> Iterator[Event]:

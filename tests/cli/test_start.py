@@ -10,7 +10,7 @@ from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
 from inspector.cli.start import problem, ways
 from inspector.core.access import AccessPolicy, Grant, Scope, User
-from inspector.core.events import Record, SessionStarted
+from inspector.core.events import Origin, Record, SessionStarted
 from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
@@ -38,10 +38,10 @@ def options(home: Path) -> Options:
     return Options(database=home / "t.db")
 
 
-def session(options: Options, name: str, config: str) -> None:
+def session(options: Options, name: str, config: str, origin: Origin | None = None) -> None:
     assert options.database is not None
     with SqliteStore(options.database) as store:
-        store.append(Record(name, 1, 1.0, SessionStarted(config, (), "", "m", "m", 1000)))
+        store.append(Record(name, 1, 1.0, SessionStarted(config, (), "", "m", "m", 1000, origin=origin)))
 
 
 def test_without_anything_there_is_the_demo(options: Options) -> None:
@@ -82,6 +82,11 @@ def test_what_was_used_before_comes_first_and_once(home: Path, options: Options)
         Opens(demo=True),
     }
     assert [way.kind for way in ways(options)] == ["recent", "recent", "demo"]
+
+
+def test_what_an_agent_did_with_a_server_named_like_a_program_was_not_opened_here(options: Options) -> None:
+    session(options, "1", "sh", Origin("claude-code"))
+    assert [way.kind for way in ways(options)] == ["demo"]
 
 
 def test_a_broken_file_of_a_client_hides_nothing_else(home: Path, options: Options) -> None:

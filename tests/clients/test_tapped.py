@@ -73,7 +73,8 @@ def test_a_session_is_of_the_client_that_says_hello_by_the_name_it_has_elsewhere
     first = recorded(store, [piece(TO_SERVER, 1.0, {"id": 0, **hello})])[0]
     assert isinstance(first, SessionStarted)
     assert first.origin is not None
-    assert (first.origin.label, first.config, first.servers) == (label, "/home/ada/project", ("shop",))
+    assert (first.origin.label, first.config, first.servers) == (label, "shop", ("shop",))
+    assert [one.config for one in store.sessions()] == ["shop"]
 
 
 def test_a_call_has_its_arguments_result_latency_and_tokens(store: SqliteStore) -> None:

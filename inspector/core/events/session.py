@@ -172,7 +172,7 @@ class SessionStarted(Event, kind="session"):
     """The session's setup. `api_base` is the model's address, "" for the one of its provider.
 
     `trusted` names the servers whose claims about what their tools do are believed. `origin` is set if the
-    session was imported: then `config` is the folder in which the agent worked. With `restricted`, there is
+    session was imported: then `config` is the agent's folder or the tapped server. With `restricted` there is
     only what `user` may see, through `expert` if there is one; without a user that is nothing.
     """
 
