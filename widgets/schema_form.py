@@ -42,6 +42,7 @@ class Field:
         choices: The values of an enum, or of `many`, of which several can be chosen; any JSON values.
         titles: What is shown of the choices, in their order; by default the values.
         title: What is shown instead of the name.
+        example: What a value looks like, shown until one is typed.
         check: Says what a value of the type has to be, if it is not that; "" if it is.
         hidden: Whether what is typed is covered.
         propose: Gives values that begin with what is typed, and a note; ↓ and ↑ fill them in.
@@ -55,6 +56,7 @@ class Field:
     choices: tuple[object, ...] = ()
     titles: tuple[str, ...] = ()
     title: str = ""
+    example: str = ""
     check: Callable[[Any], str] = lambda _: ""
     hidden: bool = False
     propose: Callable[[str], Awaitable[tuple[Sequence[str], str]]] | None = None
@@ -150,7 +152,7 @@ class FieldRow(Vertical):
         if self.field.kind in {"enum", "boolean"}:
             options = [(Text(text), index) for index, text in enumerate(shown)]
             return Select[int](options, prompt="not set", compact=True)
-        placeholder = "required" if self.field.required else "not set"
+        placeholder = self.field.example or ("required" if self.field.required else "not set")
         return PlainInput(placeholder=placeholder, password=self.field.hidden)
 
     @property

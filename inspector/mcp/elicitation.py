@@ -14,6 +14,7 @@ from inspector.config.suspect import METADATA, asks_for_a_secret, metadata_addre
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
 from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import FORMATS
 
 LONGEST_MESSAGE: Final = 4_000
 """Characters of a server's message that are shown and recorded."""
@@ -324,17 +325,12 @@ def _fits(field: FormField, value: Any) -> bool:
 
 
 def _format_problem(name: str, value: str) -> str:
-    match name:
-        case "email":
-            is_good = len(value) <= _LONGEST_EMAIL and bool(_EMAIL.fullmatch(value))
-            return "" if is_good else "an e-mail address such as ada@example.com"
-        case "uri":
-            return "" if _is_uri(value) else "an address such as https://example.com"
-        case "date":
-            return "" if _is_date(value) else "a date such as 2026-07-28"
-        case "date-time":
-            return "" if _is_time(value) else "a date and time such as 2026-07-28T09:30:00Z"
-    return ""
+    checks = {"email": _is_email, "uri": _is_uri, "date": _is_date, "date-time": _is_time}
+    return "" if name not in checks or checks[name](value) else FORMATS[name]
+
+
+def _is_email(value: str) -> bool:
+    return len(value) <= _LONGEST_EMAIL and bool(_EMAIL.fullmatch(value))
 
 
 def _is_uri(value: str) -> bool:

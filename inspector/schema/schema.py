@@ -13,6 +13,13 @@ from urllib.parse import unquote
 from inspector.schema.json_value import JsonObject, as_object, compact
 
 MAX_REFERENCES = 32
+FORMATS: Mapping[str, str] = {
+    "email": "an e-mail address such as ada@example.com",
+    "uri": "an address such as https://example.com",
+    "date": "a date such as 2026-07-28",
+    "date-time": "a date and time such as 2026-07-28T09:30:00Z",
+}
+"""What a text of a format looks like, for whoever types it."""
 # No pointer that anyone writes is longer, and no list has an index of more digits.
 _LONGEST_POINTER, _MOST_DIGITS = 1_000, 9
 

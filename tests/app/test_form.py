@@ -71,6 +71,14 @@ def test_a_field_says_what_its_schema_objects_to_and_runs_no_expression(
 
 
 @pytest.mark.parametrize(
+    ("format_", "example"),
+    [("date-time", "a date and time such as 2026-07-28T09:30:00Z"), ("ipv9", ""), (["date"], "")],
+)
+def test_a_known_format_has_an_example(format_: object, example: str) -> None:
+    assert _only({"type": "string", "format": format_}).example == example
+
+
+@pytest.mark.parametrize(
     ("schema", "default"),
     [
         ({"type": "integer", "default": 3}, 3),

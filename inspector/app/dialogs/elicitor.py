@@ -36,6 +36,7 @@ from inspector.mcp.elicitation import (
 )
 from inspector.mcp.sampling import LONGEST_PROMPT, SamplingRequest, sampling_note
 from inspector.mcp.sign_in.person import open_in_browser, read_answer
+from inspector.schema.schema import FORMATS
 from widgets import (
     NOTHING,
     Choice,
@@ -240,6 +241,7 @@ def shown_field(field: FormField) -> Field:
         tuple(value for value, _ in field.options),
         tuple(title for _, title in field.options),
         field.title,
+        FORMATS.get(field.format, ""),
         field.problem,
         hidden=field.is_secret,
     )

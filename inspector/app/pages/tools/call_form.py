@@ -8,7 +8,7 @@ from typing import Any
 from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject
 from inspector.schema.reading import type_text, types_of
-from inspector.schema.schema import SchemaField, fields, resolve
+from inspector.schema.schema import FORMATS, SchemaField, fields, resolve
 from widgets import NOTHING, Field
 from widgets.typed_value import Kind
 
@@ -119,7 +119,8 @@ def _field(parameter: SchemaField, root: JsonObject) -> Field:
     shown = _shape(parameter.schema, root) if kind == "json" else ""
     shape = shown if '"' in shown else _ANY if shown and parameter.type == "any" else ""
     about = "   ".join(filter(None, (parameter.description, shape)))
-    field = Field(parameter.name, kind, parameter.required, about, choices=choices)
+    example = FORMATS.get(str(parameter.schema.get("format")), "")
+    field = Field(parameter.name, kind, parameter.required, about, choices=choices, example=example)
     value = parameter.default
     return replace(field, default=value) if value is not None and _fits(field, value) else field
 
