@@ -285,3 +285,7 @@ class RecordFilter:
             heading = None
             kept.append(record)
         return tuple(kept)
+
+    def leaves(self, record: Record | None, query: str) -> bool:
+        """Whether the cursor leaves a heading for what is found below it: it is not found itself."""
+        return record is not None and record.is_heading and not matcher(query)(record.haystack())

@@ -18,7 +18,6 @@ from widgets.key_bar import FilterBar, RecordFilter
 from widgets.record import Column, Record
 from widgets.record_rows import RecordRows
 from widgets.terminal_text import visible
-from widgets.text import matcher
 
 
 @dataclass
@@ -71,8 +70,7 @@ class RecordList(Vertical):
     follow: reactive[bool] = reactive(False, init=False)
     """Stay on the newest row until the cursor is moved away from the end."""
 
-    unmatched = "Nothing matches"
-    """What is said of a filter that no row passes, before its text."""
+    unmatched = "Nothing matches"  # what is said before the text of a filter that no row passes
 
     rows = query_one(RecordRows)
     """The part that takes the focus."""
@@ -147,10 +145,10 @@ class RecordList(Vertical):
 
     def move_to(self, key: str) -> bool:
         """Move the cursor to a record, centered; False when no such row is shown."""
-        index = next((index for index, record in enumerate(self.shown) if record.key == key), None)
-        if index is not None:
-            self._rows.center(index)
-        return index is not None
+        found = [index for index, record in enumerate(self.shown) if record.key == key]
+        if found:
+            self._rows.center(found[0])
+        return bool(found)
 
     def flash(self, key: str) -> None:
         """Highlight a changed row briefly; does nothing when animations are off."""
@@ -179,23 +177,18 @@ class RecordList(Vertical):
         if not self._rows.is_attached:
             return
         query = visible(self.filter_text, limit=60, newlines=False)
-        self._rows.empty = (
-            f"{self.unmatched} “{query}”. esc clears the filter." if self.records else self.empty
-        )
+        unmatched = f"{self.unmatched} “{query}”. esc clears the filter."
+        self._rows.empty = unmatched if self.records else self.empty
         if measure:
             self._rows.measure(self.records)
-        shown, current = self._filter.apply(self.records, self.filter_text), self.current
-        # Under a filter a heading is left for what is found below it, unless it is found itself.
-        heading = current if filtering and current is not None and current.is_heading else None
-        is_left = heading is not None and not matcher(self.filter_text)(heading.haystack())
-        self._rows.show(shown, otherwise_first=filtering, leaves=is_left)
+        shown = self._filter.apply(self.records, self.filter_text)
+        leaves = filtering and self._filter.leaves(self.current, self.filter_text)
+        self._rows.show(shown, otherwise_first=filtering, leaves=leaves)
         self._bar.set_count(self.count)
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
         """Leave esc to the screen when there is no filter to clear."""
-        if action == "clear_filter":
-            return self._bar.is_open
-        return self._filterable if action == "filter" else True
+        return {"clear_filter": self._bar.is_open, "filter": self._filterable}.get(action, True)
 
     async def action_filter(self) -> None:
         """Open the filter."""
