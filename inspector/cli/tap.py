@@ -282,11 +282,11 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
     """The file that has the server, and the keys that lead to it. Raises ConfigError."""
     if (client is None) == (config is None):
         raise click.UsageError("use either --client or --config")
-    known = _files()
+    known, title = _files(), "vs-code" if client == "vscode" else client
     files = (
         [client_file_of(config, known)]
         if config is not None
-        else [file for file in known if _named(file.client) == client and is_there(file)]
+        else [file for file in known if file.client.lower().replace(" ", "-") == title and is_there(file)]
     )
     found = [(file, at) for file in files for at in _places() if entry_at(_load(file.path), (*at, server))]
     # A client prefers what is nearer: the project's part of its own file, then the project's file.
@@ -296,10 +296,6 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
         raise ConfigError(f"there is no server '{server}' in {where}", hint="`toolsight audit` lists them.")
     file, at = found[0]
     return file.path, (*at, server)
-
-
-def _named(client: str) -> str:
-    return client.replace("VS Code", "vscode").lower().replace(" ", "-")
 
 
 def _files() -> tuple[ClientFile, ...]:

@@ -163,7 +163,6 @@ Verdict = Literal["same", "words", "compatible", "breaking"]
 # More reasons than this are counted, not told.
 MOST_REASONS = 20
 _Found = tuple[Narrowing, ...]
-_NO_SCHEMA: JsonObject = {"type": "object"}
 # What became narrower for a caller, in words that follow the parameter's name.
 _NARROWER: dict[Kind, str] = {
     "removed": "is gone",

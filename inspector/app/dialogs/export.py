@@ -53,7 +53,7 @@ class ExportDialog(PathDialog):
     """
 
     def __init__(
-        self, suggested: Path, text: str | bytes | Callable[[Path], str], note: str = "", what: str = ""
+        self, suggested: Path, text: str | bytes | Callable[[Path], str], note: str, what: str
     ) -> None:
         title = f"Export {what} to a file" if what else "Export to a file"
         super().__init__(title, "writes", str(suggested), note)

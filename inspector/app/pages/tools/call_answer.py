@@ -127,9 +127,7 @@ class CallAnswer(InContext, Vertical):
             self.fail(error)
         else:
             told = shlex.join(("toolsight", "call", "--saved", name, *self.context.parts.source))
-            self.notify(
-                visible(told, limit=300, newlines=False), title=f"Saved in {SAVED_CALLS}", markup=False
-            )
+            self.notify(visible(told, limit=300), title=f"Saved in {SAVED_CALLS}", markup=False)
 
 
 def _exports(result: ToolResult) -> Iterator[Record]:
