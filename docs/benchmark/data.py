@@ -80,8 +80,10 @@ def pool() -> tuple[Tool, ...]:
 
 
 def among_others(evalset: EvalSet) -> EvalSet:
-    """The same requests with the pool's tools as distractors."""
-    return evalset.with_distractors(f"{evalset.name} + pool", pool())
+    """The same requests with the pool's tools as distractors; tools whose id is taken are left out."""
+    taken = {tool.id for tool in evalset.tools}
+    tools = (*evalset.tools, *(tool for tool in pool() if tool.id not in taken))
+    return EvalSet(f"{evalset.name} + pool", tools, evalset.cases)
 
 
 @cache

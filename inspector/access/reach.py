@@ -45,11 +45,6 @@ class EvalSet:
     tools: tuple[Tool, ...]
     cases: tuple[EvalCase, ...]
 
-    def with_distractors(self, name: str, tools: Sequence[Tool]) -> "EvalSet":
-        """The same requests over more tools; tools whose id is taken are left out."""
-        taken = {tool.id for tool in self.tools}
-        return EvalSet(name, (*self.tools, *(tool for tool in tools if tool.id not in taken)), self.cases)
-
     def unknown(self) -> tuple[str, ...]:
         """Relevant ids that no tool in the set has."""
         known = {tool.id for tool in self.tools}
