@@ -41,14 +41,16 @@ def configuration_path(options: Options) -> Path | None:
 
 
 def source_words(options: Options) -> tuple[str, ...]:
-    """The words that name the same servers on a command line; none for what a command finds by itself."""
+    """The words that name the same servers, and who sees them; none for what a command finds by itself."""
+    asked = (("--policy", options.policy), ("--user", options.user), ("--expert", options.expert))
+    sight = tuple(word for pair in asked if pair[1] for word in pair)
     if options.demo or options.registry:
-        return ("--demo" if options.demo else "--registry",)
+        return (*sight, "--demo" if options.demo else "--registry")
     if options.server:
-        return ("--", *without_secrets(options.server))
+        return (*sight, "--", *without_secrets(options.server))
     found, path = found_in(Path.cwd()), options.config
     is_named = path is not None and (found is None or path.resolve() != found.resolve())
-    return ("--config", str(path)) if is_named else ()
+    return (*sight, "--config", str(path)) if is_named else sight
 
 
 def given_inputs(options: Options) -> dict[str, str]:

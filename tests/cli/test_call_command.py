@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.location import source_words
+from inspector.cli.options import Options
 from tests.cli.conftest import Toolsight
 from tests.support.mcp_case import SERVERS
 
@@ -165,9 +167,12 @@ def test_a_printed_line_runs_as_pasted(
         answer = ("calc:evaluate", "expression=6 * 7", "--print", "line")
         return toolsight("call", *answer, "--approve", *source).stdout.strip()
 
-    for source in (("--config", "my servers.json"), ("--demo",), ("--", sys.executable, calc["args"][0]), ()):
+    Path("p.yaml").write_text('organisations: {acme: {tools: ["calc:*"], users: {ada: {}}}}')
+    sight, typed = ("--policy", "p.yaml", "--user", "ada"), ("--", sys.executable, calc["args"][0])
+    for source in (("--config", "my servers.json"), (), (*sight, *typed)):
         line = printed(*source)
         assert line == shlex.join(("toolsight", "call", "calc:evaluate", "expression=6 * 7", *source))
         done = toolsight("call", "--yes", *shlex.split(line)[2:])
         assert "42" in done.stdout, done.stderr
     assert printed("--config", ".mcp.json") == printed()
+    assert source_words(Options(demo=True)) == ("--demo",)
