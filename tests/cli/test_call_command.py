@@ -169,10 +169,10 @@ def test_a_printed_line_runs_as_pasted(
 
     Path("p.yaml").write_text('organisations: {acme: {tools: ["calc:*"], users: {ada: {}}}}')
     sight, typed = ("--policy", "p.yaml", "--user", "ada"), ("--", sys.executable, calc["args"][0])
-    for source in (("--config", "my servers.json"), (), (*sight, *typed)):
+    for source in (("--config", "my servers.json"), (*sight, *typed)):
         line = printed(*source)
         assert line == shlex.join(("toolsight", "call", "calc:evaluate", "expression=6 * 7", *source))
         done = toolsight("call", "--yes", *shlex.split(line)[2:])
         assert "42" in done.stdout, done.stderr
-    assert printed("--config", ".mcp.json") == printed()
+    assert source_words(Options(config=Path(".mcp.json"))) == source_words(Options()) == ()
     assert source_words(Options(demo=True)) == ("--demo",)
