@@ -231,10 +231,9 @@ class FilterBar(Horizontal):
         return self.has_class("-open")
 
     async def open(self) -> None:
-        """Show the bar and give it the focus; what is typed behind the key that opens it is for the input."""
+        """Show the bar and give it the focus."""
         await self._show()
-        # `focus()` comes after the keys that are here already.
-        self.screen.set_focus(self.input)
+        self.input.focus()
 
     def close(self) -> None:
         """Clear and hide the bar."""

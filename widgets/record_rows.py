@@ -16,7 +16,6 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.painting import Painter, component
-from widgets.prompt import act_on_own_key, open_input_on_key
 from widgets.record import GAP, Column, Record, cell, cell_text, layout, natural_widths, silent_columns
 from widgets.text import middle, plain, restyled, shorten, shortened
 
@@ -216,12 +215,6 @@ class RecordRows(RecordCanvas, can_focus=True):
         super().__init__(columns, header=header, lines=lines)
         self.follow = self._is_centered = False
         self._wanted: str | None = None
-        # What is typed behind the keys of these actions is for the inputs that they open.
-        self.opens: tuple[str, ...] = ("filter",)
-
-    async def _on_key(self, event: events.Key) -> None:
-        await act_on_own_key(self, event)
-        await open_input_on_key(self, event, *self.opens)
 
     def show(
         self, records: tuple[Record, ...], *, otherwise_first: bool = False, leaves: bool = False

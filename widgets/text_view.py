@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from rich.cells import cell_len, get_character_cell_size
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -22,7 +22,6 @@ from textual.strip import Strip
 
 from widgets.key_bar import FilterBar
 from widgets.painting import Painter
-from widgets.prompt import open_input_on_key
 from widgets.terminal_text import visible
 from widgets.text import plain
 
@@ -98,9 +97,6 @@ class TextLines(ScrollView, can_focus=True):
         self._rows: list[Row] = []
         self._needle: re.Pattern[str] | None = None
         self._painter = Painter(self)
-
-    async def _on_key(self, event: events.Key) -> None:
-        await open_input_on_key(self, event, "search")
 
     def show(self, text: str, *, end: bool = False) -> None:
         """Show a text whose hidden characters are visible already, from its start or at its `end`."""

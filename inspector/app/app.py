@@ -159,7 +159,7 @@ class ToolsightApp(PlaceApp):
             home.call_after_refresh(drawn.set)
             await drawn.wait()
             await self._use_own_keys()
-            await self.deliver_early_keys()
+            await self.answer_typed()  # No dialog may open before that: it would be answered.
             if not await connect(self, self._opened):
                 self.exit(message="No server was started.")
             elif self._opened.first is not None:

@@ -1,6 +1,5 @@
 """Every page's screen is a mode of Textual, so a page stays as it was left, and its work goes on."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib import import_module
@@ -31,7 +30,6 @@ from inspector.app.terminal import TerminalApp
 if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
 
-_QUIT = "ctrl+q"
 _BETWEEN = "between"
 _PAGES = Path(__file__).parent / "pages"
 # Esc and a digit within a tenth of a second reach an app as alt and the digit, for which Textual has the
@@ -61,18 +59,14 @@ class PlaceApp(TerminalApp[None]):
         self._newest: dict[str, str] = {}
         self._trail: list[str] = []
         self._looks: Timer | None = None
-        self._early: list[events.Event] | None = []
+        self.holds_keys = True  # What is typed before there is a page is for the first one.
         for screen in {info.screen for place in PLACES for info in place.pages}:
             self.add_mode(screen, partial(self._opened_page, screen))
 
-    async def on_event(self, event: events.Event) -> None:
-        """Keep what is typed before there is a page, and pass on what goes on under a question."""
-        is_typed = isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.key != _QUIT)
-        is_new = is_typed and not event.is_forwarded
-        if self._early is not None and is_new:
-            self._early.append(event)
-        elif not (is_new and self._goes_below(event)):
-            await super().on_event(event)
+    async def answer(self, event: events.Event) -> None:
+        """Pass on what goes on under a question."""
+        if not self._goes_below(event):
+            await super().answer(event)
 
     def _goes_below(self, event: events.Event) -> bool:
         """Whether what is typed is not for the question that came up."""
@@ -81,15 +75,6 @@ class PlaceApp(TerminalApp[None]):
         from widgets import Guarded
 
         return isinstance(self.screen, Guarded) and self.screen.pass_on(event)
-
-    async def deliver_early_keys(self) -> None:
-        """Give the first page what was typed before it was there; no dialog may open until then."""
-        early, self._early = self._early or (), None
-        for event in early:
-            self.post_message(event)
-        delivered = asyncio.Event()
-        self.call_later(delivered.set)
-        await delivered.wait()
 
     def new_page(self, name: str) -> "BaseScreen":
         """Return a new screen for a page."""

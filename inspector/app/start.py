@@ -66,8 +66,7 @@ class StartApp(TerminalApp[Opens]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "quit", "leave", show=False, priority=True),
-        # With priority: the keys that follow at once are for the list already.
-        Binding("down", "focus_ways", "choose", show=False, priority=True),
+        Binding("down", "focus_ways", "choose", show=False),
     ]
     ENABLE_COMMAND_PALETTE = False
 
@@ -104,12 +103,6 @@ class StartApp(TerminalApp[Opens]):
         self.query_one("#ways", RecordList).records = tuple(
             Record(key, (way.kind, way.title, way.servers, way.known)) for key, way in self._ways.items()
         )
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the arrow to the list where it has the focus."""
-        if action == "focus_ways":
-            return isinstance(self.focused, PlainInput)
-        return super().check_action(action, parameters)
 
     def action_focus_ways(self) -> None:
         """Leave the input for the list."""

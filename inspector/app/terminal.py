@@ -5,6 +5,7 @@ import re
 import select
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from textual import events
 from textual.app import App, ReturnType
+from textual.dom import DOMNode
+from textual.message_pump import MessagePump
 from textual.theme import Theme
 from textual.widgets import Input, TextArea
 
@@ -53,28 +56,68 @@ LIGHT = Theme(
 )
 
 
+# Seconds that a key waits for the one before it.
+_LONGEST, _LOOKS = 2.0, 200
 # Seconds between two looks whether the terminal is still there.
 _LOOK = 1.0
 # An input takes so many bytes, and so many line breaks and tabs: one takes as long to lay out as ten letters.
 MOST_BYTES, MOST_BREAKS = 200_000, 20_000
+_MOST = f"An input holds at most {byte_size(MOST_BYTES)}."
 _BREAK = re.compile(r"[\n\r\t]")
 
 
 class TerminalApp(App[ReturnType]):
-    """An app that is left when its terminal is gone, as with its key, and that answers after any paste."""
+    """An app that is left when its terminal is gone, as with its key, and that answers after any paste.
+
+    Every key waits until the one before it is answered. Textual gives them all to what has the focus now, and
+    only then runs what the first is bound to: letters behind the key of an input would be keys of the page.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.typed: deque[events.Event] = deque()
+        self.holds_keys = False
+        self._at: DOMNode = self
 
     async def on_event(self, event: events.Event) -> None:
-        """Cut what is too long to be edited, before any input gets it, and say so."""
-        if isinstance(event, events.Paste) and not event.is_forwarded:
+        """Take what is typed in its turn; the app can be left at any time."""
+        is_typed = isinstance(event, events.Paste) or (
+            isinstance(event, events.Key) and event.key != "ctrl+q"
+        )
+        if not is_typed or event.is_forwarded:
+            await super().on_event(event)
+            return
+        self.typed.append(event)
+        if not self.holds_keys:
+            self.holds_keys = True
+            self._answering = asyncio.create_task(self.answer_typed())
+
+    async def answer_typed(self) -> None:
+        """Answer what waits, each when the one before has gone all the way up and what it opens is there."""
+        try:
+            while self.typed:
+                self.call_later(self.answer, self.typed.popleft())
+                await _reached(self)
+                for _ in range(_LOOKS):
+                    pumps = (*self._at.ancestors_with_self, self.screen, self)
+                    for pump in pumps:
+                        await _reached(pump)
+                    if getattr(self.screen, "is_opening", False):
+                        await asyncio.sleep(_LONGEST / _LOOKS)
+                    elif self.screen in pumps and not any(pump.message_queue_size for pump in pumps):
+                        break
+        finally:
+            self.holds_keys = False
+
+    async def answer(self, event: events.Event) -> None:
+        """Give a key or a paste to what has the focus; cut what is too long to be edited, and say so."""
+        if isinstance(event, events.Paste):
             text, event.text = event.text, fitting(event.text, _held(self.focused))
             if len(event.text) < len(text):
-                said = f"Pasted {_size(event.text)} of {_size(text)}; the rest was cut."
-                self.notify(
-                    f"{said} An input holds at most {byte_size(MOST_BYTES)}.",
-                    severity="warning",
-                    markup=False,
-                )
+                said = f"Pasted {_size(event.text)} of {_size(text)}; the rest was cut. {_MOST}"
+                self.notify(said, severity="warning", markup=False)
         await super().on_event(event)
+        self._at = self.focused or self.screen
 
     def get_driver_class(self) -> "type[Driver]":
         """Textual's driver for this platform; a terminal's is one that survives it."""
@@ -84,6 +127,14 @@ class TerminalApp(App[ReturnType]):
         from textual.drivers.linux_driver import LinuxDriver
 
         return _lasting(chosen) if chosen is LinuxDriver else chosen
+
+
+async def _reached(pump: MessagePump) -> None:
+    """Wait until a pump has done what it was asked so far; one that is closed or stuck is not waited for."""
+    come = asyncio.Event()
+    if pump.call_later(come.set):
+        with suppress(TimeoutError):
+            await asyncio.wait_for(come.wait(), _LONGEST)
 
 
 def fitting(text: str, held: str = "") -> str:

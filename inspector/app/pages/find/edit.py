@@ -115,7 +115,6 @@ class EditPane(Pane):
         self._drafts: dict[str, Draft] = {}
         # While the fields of another tool are being made, what they say is nobody's edit.
         self._is_taking = False
-        self._wants_focus = False
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="edit-top"):
@@ -172,14 +171,13 @@ class EditPane(Pane):
         self._measure()
         if not is_same:
             self.query_one(EffectPanel).show(Reading(), 0)
-        if self._wants_focus:
-            self._wants_focus = False
+        if self.wants_focus:
             super().focus_first()
 
     def focus_first(self) -> bool:
         """Go to the description, as soon as it is there."""
-        self._wants_focus = self._is_taking or (self._tool is None and not self.has_class("-gone"))
-        return self._wants_focus or super().focus_first()
+        self.wants_focus = self._is_taking or (self._tool is None and not self.has_class("-gone"))
+        return self.wants_focus or super().focus_first()
 
     def propose(self, tool_id: str, description: str) -> None:
         """Draft another description of a tool, before or while it is shown; what else was drafted stays."""

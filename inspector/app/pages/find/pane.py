@@ -56,6 +56,7 @@ class Pane(InContext, Vertical):
 
     # The focus stays in the list where the pane follows the list's cursor.
     takes_focus = True
+    wants_focus = False  # It takes the focus as soon as it is there.
     # What takes the focus first, in the order of preference.
     first: tuple[str, ...] = ()
 
@@ -76,6 +77,7 @@ class Pane(InContext, Vertical):
 
     def focus_first(self) -> bool:
         """Give the focus to what is to be read or typed first; False if nothing here can take it."""
+        self.wants_focus = False
         for widget in (found for selector in self.first for found in self.query(selector)):
             if widget.focusable:
                 widget.focus(scroll_visible=False)

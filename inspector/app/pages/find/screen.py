@@ -239,9 +239,15 @@ class FindScreen(SourceChanges):
         self.add_class("-pane")
         self._show_pane()
         if self._pane.takes_focus or self.has_class("-narrow"):
+            self._pane.wants_focus = True
             self.call_after_refresh(lambda: self._pane.focus_first() or self._results.found.focus())
         else:
             self._results.found.focus()
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a part of the right half takes the focus in a moment."""
+        return self._pane.wants_focus
 
     def _go_to_list(self) -> None:
         self.remove_class("-pane")

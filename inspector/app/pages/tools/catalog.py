@@ -101,7 +101,6 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
 
     def on_mount(self) -> None:
         self.watch(self.list, "filter_text", self._filtered, init=False)
-        self.list.rows.opens += ("call",)
 
     @property
     def _panel(self) -> ServerPanel | ToolPanel:
@@ -279,8 +278,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         self._show_rows()
 
     async def action_call(self) -> None:
-        """Open the form of the tool under the cursor, wherever a key has just moved it."""
-        self.moved()
+        """Open the form of the tool under the cursor."""
         panel = self.query_one(ToolPanel)
         panel.open_call()
         self._open_detail()
