@@ -15,7 +15,6 @@ from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from widgets.prompt import open_input_on_key
 from widgets.text import plain
 
 _GAP = 2
@@ -32,13 +31,10 @@ class ViewStrip(Widget, can_focus=True):
     ViewStrip:focus { background: $boost; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("down,enter", "app.focus_next", "view", show=False)]
-
-    async def _on_key(self, event: events.Key) -> None:
-        """Pass `/` on to the view, whose filter or search it opens."""
-        if event.key == "slash":
-            self.screen.focus_next()
-        await open_input_on_key(self, event)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,enter", "app.focus_next", "view", show=False),
+        Binding("slash", "search", "search", show=False),
+    ]
 
     views: reactive[tuple[str, ...]] = reactive((), init=False)
     """The names of the views, in order."""
@@ -69,6 +65,13 @@ class ViewStrip(Widget, can_focus=True):
         if self.views:
             at = self.views.index(self.current) if self.current in self.views else 0
             self._choose(self.views[(at + by) % len(self.views)])
+
+    async def action_search(self) -> None:
+        """Open the filter or the search of the view."""
+        self.screen.focus_next()
+        there = self.screen.active_bindings.get("slash")
+        if there is not None and there.enabled:
+            await self.app.run_action(there.binding.action, there.node)
 
     def render(self) -> Content:
         pieces: list[Content | str] = []

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, TypeGuard, cast
 
 from textual import events
 from textual.app import App, ReturnType
@@ -56,8 +56,8 @@ LIGHT = Theme(
 )
 
 
-# Seconds that a key waits for the one before it.
-_LONGEST, _LOOKS = 2.0, 200
+# Seconds that a key waits for the one before it, and between two looks whether what that opens is there.
+_LONGEST, _NAP = 2.0, 0.01
 # Seconds between two looks whether the terminal is still there.
 _LOOK = 1.0
 # An input takes so many bytes, and so many line breaks and tabs: one takes as long to lay out as ten letters.
@@ -77,7 +77,7 @@ class TerminalApp(App[ReturnType]):
         super().__init__()
         self.typed: deque[events.Event] = deque()
         self.holds_keys = False
-        self._at: DOMNode = self
+        self._at: DOMNode | None = None
 
     async def on_event(self, event: events.Event) -> None:
         """Take what is typed in its turn; the app can be left at any time."""
@@ -86,28 +86,38 @@ class TerminalApp(App[ReturnType]):
         )
         if not is_typed or event.is_forwarded:
             await super().on_event(event)
-            return
-        self.typed.append(event)
-        if not self.holds_keys:
+        elif self.holds_keys:
+            self.typed.append(event)
+        else:
             self.holds_keys = True
-            self._answering = asyncio.create_task(self.answer_typed())
+            try:
+                await self.answer(event)
+            finally:
+                self._answering = asyncio.create_task(self.answer_typed())
 
     async def answer_typed(self) -> None:
         """Answer what waits, each when the one before has gone all the way up and what it opens is there."""
         try:
+            await self._answered()
             while self.typed:
                 self.call_later(self.answer, self.typed.popleft())
                 await _reached(self)
-                for _ in range(_LOOKS):
+                await self._answered()
+        finally:
+            self.holds_keys = False
+
+    async def _answered(self) -> None:
+        """Wait until a key has gone from what had the focus up to the app, and what that led to is done."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST):
+                while self._at is not None and self.is_running:
                     pumps = (*self._at.ancestors_with_self, self.screen, self)
                     for pump in pumps:
                         await _reached(pump)
-                    if getattr(self.screen, "is_opening", False):
-                        await asyncio.sleep(_LONGEST / _LOOKS)
-                    elif self.screen in pumps and not any(pump.message_queue_size for pump in pumps):
-                        break
-        finally:
-            self.holds_keys = False
+                    is_opening = getattr(self.screen, "is_opening", False)
+                    if not is_opening and not any(pump.message_queue_size for pump in pumps):
+                        return
+                    await asyncio.sleep(_NAP if is_opening else 0)
 
     async def answer(self, event: events.Event) -> None:
         """Give a key or a paste to what has the focus; cut what is too long to be edited, and say so."""
@@ -117,7 +127,9 @@ class TerminalApp(App[ReturnType]):
                 said = f"Pasted {_size(event.text)} of {_size(text)}; the rest was cut. {_MOST}"
                 self.notify(said, severity="warning", markup=False)
         await super().on_event(event)
-        self._at = self.focused or self.screen
+        # A letter opens nothing where text is typed.
+        is_text = isinstance(event, events.Key) and event.is_printable and _takes_text(self.focused)
+        self._at = None if is_text else self.focused or self.screen
 
     def get_driver_class(self) -> "type[Driver]":
         """Textual's driver for this platform; a terminal's is one that survives it."""
@@ -130,11 +142,10 @@ class TerminalApp(App[ReturnType]):
 
 
 async def _reached(pump: MessagePump) -> None:
-    """Wait until a pump has done what it was asked so far; one that is closed or stuck is not waited for."""
+    """Wait until a pump has done what it was asked so far; one that is closed is not waited for."""
     come = asyncio.Event()
     if pump.call_later(come.set):
-        with suppress(TimeoutError):
-            await asyncio.wait_for(come.wait(), _LONGEST)
+        await come.wait()
 
 
 def fitting(text: str, held: str = "") -> str:
@@ -148,9 +159,13 @@ def fitting(text: str, held: str = "") -> str:
     return kept if first_too_many is None else kept[: first_too_many.start()]
 
 
+def _takes_text(widget: object) -> TypeGuard[Input | TextArea]:
+    return isinstance(widget, Input | TextArea)
+
+
 def _held(widget: object) -> str:
     """What stays in an input when something is pasted, which replaces the selection."""
-    if not isinstance(widget, Input | TextArea):
+    if not _takes_text(widget):
         return ""
     text = widget.text if isinstance(widget, TextArea) else widget.value
     return text.replace(widget.selected_text, "", 1)
