@@ -148,7 +148,7 @@ async def test_a_held_tool_is_listed_where_it_will_be_again() -> None:
         listed = {row.key: row for row in made.shown()}
         assert (listed[server_key("weather")].cells[1], str(listed[ID].cells[2])) == ("1", f"{SIGN} held")
         facts = server_facts(rig.bench.state.servers["weather"], held=1).plain
-        assert "1 tool kept until it reconnects" in facts
+        assert "1 tool kept but not offered until it reconnects" in facts
         rig.bench.evict(ID)
         assert [row.key for row in evicted_rows(rig.bench.state)] == [ID]
         await rig.bench.reconnect("weather")
