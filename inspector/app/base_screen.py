@@ -89,7 +89,7 @@ class BaseScreen(InContext, Screen[None]):
     page: str = ""
     help_lines: ClassVar[tuple[str, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority: a digit that follows at once is a place, and not typed into the input.
+        # With priority: esc leaves an input before anything nearer takes it.
         Binding("escape", "leave_input", show=False, priority=True, id="page.leave_input"),
         Binding("escape,q", "leave", "back", show=False, id="page.back"),
     ]

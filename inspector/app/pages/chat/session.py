@@ -156,7 +156,7 @@ class SessionScreen(ToolKeys):
         "ctrl+j starts a new line, up recalls earlier messages, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority: what follows at once is for what they lead to.
+        # With priority: esc stops the model before it leaves the prompt.
         Binding("escape", "stop", "stop", priority=True, id="session.stop"),
         Binding("escape", "leave_input", "then 1-6: places", priority=True, id="session.leave"),
         Binding(
