@@ -76,7 +76,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("settings", "ctrl+o", "settings", "settings", "Model, toolset, profile and every setting.", True),
     Command("jump", "ctrl+g", "jump", "jump", "Jump to any pane with one letter."),
     Command("keys", "", "keys panel", "keys_panel", "Show or hide a panel of the keys that work here."),
-    Command("theme", "ctrl+l", "light/dark theme", "toggle_theme", "Switch between the dark and light themes."),
+    Command(
+        "theme", "ctrl+l", "light/dark theme", "toggle_theme", "Switch between the dark and light themes."
+    ),
     Command("model", "", "model", "ask('model')", "Switch to another model."),
     Command("toolset", "", "toolset", "ask('toolset')", "Restrict the catalog to a toolset."),
     Command("see_as", "", "view as", "ask('see_as')", "Start a session as one of the policy's users."),

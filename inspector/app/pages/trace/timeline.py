@@ -301,6 +301,9 @@ class TimelineScreen(ListPage, ToolKeys):
     def action_show_moment(self) -> None:
         """Replay the call under the cursor on every page."""
         replay, stream, column = self.replay, self._stream, self._column
+        if not stream.timeline.calls and not replay.is_recorded(stream):
+            self.warn("No model calls yet, so there is nothing to replay.")
+            return
 
         def show(view: View) -> None:
             self._is_starting_replay = False
