@@ -257,14 +257,8 @@ class FindScreen(SourceChanges):
     @on(events.Click, "#strip Static")
     def _choose(self, event: events.Click) -> None:
         name = (event.widget.id if event.widget is not None and event.widget.id else "").removeprefix("to-")
-        if name == _LIST:
-            self._go_to_list()
-        elif name == WHY_NOT:
-            self.action_why()
-        elif name == EDIT:
-            self.action_edit_tool()
-        else:
-            self._open_pane(name)
+        opens = {_LIST: self._go_to_list, WHY_NOT: self.action_why, EDIT: self.action_edit_tool}
+        opens.get(name, lambda: self._open_pane(name))()
 
     def leave_input(self) -> None:
         """Go to the list, from the query and from the editor."""
