@@ -15,7 +15,6 @@ from inspector.clients.transcript_file.field import (
     agent_tool,
     definition_of,
     items,
-    mapping,
     mappings,
     said,
     server_name,
@@ -23,7 +22,7 @@ from inspector.clients.transcript_file.field import (
     texts,
 )
 from inspector.clients.transcript_file.flow import Flow
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, as_object
 
 _NEEDS_LOGIN = "needs a login"
 _FAILED = "failed"
@@ -73,7 +72,7 @@ class Attachments:
         """The lists are repeated whole: only what is new in them is reported."""
         now: dict[str, ServerTrouble] = {}
         for failed in items(attachment.get("failedMcpServers")):
-            told = mapping(failed)
+            told = as_object(failed)
             name = server_name(text(told.get("name")) or text(failed))
             reason = text(told.get("error")) or text(told.get("errorCode")) or _FAILED
             now[name] = ServerTrouble(name, reason)
@@ -105,7 +104,7 @@ class Attachments:
     def _queued(self, attachment: dict[str, Any], at: float | None) -> None:
         """What the user wrote while the agent was working."""
         words = said(attachment.get("prompt")).strip()
-        by_human = text(mapping(attachment.get("origin")).get("kind")) in ("", "human")
+        by_human = text(as_object(attachment.get("origin")).get("kind")) in ("", "human")
         if words and by_human and text(attachment.get("commandMode")) in ("", "prompt"):
             self._flow.add(Asked(words, at))
         else:

@@ -15,7 +15,6 @@ from inspector.clients.transcript_file.field import (
     arguments,
     count,
     items,
-    mapping,
     mappings,
     moment,
     said,
@@ -24,6 +23,7 @@ from inspector.clients.transcript_file.field import (
 )
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
 from inspector.core.message import ToolCall, Usage
+from inspector.schema.json_value import as_object
 
 SEARCH = "ToolSearch"
 _SERVER_SEARCH = "tool_search_tool"
@@ -38,11 +38,11 @@ def usage_of(record: dict[str, Any]) -> Usage:
     fresh, output = count(record.get("input_tokens")), count(record.get("output_tokens"))
     cached = count(record.get("cache_read_input_tokens"))
     written = count(record.get("cache_creation_input_tokens"))
-    hour = count(mapping(record.get("cache_creation")).get("ephemeral_1h_input_tokens"))
+    hour = count(as_object(record.get("cache_creation")).get("ephemeral_1h_input_tokens"))
     if not any((fresh, output, cached, written)):
         return Usage()
     total = None if fresh is None else fresh + (cached or 0) + (written or 0)
-    thought = count(mapping(record.get("output_tokens_details")).get("thinking_tokens"))
+    thought = count(as_object(record.get("output_tokens_details")).get("thinking_tokens"))
     return Usage(total, output, cached, written, hour, thought)
 
 
@@ -75,7 +75,7 @@ def wanted(call: ToolCall | None, details: dict[str, Any]) -> tuple[str, tuple[s
 
 def references(content: object) -> tuple[str, ...]:
     """The names of the tools that a result refers to, in its order."""
-    found = mapping(content).get("tool_references", content)
+    found = as_object(content).get("tool_references", content)
     named = (block for block in mappings(found) if block.get("type") == "tool_reference")
     return tuple(name for block in named if (name := text(block.get("tool_name"))))
 
@@ -100,7 +100,7 @@ class Results:
             return
         content = block.get("content")
         call = self._flow.calls.get(call_id)
-        failed = block.get("is_error") is True or text(mapping(content).get("type")).endswith("_error")
+        failed = block.get("is_error") is True or text(as_object(content).get("type")).endswith("_error")
         if not is_search(call, block, details):
             self._flow.returned(call_id, said(content), ok=not failed, at=at)
             return
@@ -122,7 +122,7 @@ class Results:
 
 
 def _error(content: object) -> str:
-    told = mapping(content)
+    told = as_object(content)
     return text(told.get("error_message")) or text(told.get("error_code")) or said(content)
 
 
@@ -143,7 +143,7 @@ class Answers:
 
     def read(self, record: dict[str, Any], at: float | None) -> None:
         """Add a record of an answer."""
-        message = mapping(record.get("message"))
+        message = as_object(record.get("message"))
         if not message:
             self._tally.count_malformed("an answer without a message")
             return
@@ -168,7 +168,7 @@ class Answers:
             self._tally.leave_out("copied history")
 
     def _piece(self, answer: Answer, message: dict[str, Any], at: float | None) -> None:
-        usage = usage_of(mapping(message.get("usage")))
+        usage = usage_of(as_object(message.get("usage")))
         if (usage.output_tokens or 0) >= (answer.usage.output_tokens or 0) and usage != Usage():
             answer.usage = usage
         answer.finish_reason = text(message.get("stop_reason")) or answer.finish_reason
@@ -322,10 +322,10 @@ class ClaudeCodeReader:
         if answer is not None and answer.finish_reason:
             self._answers.close()
         if record.get("isCompactSummary") is True:
-            self._summary(said(mapping(record.get("message")).get("content")), at)
+            self._summary(said(as_object(record.get("message")).get("content")), at)
             return
         if kind == "attachment":
-            self._attachments.read(mapping(record.get("attachment")), at)
+            self._attachments.read(as_object(record.get("attachment")), at)
             return
         self._tell_compaction()
         if kind == "user":
@@ -334,14 +334,14 @@ class ClaudeCodeReader:
             self._system(record, at)
 
     def _user(self, record: dict[str, Any], at: float | None) -> None:
-        message = mapping(record.get("message"))
+        message = as_object(record.get("message"))
         content = message.get("content")
         words = [content] if isinstance(content, str) else []
         details = record.get("toolUseResult")
         for block in mappings(content):
             kind = text(block.get("type"))
             if kind == "tool_result":
-                self._results.read(block, mapping(details), at)
+                self._results.read(block, as_object(details), at)
             elif kind == "text":
                 words.append(text(block.get("text")))
             elif kind in ("image", "document"):
@@ -370,7 +370,7 @@ class ClaudeCodeReader:
             self._tally.leave_out(f"system {kind}")
             return
         self._answers.close()
-        told = mapping(record.get("compactMetadata"))
+        told = as_object(record.get("compactMetadata"))
         self._compacted = Compacted(
             before=count(told.get("preTokens")),
             after=count(told.get("postTokens")),
@@ -390,4 +390,4 @@ class ClaudeCodeReader:
 
 
 def _by_human(record: dict[str, Any]) -> bool:
-    return text(mapping(record.get("origin")).get("kind")) in ("", "human")
+    return text(as_object(record.get("origin")).get("kind")) in ("", "human")

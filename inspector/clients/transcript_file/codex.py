@@ -14,7 +14,6 @@ from inspector.clients.transcript_file.field import (
     arguments,
     count,
     in_namespace,
-    mapping,
     moment,
     number,
     said,
@@ -24,6 +23,7 @@ from inspector.clients.transcript_file.field import (
 from inspector.clients.transcript_file.flow import Answer, Flow
 from inspector.clients.transcript_file.openai_item import Items, usage_of
 from inspector.core.message import ToolCall, Usage
+from inspector.schema.json_value import as_object
 
 # The end of an MCP call as Codex records it: with its server, its time, and whether it failed.
 
@@ -33,28 +33,28 @@ _MILLISECONDS = {"s": 1000.0, "ms": 1.0, "µs": 1e-3, "us": 1e-3, "ns": 1e-6}
 
 def _mcp_end(payload: dict[str, Any], call: ToolCall | None, at: float | None) -> Called:
     """The end of a call; without the call itself, where it was made by code that the model wrote."""
-    invocation = mapping(payload.get("invocation"))
+    invocation = as_object(payload.get("invocation"))
     name, server = text(invocation.get("tool")), server_name(text(invocation.get("server")))
     known = agent_tool(call.name) if call else AgentTool(name, server, f"mcp__{server}__{name}")
     tool = known if known.server else AgentTool(name, server, known.sent)
     words, ok = _outcome(payload.get("result"))
-    given, _ = arguments(mapping(invocation.get("arguments")))
+    given, _ = arguments(as_object(invocation.get("arguments")))
     took = _milliseconds(payload.get("duration"))
     return Called(text(payload.get("call_id")), tool, given, words, ok, took, at, unread=True)
 
 
 def _outcome(result: object) -> tuple[str, bool]:
     """The text of a result, and whether it is one: Rust's `Ok` or `Err`, or the result itself."""
-    found = mapping(result)
+    found = as_object(result)
     if "Err" in found:
         return text(found["Err"]) or said(found["Err"]), False
-    answer = mapping(found.get("Ok")) or found
+    answer = as_object(found.get("Ok")) or found
     failed = answer.get("isError", answer.get("is_error")) is True
     return said(answer.get("content", [])), not failed
 
 
 def _milliseconds(duration: object) -> float | None:
-    parts = mapping(duration)
+    parts = as_object(duration)
     if parts:
         seconds, nanos = number(parts.get("secs")), number(parts.get("nanos"))
         return None if seconds is None else seconds * 1000 + (nanos or 0) / 1e6
@@ -105,7 +105,7 @@ def _bare(record: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def _ended(item: dict[str, Any]) -> dict[str, Any]:
     """A completed MCP call, as the event that older versions wrote of it."""
-    error = mapping(item.get("error"))
+    error = as_object(item.get("error"))
     failed = bool(error) or item.get("status") == "failed"
     result = {"Err": text(error.get("message"))} if failed else {"Ok": item.get("result")}
     return {**item, "call_id": item.get("id"), "invocation": item, "result": result}
@@ -138,13 +138,13 @@ class CodexReader:
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries that are finished with this record."""
-        kind, payload = text(record.get("type")), mapping(record.get("payload"))
+        kind, payload = text(record.get("type")), as_object(record.get("payload"))
         at = moment(record.get("timestamp"), self._tally)
         if "payload" not in record and kind not in _ENVELOPED:
             kind, payload = _bare(record)
         if not payload:
             self._tally.count_malformed("a record without a payload")
-        elif mapping(record.get("metadata")).get("delivered_assistant_message"):
+        elif as_object(record.get("metadata")).get("delivered_assistant_message"):
             self._tally.leave_out(_COPY)
         elif kind == "session_meta":
             self._session(payload, at)
@@ -169,7 +169,7 @@ class CodexReader:
             self._tally.leave_out(_COPY)
             return
         self._has_session = True
-        spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
+        spawned = as_object(as_object(as_object(payload.get("source")).get("subagent")).get("thread_spawn"))
         parents = (
             payload.get("parent_thread_id"),
             spawned.get("parent_thread_id"),
@@ -233,11 +233,11 @@ class CodexReader:
     def _event(self, payload: dict[str, Any], at: float | None) -> None:
         match text(payload.get("type")):
             case "token_count":
-                self._counted(mapping(payload.get("info")), at)
+                self._counted(as_object(payload.get("info")), at)
             case "mcp_tool_call_end":
                 self._mcp_end(payload, at)
             case "item_completed":
-                self._completed(mapping(payload.get("item")), at)
+                self._completed(as_object(payload.get("item")), at)
             case "task_started" | "turn_started":
                 self._window(payload.get("model_context_window"))
             case "task_complete" | "turn_complete":
@@ -269,18 +269,18 @@ class CodexReader:
     def _counted(self, info: dict[str, Any], at: float | None) -> None:
         """A count is repeated whenever limits change: it is a new one only if its total has moved."""
         self._window(info.get("model_context_window"))
-        totals = mapping(info.get("total_token_usage"))
+        totals = as_object(info.get("total_token_usage"))
         total = tuple(count(totals.get(key)) for key in _USAGE)
         if self._has_records or not info or total == self._total:
             self._tally.leave_out("repeated token count")
             return
-        last = mapping(info.get("last_token_usage")) or _moved(totals, self._last_totals)
+        last = as_object(info.get("last_token_usage")) or _moved(totals, self._last_totals)
         self._total, self._last_totals = total, totals
         self._paid(usage_of(last), "", at)
 
     def _recorded(self, payload: dict[str, Any], at: float | None) -> None:
         """A response's own usage; where there are records, counts say the same again."""
-        usage, response = usage_of(mapping(payload.get("usage"))), text(payload.get("response_id"))
+        usage, response = usage_of(as_object(payload.get("usage"))), text(payload.get("response_id"))
         is_told = not self._has_records and self._flow.answer is None and usage == self._last_paid
         self._has_records = True
         if is_told or (response and not self._items.seen.add("response", response)):

@@ -22,7 +22,6 @@ from inspector.clients.transcript import (
 from inspector.clients.transcript_file.field import (
     arguments,
     count,
-    mapping,
     mappings,
     moment,
     said,
@@ -31,6 +30,7 @@ from inspector.clients.transcript_file.field import (
 )
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
 from inspector.core.message import ToolCall, Usage
+from inspector.schema.json_value import as_object
 
 AGENT = "copilot-cli"
 _READ = frozenset(
@@ -76,7 +76,7 @@ class CopilotReader:
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries that are finished with this event."""
-        kind, data = text(record.get("type")), mapping(record.get("data"))
+        kind, data = text(record.get("type")), as_object(record.get("data"))
         at, event = moment(record.get("timestamp"), self._tally), text(record.get("id"))
         if kind in _NOT_READ or record.get("ephemeral") is True:
             self._tally.leave_out(kind)
@@ -130,7 +130,7 @@ class CopilotReader:
     def _start(self, data: dict[str, Any], at: float | None) -> None:
         self._model = text(data.get("newModel")) or text(data.get("selectedModel")) or self._model
         if "copilotVersion" in data and not self._main.session:
-            folder = text(mapping(data.get("context")).get("cwd"))
+            folder = text(as_object(data.get("context")).get("cwd"))
             above = text(data.get("detachedFromSpawningParentSessionId"))
             version = text(data.get("copilotVersion"))
             session = text(data.get("sessionId"))
@@ -166,8 +166,8 @@ class CopilotReader:
     def _done(self, data: dict[str, Any], at: float | None) -> None:
         call_id = text(data.get("toolCallId"))
         known, began = self._tools.pop(call_id, (_tool(data, "toolName"), None))
-        result, error = data.get("result"), mapping(data.get("error"))
-        words = said(mapping(result).get("content", result) or "") or text(error.get("message"))
+        result, error = data.get("result"), as_object(data.get("error"))
+        words = said(as_object(result).get("content", result) or "") or text(error.get("message"))
         took = (at - began) * 1000 if at is not None and began is not None and at >= began else None
         call = self._flow.calls.pop(call_id, None)
         given = call.arguments if call else {}
@@ -182,9 +182,9 @@ class CopilotReader:
     def _shutdown(self, data: dict[str, Any], at: float | None, event: str) -> None:
         """The totals since the start or the last resume, without what single answers said."""
         definitions = count(data.get("toolDefinitionsTokens"))
-        metrics, current = mapping(data.get("modelMetrics")), data.get("currentModel")
+        metrics, current = as_object(data.get("modelMetrics")), data.get("currentModel")
         for model, metric in sorted(metrics.items(), key=lambda pair: pair[0] == current):
-            usage = _usage(mapping(mapping(metric).get("usage")))
+            usage = _usage(as_object(as_object(metric).get("usage")))
             if usage.output_tokens is not None:
                 usage = replace(usage, output_tokens=max(0, usage.output_tokens - self._told[model]))
             if usage.input_tokens or usage.output_tokens:

@@ -11,7 +11,7 @@ from inspector.clients.transcript import AgentTool, Tally
 from inspector.config.file import MEGABYTE
 from inspector.core.error import ConfigError
 from inspector.core.number import LAST
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, as_object
 
 MAX_LINE = 64 * MEGABYTE
 
@@ -87,11 +87,6 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def mapping(value: object) -> dict[str, Any]:
-    """The object, or an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
 def items(value: object) -> list[Any]:
     """The list, or an empty one."""
     return value if isinstance(value, list) else []
@@ -157,7 +152,7 @@ def said(content: object) -> str:
 def _part(part: object) -> str:
     if isinstance(part, str):
         return part
-    found = mapping(part)
+    found = as_object(part)
     words = found.get("text", found.get("value", found.get("refusal")))
     if isinstance(words, str):
         return words
@@ -226,7 +221,7 @@ def server_name(name: str) -> str:
 
 def definition_of(record: dict[str, Any]) -> JsonObject | None:
     """A definition with the keys that Toolsight uses; None if the record holds the name alone."""
-    inner = mapping(record.get("function")) or mapping(record.get("schema"))
+    inner = as_object(record.get("function")) or as_object(record.get("schema"))
     found = {**inner, **record}
     schema = next((found[key] for key in ("parameters", "input_schema", "inputSchema") if key in found), None)
     if schema is None and "description" not in found:

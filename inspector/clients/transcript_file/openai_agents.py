@@ -20,7 +20,6 @@ from inspector.clients.transcript import (
 )
 from inspector.clients.transcript_file.field import (
     arguments,
-    mapping,
     mappings,
     moment,
     said,
@@ -31,6 +30,7 @@ from inspector.clients.transcript_file.field import (
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
 from inspector.clients.transcript_file.openai_item import call_of, is_call, usage_of
 from inspector.core.message import ToolCall
+from inspector.schema.json_value import as_object
 
 AGENT = "openai-agents"
 _OBJECTS = ("trace", "trace.span")
@@ -71,7 +71,7 @@ class AgentsReader:
             elif kind == "trace":
                 self._groups[name] = text(one.get("group_id")) or name
             else:
-                self._span(one, mapping(one.get("span_data")))
+                self._span(one, as_object(one.get("span_data")))
         return self._flow.take()
 
     def finish(self) -> list[Entry]:
@@ -92,7 +92,7 @@ class AgentsReader:
             self._tally.leave_out(f"span {kind}")
             return
         self._session(text(span.get("trace_id")), at)
-        error = text(mapping(span.get("error")).get("message"))
+        error = text(as_object(span.get("error")).get("message"))
         match kind:
             case "response" | "generation":
                 self._answer(span, data, at, error)
@@ -114,7 +114,7 @@ class AgentsReader:
         if words.strip() and self._seen.add("asked", len(asked), words):
             self._flow.add(Asked(words, at))
         answer = Answer(text(data.get("response_id")) or text(span.get("id")), text(data.get("model")), at)
-        answer.usage = usage_of(mapping(data.get("usage")))
+        answer.usage = usage_of(as_object(data.get("usage")))
         self._parent, self._waiting = text(span.get("parent_id")), {}
         self._flow.open(answer)
         for message in mappings(data.get("output")):
@@ -127,7 +127,7 @@ class AgentsReader:
         """A message of the chat API, or a response with its items."""
         answer.say(said(message.get("content") or ""))
         for one in mappings(message.get("tool_calls")):
-            function = mapping(one.get("function"))
+            function = as_object(one.get("function"))
             given, broken = arguments(function.get("arguments"))
             self._wait(ToolCall(text(one.get("id")), text(function.get("name")), given, broken))
         for item in mappings(message.get("output")):
@@ -153,7 +153,9 @@ class AgentsReader:
         elif answer is not None and self._parent == text(span.get("parent_id")):
             answer.calls[call_id] = ToolCall(call_id, sent, given)
         name = self._own_name(sent) or sent
-        server = server_name(text(mapping(data.get("mcp_data")).get("server"))) or self._servers.get(name, "")
+        server = server_name(text(as_object(data.get("mcp_data")).get("server"))) or self._servers.get(
+            name, ""
+        )
         words = said(data.get("output") or "") or error
         self._flow.add(Called(call_id, AgentTool(name, server, sent), given, words, not error, took, at))
 

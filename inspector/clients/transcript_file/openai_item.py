@@ -22,7 +22,6 @@ from inspector.clients.transcript_file.field import (
     definition_of,
     in_namespace,
     items,
-    mapping,
     mappings,
     moment,
     said,
@@ -31,7 +30,7 @@ from inspector.clients.transcript_file.field import (
 )
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
 from inspector.core.message import ToolCall, Usage
-from inspector.schema.json_value import JsonObject, canonical
+from inspector.schema.json_value import JsonObject, as_object, canonical
 
 SEARCH = "tool_search"
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "tool_search_call")
@@ -39,7 +38,10 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "shell_call",
 
 def usage_of(record: dict[str, Any]) -> Usage:
     """The usage; its input includes what was cached. Codex has flat keys, the Responses API nested ones."""
-    read, thought = mapping(record.get("input_tokens_details")), mapping(record.get("output_tokens_details"))
+    read, thought = (
+        as_object(record.get("input_tokens_details")),
+        as_object(record.get("output_tokens_details")),
+    )
     return Usage(
         count(record.get("input_tokens")),
         count(record.get("output_tokens")),
@@ -64,7 +66,7 @@ def call_of(item: dict[str, Any], call_id: str) -> ToolCall:
     if kind == "custom_tool_call":
         return ToolCall(call_id, text(item.get("name")), {"input": text(item.get("input"))})
     if kind in ("local_shell_call", "shell_call"):
-        return ToolCall(call_id, kind.removesuffix("_call"), mapping(item.get("action")))
+        return ToolCall(call_id, kind.removesuffix("_call"), as_object(item.get("action")))
     given, error = arguments(item.get("arguments"))
     tool = in_namespace(text(item.get("namespace")), text(item.get("name")))
     return ToolCall(call_id, tool.sent, given, error)
@@ -281,14 +283,14 @@ def succeeded(output: str) -> bool:
         return False
     if output.startswith("{") and '"exit_code"' in output:
         given, _ = arguments(output)
-        return count(mapping(given.get("metadata")).get("exit_code", 0)) == 0
+        return count(as_object(given.get("metadata")).get("exit_code", 0)) == 0
     first, _, _ = output.partition("\n")
     code = first.removeprefix("Exit code: ")
     return code == first or code.strip() == "0"
 
 
 def _error_text(error: object) -> str:
-    found = mapping(error)
+    found = as_object(error)
     words = text(error) or text(found.get("message")) or said(found.get("content"))
     code = found.get("code")
     return f"{words} ({code})" if words and isinstance(code, int | str) else words or text(found.get("type"))
@@ -311,9 +313,9 @@ class ResponsesReader:
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries that are finished with this record."""
-        response = record if isinstance(record.get("output"), list) else mapping(record.get("response"))
+        response = record if isinstance(record.get("output"), list) else as_object(record.get("response"))
         if "output" in response:
-            self._response(response, mapping(record.get("request")))
+            self._response(response, as_object(record.get("request")))
         else:
             self._alone(record)
         return self._flow.take()
@@ -337,7 +339,7 @@ class ResponsesReader:
             return
         at, model = moment(response.get("created_at"), self._tally), text(response.get("model"))
         conversation = response.get("conversation")
-        session = text(mapping(conversation).get("id")) or text(conversation) or response_id
+        session = text(as_object(conversation).get("id")) or text(conversation) or response_id
         self._begin(Begun("openai-responses", session=session, model=model, at=at))
         self._items.end_answer()
         self._items.model = model
@@ -351,11 +353,11 @@ class ResponsesReader:
                 answer = self._items.begin_answer(response_id, at)
             self._item(item, at)
         answer = answer or self._items.begin_answer(response_id, at)
-        answer.usage = usage_of(mapping(response.get("usage")))
-        reason = text(mapping(response.get("incomplete_details")).get("reason"))
+        answer.usage = usage_of(as_object(response.get("usage")))
+        reason = text(as_object(response.get("incomplete_details")).get("reason"))
         answer.finish_reason = reason or status
         self._items.end_answer()
-        if message := text(mapping(response.get("error")).get("message")):
+        if message := text(as_object(response.get("error")).get("message")):
             self._flow.add(Interrupted(message, at=at))
 
     def _asked(self, request: dict[str, Any], at: float | None, *, continues: bool) -> None:
@@ -364,7 +366,7 @@ class ResponsesReader:
         if isinstance(given, str):
             self._flow.add(Asked(given, at))
         for place, item in enumerate(items(given)):
-            found = mapping(item)
+            found = as_object(item)
             mine = found.get("role") == "user" or text(found.get("type")).endswith("_output")
             if not mine:
                 self._tally.leave_out(_COPY)

@@ -24,7 +24,6 @@ from inspector.clients.transcript_file.field import (
     arguments,
     count,
     items,
-    mapping,
     mappings,
     said,
     server_name,
@@ -34,7 +33,7 @@ from inspector.clients.transcript_file.field import (
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
 from inspector.clients.transcript_file.openai_item import defined
 from inspector.core.message import ToolCall, Usage
-from inspector.schema.json_value import JsonObject, canonical
+from inspector.schema.json_value import JsonObject, as_object, canonical
 
 # Spans in OTLP's JSON: their attributes as plain values, their times in seconds.
 
@@ -78,7 +77,7 @@ class Span:
 def spans(record: dict[str, Any]) -> Iterator[Span]:
     """The spans of an export. Keys are in camel case, and in snake case from some programs."""
     for resource in mappings(_either(record, "resourceSpans", "resource_spans")):
-        service = text(_attributes(mapping(resource.get("resource"))).get("service.name"))
+        service = text(_attributes(as_object(resource.get("resource"))).get("service.name"))
         scopes = _either(resource, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
         for scope in mappings(scopes):
             for span in mappings(scope.get("spans")):
@@ -86,7 +85,7 @@ def spans(record: dict[str, Any]) -> Iterator[Span]:
 
 
 def _span(span: dict[str, Any], service: str) -> Span:
-    status = mapping(span.get("status"))
+    status = as_object(span.get("status"))
     return Span(
         trace=text(_either(span, "traceId", "trace_id")).lower(),
         id=text(_either(span, "spanId", "span_id")).lower(),
@@ -115,7 +114,7 @@ def _nanoseconds(value: object) -> int:
 
 def _attributes(holder: dict[str, Any]) -> dict[str, Any]:
     pairs = mappings(holder.get("attributes"))
-    return {text(pair.get("key")): _value(mapping(pair.get("value")), 0) for pair in pairs}
+    return {text(pair.get("key")): _value(as_object(pair.get("value")), 0) for pair in pairs}
 
 
 def _value(value: dict[str, Any], depth: int) -> object:
@@ -130,10 +129,10 @@ def _value(value: dict[str, Any], depth: int) -> object:
                 else given
             )
         case "arrayvalue":
-            return [_value(mapping(one), depth + 1) for one in items(mapping(given).get("values"))]
+            return [_value(as_object(one), depth + 1) for one in items(as_object(given).get("values"))]
         case "kvlistvalue":
-            pairs = mappings(mapping(given).get("values"))
-            return {text(pair.get("key")): _value(mapping(pair.get("value")), depth + 1) for pair in pairs}
+            pairs = mappings(as_object(given).get("values"))
+            return {text(pair.get("key")): _value(as_object(pair.get("value")), depth + 1) for pair in pairs}
         case _:
             return given
 
@@ -271,7 +270,7 @@ class OTelReader:
         if call is None and answer is not None:
             answer.calls[call_id] = ToolCall(call_id, tool.sent, given)
         result = _json(span, "gen_ai.tool.call.result")
-        words = said(mapping(result).get("content", result)) or span.message
+        words = said(as_object(result).get("content", result)) or span.message
         failed = span.failed or bool(span.text("error.type"))
         known = given or (call.arguments if call else {})
         self._flow.add(Called(call_id, tool, known, words, not failed, span.milliseconds, span.at))

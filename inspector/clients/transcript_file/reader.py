@@ -22,7 +22,6 @@ from inspector.clients.transcript_file.field import (
     _BYTE_ORDER_MARK,
     MAX_LINE,
     decoded,
-    mapping,
     read_lines,
     read_value,
     text,
@@ -33,6 +32,7 @@ from inspector.clients.transcript_file.otel import OTelReader
 from inspector.clients.transcript_file.vscode import VSCodeReader
 from inspector.config.file import MEGABYTE, is_file, open_file, unusable
 from inspector.core.error import ConfigError
+from inspector.schema.json_value import as_object
 
 
 class Format(StrEnum):
@@ -158,7 +158,7 @@ def format_of(record: dict[str, Any]) -> Format | None:
         return Format.COPILOT
     if is_trace(record):
         return Format.AGENTS
-    if _is_response(record) or _is_response(mapping(record.get("response"))):
+    if _is_response(record) or _is_response(as_object(record.get("response"))):
         return Format.RESPONSES
     return Format.RESPONSES if _is_item(record, kind) else None
 

@@ -21,7 +21,6 @@ from inspector.clients.transcript_file.field import (
     arguments,
     count,
     items,
-    mapping,
     mappings,
     moment,
     said,
@@ -30,6 +29,7 @@ from inspector.clients.transcript_file.field import (
 )
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
 from inspector.core.message import ToolCall, Usage
+from inspector.schema.json_value import as_object
 
 _NOT_READ = frozenset(
     {"prepareToolInvocation", "inlineReference", "textEditGroup", "notebookEditGroup", "codeblockUri"}
@@ -84,13 +84,13 @@ class VSCodeReader:
             return
         at = moment(request.get("timestamp"), self._tally, per_second=_MILLISECONDS)
         message = request.get("message")
-        words = text(message) or text(mapping(message).get("text")) or said(mapping(message).get("parts"))
+        words = text(message) or text(as_object(message).get("text")) or said(as_object(message).get("parts"))
         if words.strip():
             self._flow.add(Asked(words, at))
-        result = mapping(request.get("result"))
+        result = as_object(request.get("result"))
         shown, invoked = self._parts(request.get("response"), at)
         answer_id = text(request.get("responseId")) or request_id
-        rounds = self._rounds(mapping(result.get("metadata")), invoked, at)
+        rounds = self._rounds(as_object(result.get("metadata")), invoked, at)
         left = tuple(called for called in invoked.values() if not any(called in one.done for one in rounds))
         for one in rounds:
             shown = shown.replace(one.text, "", 1)
@@ -100,13 +100,13 @@ class VSCodeReader:
         for one in rounds:
             self._answer(one, answer_id, text(request.get("modelId")))
         if self._flow.answer is not None:
-            self._flow.answer.usage = _usage(mapping(result.get("usage")))
+            self._flow.answer.usage = _usage(as_object(result.get("usage")))
         self._flow.close()
-        self._ended(request, mapping(result.get("errorDetails")), at)
+        self._ended(request, as_object(result.get("errorDetails")), at)
 
     def _rounds(self, metadata: dict[str, Any], invoked: dict[str, Called], at: float | None) -> list[_Round]:
         """The model's calls as the answering extension keeps them."""
-        results = mapping(metadata.get("toolCallResults"))
+        results = as_object(metadata.get("toolCallResults"))
         rounds = []
         for one in mappings(metadata.get("toolCallRounds")):
             done = tuple(_call(call, invoked, results, at) for call in mappings(one.get("toolCalls")))
@@ -124,7 +124,7 @@ class VSCodeReader:
             self._flow.add(called)
 
     def _ended(self, request: dict[str, Any], error: dict[str, Any], at: float | None) -> None:
-        state = mapping(request.get("modelState")).get("value")
+        state = as_object(request.get("modelState")).get("value")
         if request.get("isCanceled") is True or state == _CANCELLED:
             self._flow.add(Interrupted(text(error.get("message")) or "cancelled", by_user=True, at=at))
         elif error:
@@ -135,7 +135,7 @@ class VSCodeReader:
         shown: list[str] = []
         invoked: dict[str, Called] = {}
         for part in items(response):
-            found = mapping(part)
+            found = as_object(part)
             kind = text(found.get("kind"))
             if kind in ("", "markdownContent"):
                 shown.append(said(found.get("content", found)))
@@ -149,15 +149,15 @@ class VSCodeReader:
         return "".join(shown), invoked
 
     def _invocation(self, part: dict[str, Any], at: float | None) -> Called:
-        source = mapping(part.get("source"))
+        source = as_object(part.get("source"))
         server = server_name(text(source.get("label"))) if source.get("type") == "mcp" else ""
         told = text(source.get("instructions"))
         if server and self._seen.add("server", server, told):
             self._flow.add(ServerAnnounced(server, told, at))
         sent = text(part.get("toolId"))
         name = sent.removeprefix(f"mcp_{server}_") if server else sent
-        details = mapping(part.get("resultDetails"))
-        raw = details.get("input", mapping(part.get("toolSpecificData")).get("rawInput"))
+        details = as_object(part.get("resultDetails"))
+        raw = details.get("input", as_object(part.get("toolSpecificData")).get("rawInput"))
         given, _ = arguments(raw)
         refused = _refused(part.get("isConfirmed"))
         ok = not refused and details.get("isError") is not True and part.get("isComplete") is not False
@@ -174,7 +174,7 @@ def _call(
     if shown is not None and (shown.arguments or not call.get("arguments")):
         return shown
     given, _ = arguments(call.get("arguments"))
-    words = said(mapping(results.get(call_id)).get("content"))
+    words = said(as_object(results.get(call_id)).get("content"))
     if shown is not None:
         invoked[shown.call_id] = replace(shown, arguments=given, text=shown.text or words)
         return invoked[shown.call_id]
@@ -183,7 +183,7 @@ def _call(
 
 
 def _refused(confirmed: object) -> str:
-    kind = count(mapping(confirmed).get("type"))
+    kind = count(as_object(confirmed).get("type"))
     if confirmed is False or kind == _DENIED:
         return "denied"
     return "skipped" if kind == _SKIPPED else ""
