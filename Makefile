@@ -86,7 +86,7 @@ bench-registry: $(STAMP) ## 100,000 tools in SQLite and in PostgreSQL: search, r
 	$(BIN)/python -m docs.benchmark.registry --backend postgres --tools 100000 $(if $(KEEP),--keep $(KEEP)/postgres)
 
 reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of further catalogs
-	$(BIN)/toolsight bench papers --all --output docs/papers/reproduction.md $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m docs.papers --all --output docs/papers/reproduction.md $(if $(DATA),--data $(DATA))
 
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots

@@ -89,16 +89,8 @@ def _changes(setup: Report, key: str) -> tuple[str, ...]:
 
 def _catalogs(data: Path, printed: Printed) -> dict[str, str]:
     """How much less the first calls send over random sets of whole servers, as the section prints it."""
-    words = (
-        "bench",
-        "papers",
-        "catalog-size",
-        "--data",
-        str(data / _LIVE_TOOLS),
-        "--embedding-model",
-        "none",
-    )
-    report = json.loads(printed(*words, "--json"))
+    words = ("catalog-size", "--data", str(data / _LIVE_TOOLS), "--embedding-model", "none", "--json")
+    report = json.loads(printed(*words, module="docs.papers"))
     tables = [one for section in report["sections"] for one in section["tables"]]
     found: dict[str, str] = {}
     for row in next(one["rows"] for one in tables if one["title"].startswith("Random sets")):

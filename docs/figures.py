@@ -160,7 +160,7 @@ def _between(name: str) -> str:
 WRITTEN = (
     Written(
         REPRODUCTION,
-        ("inspector", "bench", "papers", "--all", "--data", str(_DATA)),
+        ("docs.papers", "--all", "--data", str(_DATA)),
         kept=("Made on ", "| latency of a search, bm25 |", "| latency of a search, prd-bm25 |"),
         sections=("## Latency of retrieval",),
     ),

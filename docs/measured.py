@@ -36,11 +36,11 @@ Texts = Mapping[str, str]
 Figures = Mapping[str, str]
 
 
-def printed(*words: str) -> str:
+def printed(*words: str, module: str = "inspector") -> str:
     """What a command prints in an empty home folder."""
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "HOME": home, "XDG_DATA_HOME": home, "COLUMNS": "200"}
-        command = [sys.executable, "-m", "inspector", *words]
+        command = [sys.executable, "-m", module, *words]
         done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
         return done.stdout.decode()
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from docs.benchmark import say
+from docs.papers.source import StoredEmbedder
 from inspector.access.reach import EvalSet
 from inspector.cli.composition import make_embedder, make_static_embedder
 from inspector.cli.launch import headless
@@ -16,7 +17,6 @@ from inspector.core.ports import SystemClock
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.measure.run import Prepared, prepare
-from inspector.research.source import StoredEmbedder
 from inspector.search.ports import Embedder
 from inspector.search.semantics import Semantics
 from inspector.store.server_memory import SqliteVectors

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docs.benchmark.data import DATA, POOL, PUBLISHED, ROOT, demo_tools, embedder
+from docs.papers.source import StoredEmbedder
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_evalset, read_tools
 from inspector.registry.embedding import embedded_text
-from inspector.research.source import StoredEmbedder
 from inspector.search.document import key_of
 from inspector.store.server_memory import SqliteVectors
 

@@ -147,7 +147,6 @@ _COMMANDS = {
     "calibrate": "calibrate",
     "label": "dataset",
     "runs": "recorded_runs",
-    "papers": "papers",
 }
 _WITH_DETAILS = ("text", "markdown")
 _NO_TERMINAL = (200, 24)

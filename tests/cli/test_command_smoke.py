@@ -42,7 +42,6 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
         0,
         "1 recorded run (LiveMCPBench 1); not shipped",
     ),
-    "bench papers": (("latenci",), 2, "latency"),
     "cost": (("--session", SESSION), 0, "a recorded session of"),
     "audit": ((WEATHER,), 0, "What the first model call costs"),
     "race": ((SCENARIO, WEATHER), 0, "Tool tokens per model call"),

@@ -43,7 +43,7 @@ def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, t
 
 
 def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(toolsight: Toolsight) -> None:
-    done = toolsight("--yes", "bench", "papers", "latency")
+    done = toolsight("--yes", "doctor")
     assert done.exit_code == 2
     assert "--yes" in done.stderr
 

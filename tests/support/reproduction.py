@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from docs.papers.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.access.reach import EvalCase
 from inspector.config.plugin import Package, Plugin, PluginTool
 from inspector.core.package_run import PackageKind
@@ -12,7 +13,6 @@ from inspector.core.ports import TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
 from inspector.search.semantics import Semantics
 from tests.support.fakes import CharacterCounter, ManualClock

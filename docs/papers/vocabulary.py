@@ -172,7 +172,7 @@ def speech() -> Speech:
 
 
 def _read(name: str) -> dict[str, Any]:
-    text = (files("inspector.research") / "words" / f"{name}.json").read_text(encoding="utf-8")
+    text = (files("docs.papers") / "words" / f"{name}.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from random import Random
 from statistics import mean
 
-from inspector.research.testbed import Plan, Testbed
-from inspector.research.vocabulary import plural, speech, with_article
+from docs.papers.testbed import Plan, Testbed
+from docs.papers.vocabulary import plural, speech, with_article
 from inspector.search.vocabulary import terms
 
 SINGLE, MULTI, LONG = "single-step", "multi-step", "long-horizon"

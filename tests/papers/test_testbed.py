@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from inspector.core.tool import definition, tool_summary
-from inspector.research import vocabulary
-from inspector.research.task import (
+from docs.papers import vocabulary
+from docs.papers.task import (
     LONG,
     MULTI,
     SINGLE,
@@ -18,8 +17,9 @@ from inspector.research.task import (
     overlap,
     tasks,
 )
-from inspector.research.testbed import TABLE_2, Testbed, build_testbed, plans_of
-from inspector.research.vocabulary import plural, with_article
+from docs.papers.testbed import TABLE_2, Testbed, build_testbed, plans_of
+from docs.papers.vocabulary import plural, with_article
+from inspector.core.tool import definition, tool_summary
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 

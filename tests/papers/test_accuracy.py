@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from docs.papers.accuracy import accuracy, criteria, found_tools, sent_without_discovery
+from docs.papers.catalog_size import meter_of
+from docs.papers.latency import PUBLISHED, asked, latency, measured_ranker, synthetic_plugins
+from docs.papers.source import NamedCatalog, PlayedScenario, Steps, indexed
 from inspector.core.session import SessionState
 from inspector.core.tool import definition
-from inspector.research.accuracy import accuracy, criteria, found_tools, sent_without_discovery
-from inspector.research.catalog_size import meter_of
-from inspector.research.latency import PUBLISHED, asked, latency, measured_ranker, synthetic_plugins
-from inspector.research.source import NamedCatalog, PlayedScenario, Steps, indexed
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 from tests.support.fakes import CharacterCounter, ManualClock

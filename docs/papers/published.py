@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from docs.papers.source import Source, told
+from docs.papers.testbed import TABLE_2
 from inspector.core.budget import tools_tax, utilization
 from inspector.core.number import percent
 from inspector.core.report import Report, Section
-from inspector.research.source import Source, told
-from inspector.research.testbed import TABLE_2
 
 TITLE = "Published numbers, reproduced"
 

@@ -5,10 +5,8 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.core.settings import BindingSettings, ManifestSettings
-from inspector.core.tool import Tool, definition
-from inspector.research.caching import token_reduction
-from inspector.research.catalog_size import (
+from docs.papers.caching import token_reduction
+from docs.papers.catalog_size import (
     ALWAYS,
     DRAWS,
     PUBLISHED,
@@ -21,8 +19,10 @@ from inspector.research.catalog_size import (
     random_sets,
     reaching,
 )
-from inspector.research.source import NamedCatalog, Steps
-from inspector.research.testbed import MEAN, generated
+from docs.papers.source import NamedCatalog, Steps
+from docs.papers.testbed import MEAN, generated
+from inspector.core.settings import BindingSettings, ManifestSettings
+from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
@@ -123,7 +123,7 @@ def test_a_random_set_has_whole_servers_and_no_more_of_them_than_it_needs(
 def test_a_catalog_is_drawn_from_only_where_it_has_servers_and_is_twice_as_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("inspector.research.catalog_size.DRAWS", 20)
+    monkeypatch.setattr("docs.papers.catalog_size.DRAWS", 20)
     catalogs = [NamedCatalog("one server", generated(210, METER, server_size=210).tools)]
     catalogs += [NamedCatalog(f"{size}", generated(size, METER, server_size=10).tools) for size in (120, 210)]
     table = drawn_table(catalogs, METER, Steps())

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
+from docs.papers.accuracy import accuracy
+from docs.papers.catalog_size import meter_of
+from docs.papers.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets, request_table
+from docs.papers.published import report
+from docs.papers.run import CHAPTERS, Chapter, chapters, make
+from docs.papers.source import NamedCatalog, Steps, Stopped, StoredEmbedder
 from inspector.core.error import ConfigError
 from inspector.core.report import Origin, Section, Table, markdown
-from inspector.research.accuracy import accuracy
-from inspector.research.catalog_size import meter_of
-from inspector.research.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets, request_table
-from inspector.research.published import report
-from inspector.research.run import CHAPTERS, Chapter, chapters, make
-from inspector.research.source import NamedCatalog, Steps, Stopped, StoredEmbedder
 from inspector.tokens.counter import TiktokenCounter
 from tests.support.fakes import CharacterCounter
 from tests.support.memory_vectors import MemoryVectors
@@ -64,11 +64,11 @@ def test_the_generated_testbed_is_the_last_chapter() -> None:
 
 def test_a_report_says_when_on_what_and_how_to_repeat_it() -> None:
     source = MemorySource()
-    text = markdown(report([SECTION], source, "toolsight bench papers one"))
+    text = markdown(report([SECTION], source, "python -m docs.papers one"))
     assert text.startswith("# Published numbers, reproduced\n")
     assert f"{datetime.fromtimestamp(source.clock.now(), UTC):%Y-%m-%d}" in text
     for word in (
-        "`toolsight bench papers one`",
+        "`python -m docs.papers one`",
         "processors",
         "Python 3",
         "characters, exact",

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.settings import BindingSettings
-from inspector.research.discovery import Discovery, Searcher
-from inspector.research.method import (
+from docs.papers.discovery import Discovery, Searcher
+from docs.papers.method import (
     CommandLine,
     Fixed,
     Gated,
@@ -19,9 +18,10 @@ from inspector.research.method import (
     ranked,
     tf_idf,
 )
-from inspector.research.task import LONG, SINGLE, Step, Task, Turn, tasks
-from inspector.research.testbed import build_testbed
-from tests.research.test_testbed import quarter
+from docs.papers.task import LONG, SINGLE, Step, Task, Turn, tasks
+from docs.papers.testbed import build_testbed
+from inspector.core.settings import BindingSettings
+from tests.papers.test_testbed import quarter
 from tests.support.memory_vectors import MemoryEmbedder
 
 TOKENS = {"a:read": 10, "a:write": 20, "b:list": 40}

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from docs.papers.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
 from inspector.config.plugin import Plugin
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings, MarketplaceSettings
 from inspector.registry.embedding import embed_missing
 from inspector.registry.marketplace.marketplace import PluginSearch
-from inspector.research.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.ports import ToolRegistry

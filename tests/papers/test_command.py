@@ -1,4 +1,4 @@
-"""`toolsight bench papers`: the list, one section, the report in a file, and what stops it."""
+"""`python -m docs.papers`: the list, one section, the report in a file, and what stops it."""
 
 import json
 import os
@@ -8,31 +8,38 @@ from pathlib import Path
 
 import pytest
 
+from docs.papers.__main__ import main
+from docs.papers.run import CHAPTERS, Chapter
+from docs.papers.shipped_source import REQUESTS, ShippedSource, read_poisons
+from docs.papers.source import Source, Steps
 from inspector.cli.location import fixtures_path
-from inspector.cli.papers import REQUESTS, ShippedSource, read_poisons
 from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
 from inspector.core.report import Section, Table
 from inspector.measure.evalset import QUERIES, TOOLS
-from inspector.research.run import CHAPTERS, Chapter
-from inspector.research.source import Source, Steps
-from tests.cli.conftest import Done, Toolsight
+from tests.cli.conftest import Done
 
 Run = Callable[..., Done]
 
 
 @pytest.fixture
-def run(toolsight: Toolsight, tmp_path: Path) -> Run:
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs the command with vectors in a separate file."""
     fixed = ("--db", str(tmp_path / "vectors.db"), "--embedding-model", "none")
-    return lambda *arguments: toolsight("bench", "papers", *fixed, *arguments)
+
+    def done(*arguments: str) -> Done:
+        code = main([*fixed, *arguments])
+        printed = capsys.readouterr()
+        return Done(code, printed.out, printed.err)
+
+    return done
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes every chapter return the same section at once."""
     canned = tuple(Chapter(one.id, one.title, one.source, one.about, _canned) for one in CHAPTERS)
-    monkeypatch.setattr("inspector.cli.papers.CHAPTERS", canned)
+    monkeypatch.setattr("docs.papers.__main__.CHAPTERS", canned)
 
 
 def _canned(_source: Source, _steps: Steps) -> tuple[Section, ...]:
@@ -61,7 +68,7 @@ def test_a_section_is_measured_on_the_demo_and_on_the_named_folders(run: Run, tm
     assert result.stdout.startswith("# Published numbers, reproduced\n")
     assert "### The demo's catalog" in result.stdout
     assert "### theirs" in result.stdout
-    assert "`toolsight bench papers catalog-size --data FOLDER`" in result.stdout
+    assert "`python -m docs.papers catalog-size --data FOLDER`" in result.stdout
     assert str(tmp_path) not in result.stdout
 
 
@@ -74,7 +81,7 @@ def test_the_whole_report_goes_into_a_file(run: Run, tmp_path: Path) -> None:
     assert result.stdout == ""
     text = path.read_text()
     assert text.count("## Tokens by catalog size\n") == len(CHAPTERS)
-    assert "`toolsight bench papers --all`" in text
+    assert "`python -m docs.papers --all`" in text
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["report.md"]
 
 
@@ -88,7 +95,7 @@ def test_a_stopped_run_leaves_the_file_unchanged(
 
     one = CHAPTERS[0]
     monkeypatch.setattr(
-        "inspector.cli.papers.CHAPTERS", (Chapter(one.id, one.title, one.source, one.about, stopped),)
+        "docs.papers.__main__.CHAPTERS", (Chapter(one.id, one.title, one.source, one.about, stopped),)
     )
     path = tmp_path / "report.md"
     path.write_text("what was there before")

@@ -4,6 +4,10 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from docs.papers.catalog_size import SIZES, first_call, meter_of, part_of
+from docs.papers.labelled import Answers, RequestSet, index_of, request_sets, searched
+from docs.papers.latency import asked, measured_ranker, milliseconds
+from docs.papers.source import NamedCatalog, PlayedScenario, Source, Steps, columns, indexed, recorded
 from inspector.access.reach import EvalCase
 from inspector.config.configuration import Configuration
 from inspector.core.events import Record
@@ -16,10 +20,6 @@ from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import definition
 from inspector.loop.catalog import build_catalog
 from inspector.measure.bootstrap import Estimate, clusters, share_estimate
-from inspector.research.catalog_size import SIZES, first_call, meter_of, part_of
-from inspector.research.labelled import Answers, RequestSet, index_of, request_sets, searched
-from inspector.research.latency import asked, measured_ranker, milliseconds
-from inspector.research.source import NamedCatalog, PlayedScenario, Source, Steps, columns, indexed, recorded
 from inspector.schema.json_value import compact
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex

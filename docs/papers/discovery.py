@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+from docs.papers.method import TaskRun, TurnRun
+from docs.papers.task import Step, Task, Turn
+from docs.papers.testbed import Testbed
 from inspector.core.ranking import Score, SearchRequest
 from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
 from inspector.core.tool import Catalog
 from inspector.loop.tool_context import Limits, evictions
-from inspector.research.method import TaskRun, TurnRun
-from inspector.research.task import Step, Task, Turn
-from inspector.research.testbed import Testbed
 from inspector.schema.json_value import compact
 from inspector.search.answer_text import SearchAnswer
 from inspector.search.catalog_rankers import CatalogRankers

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
+from docs.papers.source import Source, Steps
 from inspector.core.error import ConfigError
 from inspector.core.report import Section, real_first
 from inspector.core.text import closest
-from inspector.research.source import Source, Steps
 
 SEEDS, TASKS = 3, 500
 # The encoding that Tool Attention counts with.
@@ -37,7 +37,7 @@ def _one(module: str, name: str) -> Maker:
     """The function that makes one section, imported on use so that the app's start does not wait for it."""
 
     def make(source: Source, steps: Steps) -> tuple[Section, ...]:
-        section = getattr(import_module(f"inspector.research.{module}"), name)(source, steps)
+        section = getattr(import_module(f"docs.papers.{module}"), name)(source, steps)
         assert isinstance(section, Section)
         return (section,)
 
@@ -45,8 +45,8 @@ def _one(module: str, name: str) -> Maker:
 
 
 def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
-    from inspector.research.attention import attention_sections
-    from inspector.research.source import StoredEmbedder
+    from docs.papers.attention import attention_sections
+    from docs.papers.source import StoredEmbedder
 
     steps("testbed")
     embedder = source.embedder
@@ -63,8 +63,8 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
 
 def _with_requests(sections: tuple[Section, ...], source: Source, steps: Steps) -> tuple[Section, ...]:
     """The sections; the one on tokens and retrieval also has what real catalogs' requests show."""
-    from inspector.research.catalog_size import meter_of
-    from inspector.research.labelled import request_table
+    from docs.papers.catalog_size import meter_of
+    from docs.papers.labelled import request_table
 
     table = request_table(source, meter_of(source.counter_like(ATTENTION_ENCODING)), steps)
     if not table.rows:

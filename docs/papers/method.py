@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from docs.papers.task import Task, Turn
+from docs.papers.testbed import Testbed
 from inspector.core.tool import Tool
-from inspector.research.task import Task, Turn
-from inspector.research.testbed import Testbed
 from inspector.search.embedding import BATCH
 from inspector.search.ports import Embedder
 from inspector.search.vocabulary import terms

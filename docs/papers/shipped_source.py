@@ -1,11 +1,10 @@
-"""Published numbers beside Toolsight's own, as one report, and the data that they are measured on."""
+"""The data that the published tables are measured on: the demo, and the folders that are named."""
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -13,9 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-import click
 import platformdirs
 
+from docs.papers.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector import __version__
 from inspector.access.reach import EvalCase
 from inspector.access.restriction import OpenedConfiguration
@@ -23,20 +22,15 @@ from inspector.cli import composition, lab, location
 from inspector.cli.composition import PLANNER, counter_for, read_catalogs
 from inspector.cli.configuration import DATABASE_URL, demo_configuration
 from inspector.cli.launch import headless
-from inspector.cli.options import Options, as_json
-from inspector.cli.run import Exit, run
-from inspector.cli.table import Progress, cancellation, is_json, say, say_json, say_report, show, write_file
+from inspector.cli.options import Options
+from inspector.cli.run import run
 from inspector.config.plugin import Plugin
 from inspector.core.error import ConfigError
 from inspector.core.fold import fold
 from inspector.core.ports import Clock, SystemClock, TokenCounter
-from inspector.core.report import Column, Report, Section, Table, markdown, selected
 from inspector.mcp.tool_file import read_definitions
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.research.published import report
-from inspector.research.run import CHAPTERS, Chapter, chapters, make
-from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Source, Steps, Stopped
 from inspector.scenario.scenario import load_scenario
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry
 from inspector.store.server_memory import SqliteVectors
@@ -243,89 +237,3 @@ def _version(package: str) -> str:
         return f"{package} {version(package)}"
     except PackageNotFoundError:
         return ""
-
-
-_Path = click.Path(path_type=Path)
-
-
-@click.command()
-@click.argument("names", nargs=-1, metavar="[SECTION]...")
-@click.option("--all", "is_all", is_flag=True, help="Run every section.")
-@click.option(
-    "--data",
-    "folders",
-    multiple=True,
-    type=_Path,
-    help="Also measure this catalog: a folder with tools.jsonl and labelled requests in queries.jsonl, a "
-    "folder of such folders, or a file of tools/list responses. May be repeated.",
-)
-@click.option("--output", type=_Path, help="Write the report to this file.")
-@click.option(
-    "--db",
-    "database",
-    type=_Path,
-    help="SQLite file that keeps vectors between runs. Default: a file in the user's cache.",
-)
-@click.option(
-    "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
-)
-@as_json
-def papers(
-    names: tuple[str, ...],
-    is_all: bool,
-    folders: tuple[Path, ...],
-    output: Path | None,
-    database: Path | None,
-    embedding_model: str,
-) -> None:
-    """Reproduce published measurements and compare the results.
-
-    Without SECTION, lists the sections. The report is Markdown.
-
-    \b
-    toolsight bench papers latency
-    """
-    wanted = CHAPTERS if is_all else chapters(names)
-    if not wanted:
-        keys = "id source about"
-        columns = (Column("section", "id"), Column("published in", "source"), Column("measured", "about"))
-        show(
-            selected(CHAPTERS, keys), [Table.of(columns, CHAPTERS), "\nPass one or more sections, or --all."]
-        )
-        return
-    if output is not None and not output.parent.is_dir():
-        hint = "Create the folder first."
-        raise ConfigError(f"{output} cannot be written: its folder does not exist", hint=hint)
-    with ShippedSource(folders, model=embedding_model, database=database) as source:
-        sections = _sections(wanted, source)
-        if sections is None:
-            say("cancelled: nothing was written", err=True)
-            sys.exit(Exit.INTERRUPTED)
-        result = report(sections, source, _command(wanted, bool(folders)))
-    _publish(result, output)
-
-
-def _sections(wanted: Sequence[Chapter], source: Source) -> list[Section] | None:
-    """The sections, or None if Ctrl+C was pressed."""
-    with suppress(Stopped), Progress() as progress, cancellation() as cancelled:
-        return list(make(wanted, source, Steps(progress, cancelled)))
-    return None
-
-
-def _command(wanted: Sequence[Chapter], has_data: bool) -> str:
-    """The command that repeats the report, without this machine's paths."""
-    which = "--all" if len(wanted) == len(CHAPTERS) else " ".join(chapter.id for chapter in wanted)
-    return f"toolsight bench papers {which}{' --data FOLDER' if has_data else ''}"
-
-
-_TABLE = "tables{title headers rows right notes origin why}"
-_KEYS = f"title intro sections{{id title source measured {_TABLE} findings bars recorded}}"
-
-
-def _publish(result: Report, output: Path | None) -> None:
-    if output is not None:
-        write_file(output, markdown(result))
-    if is_json():
-        say_json(selected(result, _KEYS))
-    elif output is None:
-        say_report(markdown(result).splitlines())

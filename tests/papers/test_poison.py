@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.research.poison import (
+from docs.papers.poison import (
     ITSELF,
     OTHER,
     REQUESTS,
@@ -16,7 +16,7 @@ from inspector.research.poison import (
     requests,
     trials,
 )
-from inspector.research.source import NamedCatalog, Poison, Steps, indexed
+from docs.papers.source import NamedCatalog, Poison, Steps, indexed
 from inspector.search.index import ToolIndex
 from tests.support.examples import examples
 from tests.support.reproduction import MemorySource, case, office_tools

@@ -13,10 +13,10 @@ from itertools import cycle, islice
 from random import Random
 from statistics import mean
 
+from docs.papers import vocabulary
+from docs.papers.source import NamedCatalog
+from docs.papers.vocabulary import Action, Domain, Entity, with_article
 from inspector.core.tool import Annotations, Tool, definition
-from inspector.research import vocabulary
-from inspector.research.source import NamedCatalog
-from inspector.research.vocabulary import Action, Domain, Entity, with_article
 from inspector.schema.json_value import JsonObject, compact
 from inspector.tokens.measure import BudgetMeter, piece
 

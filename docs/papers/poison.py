@@ -13,6 +13,8 @@ from random import Random
 
 import numpy as np
 
+from docs.papers.labelled import Bound, gate_bound, search_bound
+from docs.papers.source import NamedCatalog, Poison, Source, Steps, indexed
 from inspector.access.reach import EvalCase
 from inspector.core.number import percent, percent_down
 from inspector.core.ports import Clock, TokenCounter
@@ -20,8 +22,6 @@ from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool, tool_summary
 from inspector.measure.bootstrap import Estimate, share_estimate
-from inspector.research.labelled import Bound, gate_bound, search_bound
-from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import texts_by_key
 from inspector.search.index import ToolIndex

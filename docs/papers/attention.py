@@ -3,12 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.core.number import percent
-from inspector.core.ports import TokenCounter
-from inspector.core.report import Origin, Section, Table
-from inspector.measure.bootstrap import SIGNIFICANT
-from inspector.research.attention_table import catalog_section, main_section, scaling_section
-from inspector.research.caching import (
+from docs.papers.attention_table import catalog_section, main_section, scaling_section
+from docs.papers.caching import (
     SECONDS_BETWEEN,
     TURN_TOKENS,
     Layout,
@@ -20,8 +16,8 @@ from inspector.research.caching import (
     native_layout,
     paper_layout,
 )
-from inspector.research.method import Quality
-from inspector.research.published import (
+from docs.papers.method import Quality
+from docs.papers.published import (
     BEST_THRESHOLDS,
     CACHE_HITS,
     K_5,
@@ -43,8 +39,8 @@ from inspector.research.published import (
     main_findings,
     scaling_findings,
 )
-from inspector.research.source import recorded
-from inspector.research.study import (
+from docs.papers.source import recorded
+from docs.papers.study import (
     CATALOG_SIZES,
     DEFAULT,
     THRESHOLD,
@@ -63,6 +59,10 @@ from inspector.research.study import (
     scaled,
     sweep,
 )
+from inspector.core.number import percent
+from inspector.core.ports import TokenCounter
+from inspector.core.report import Origin, Section, Table
+from inspector.measure.bootstrap import SIGNIFICANT
 from inspector.search.ports import Embedder, StaticEmbedder
 
 Progress = Callable[[str, int, int], None]

@@ -4,12 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from inspector.core.number import percent, percent_down
-from inspector.core.prompt_cache import Block, CacheTerms, PromptCache
-from inspector.core.report import Section, Table
-from inspector.core.settings import DiscoverySettings
-from inspector.loop.catalog import decide
-from inspector.research.catalog_size import (
+from docs.papers.catalog_size import (
     CALIBRATED,
     SIZES,
     FirstCall,
@@ -19,10 +14,15 @@ from inspector.research.catalog_size import (
     reduction,
     skipped_table,
 )
-from inspector.research.discovery import Discovery
-from inspector.research.source import NamedCatalog, Source, Steps, columns, recorded, told
-from inspector.research.task import Task, Turn
-from inspector.research.testbed import generated
+from docs.papers.discovery import Discovery
+from docs.papers.source import NamedCatalog, Source, Steps, columns, recorded, told
+from docs.papers.task import Task, Turn
+from docs.papers.testbed import generated
+from inspector.core.number import percent, percent_down
+from inspector.core.prompt_cache import Block, CacheTerms, PromptCache
+from inspector.core.report import Section, Table
+from inspector.core.settings import DiscoverySettings
+from inspector.loop.catalog import decide
 from inspector.tokens.measure import BudgetMeter
 
 # A request is a list of blocks in the order in which providers read them: tool definitions, system prompt,

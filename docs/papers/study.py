@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from statistics import mean
 
-from inspector.core.budget import utilization
-from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySettings
-from inspector.core.tool import definition, summary_pool
-from inspector.measure.bootstrap import Estimate, clusters_of, estimate, p_value
-from inspector.research.caching import TURN_TOKENS
-from inspector.research.discovery import Discovery, Searcher
-from inspector.research.method import (
+from docs.papers.caching import TURN_TOKENS
+from docs.papers.discovery import Discovery, Searcher
+from docs.papers.method import (
     RETRIEVED,
     CommandLine,
     Fixed,
@@ -29,9 +25,13 @@ from inspector.research.method import (
     ranked,
     tf_idf,
 )
-from inspector.research.published import B1, B2, B3, B4, OURS, TURNS
-from inspector.research.task import LONG, MULTI, SINGLE, Task, mean_overlap, tasks, texts
-from inspector.research.testbed import Testbed, build_testbed
+from docs.papers.published import B1, B2, B3, B4, OURS, TURNS
+from docs.papers.task import LONG, MULTI, SINGLE, Task, mean_overlap, tasks, texts
+from docs.papers.testbed import Testbed, build_testbed
+from inspector.core.budget import utilization
+from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySettings
+from inspector.core.tool import definition, summary_pool
+from inspector.measure.bootstrap import Estimate, clusters_of, estimate, p_value
 from inspector.schema.json_value import compact
 from inspector.search.document import MAX_EMBEDDED, line_text, passage_texts
 from inspector.search.ports import Embedder, StaticEmbedder

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from statistics import mean, pstdev
 
+from docs.papers.method import Quality
+from docs.papers.published import B4, OURS, POOL_AND_SCHEMAS, SCALE, SCALE_RHO, TABLE_3, TABLE_4, TURNS
+from docs.papers.source import columns, recorded
+from docs.papers.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, Scaled, paired_f1
+from docs.papers.task import SHARES
+from docs.papers.testbed import TABLE_2
 from inspector.core.number import money, percent, signed_percent
 from inspector.core.report import Origin, Section, Table
 from inspector.core.settings import BindingSettings
-from inspector.research.method import Quality
-from inspector.research.published import B4, OURS, POOL_AND_SCHEMAS, SCALE, SCALE_RHO, TABLE_3, TABLE_4, TURNS
-from inspector.research.source import columns, recorded
-from inspector.research.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, Scaled, paired_f1
-from inspector.research.task import SHARES
-from inspector.research.testbed import TABLE_2
 
 PAPER = "Tool Attention"
 NOT_GIVEN = "–"

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean, median
 
+from docs.papers.method import Quality
+from docs.papers.source import NamedCatalog, Source, Steps, columns, indexed
 from inspector.access.reach import EvalCase
 from inspector.core.message import UserMessage
 from inspector.core.ports import Clock
@@ -14,8 +16,6 @@ from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSet
 from inspector.core.tool import Tool, definition, summary_pool
 from inspector.loop.gate import Gate
 from inspector.measure.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
-from inspector.research.method import Quality
-from inspector.research.source import NamedCatalog, Source, Steps, columns, indexed
 from inspector.search.answer_text import found_text
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex

@@ -2,12 +2,9 @@
 
 import pytest
 
-from inspector.core.budget import utilization
-from inspector.core.prompt_cache import Block
-from inspector.core.report import Origin, Report, markdown
-from inspector.research.attention import Study, attention_sections, sections, study
-from inspector.research.caching import measured
-from inspector.research.published import (
+from docs.papers.attention import Study, attention_sections, sections, study
+from docs.papers.caching import measured
+from docs.papers.published import (
     B1,
     B4,
     OURS,
@@ -21,9 +18,12 @@ from inspector.research.published import (
     main_findings,
     scaling_findings,
 )
-from inspector.research.study import DEFAULT, best
+from docs.papers.study import DEFAULT, best
+from inspector.core.budget import utilization
+from inspector.core.prompt_cache import Block
+from inspector.core.report import Origin, Report, markdown
 from inspector.search.index import ToolIndex
-from tests.research.test_testbed import quarter
+from tests.papers.test_testbed import quarter
 from tests.support.memory_vectors import MemoryEmbedder
 
 # Its study takes seconds.
