@@ -22,7 +22,8 @@ from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION, NAME_HINT, 
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.schema.json_value import JsonObject
 from inspector.search.ports import Neighbour, RegisteredTool
-from inspector.store.database import SqliteDatabase, is_current, newer_steps
+from inspector.store.database import SqliteDatabase, opened_to_read
+from inspector.store.migrations import is_current, require_own
 
 # The file is another program's: no value may fill the memory, and no statement may run on.
 _MAX_VALUE = 4 * 1024 * 1024
@@ -46,41 +47,22 @@ class ReadOnlyDatabase(SqliteDatabase):
             raise StoreError(
                 f"{self.path} does not exist", hint="Use a database file that Toolsight wrote (--db)."
             )
-        address = f"{self.path.absolute().as_uri()}?mode=ro"
-        if not self.path.with_name(f"{self.path.name}-wal").exists():
-            # Nobody has it open. Otherwise SQLite would put two files beside it, and leave them there.
-            address += "&immutable=1"
-        connection = sqlite3.connect(
-            address,
-            uri=True,
-            timeout=self._busy_timeout_ms / 1000,
-            isolation_level=None,
-            check_same_thread=False,
-        )
+        connection = opened_to_read(self.path, self._busy_timeout_ms / 1000)
         try:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
             connection.set_progress_handler(lambda: monotonic() > self._until, _STEPS_A_LOOK)
             for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
                 connection.execute(f"PRAGMA {pragma}")
-            self._require_current(connection)
+            require_own(connection, self.path)
+            if not is_current(connection):
+                raise StoreError(
+                    f"{self.path} was written by an older version of Toolsight, or is empty",
+                    hint="Its owner can update it with `toolsight registry --db FILE`.",
+                )
         except BaseException:
             connection.close()
             raise
         return connection
-
-    def _require_current(self, connection: sqlite3.Connection) -> None:
-        if is_current(connection):
-            return
-        if newer := newer_steps(connection):
-            raise StoreError(
-                f"{self.path} was written by a newer version of Toolsight "
-                f"(unknown migrations: {', '.join(newer)})",
-                hint="Update Toolsight.",
-            )
-        raise StoreError(
-            f"{self.path} was written by an older version of Toolsight, or is not a Toolsight database",
-            hint="Its owner can update it with `toolsight registry --db FILE`.",
-        )
 
 
 class SqlitePeer:

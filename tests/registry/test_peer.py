@@ -77,7 +77,7 @@ def test_another_file_in_its_place_is_read_anew(file: Path, tmp_path: Path) -> N
             "UPDATE _sqlite_migrations SET name = 'dreams' WHERE name = 'viewers'",
             "a newer version of Toolsight",
         ),
-        ("DROP TABLE _sqlite_migrations", "an older version of Toolsight"),
+        ("DROP TABLE _sqlite_migrations", "another program's database"),
     ],
 )
 def test_a_file_of_another_version_is_refused_and_left_as_it_is(file: Path, change: str, told: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from inspector.core.error import StoreError
 from inspector.core.events import Record, UserSaid
 from inspector.core.server import Era
-from inspector.store import database
+from inspector.store import migrations
 from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
 
@@ -95,6 +95,45 @@ def test_a_file_that_is_no_database_is_refused_and_kept(path: Path) -> None:
     assert path.read_text(encoding="utf-8").startswith("groceries")
 
 
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("table", ["places", "_sqlite_migrations", "session"])
+def test_the_database_of_another_program_is_refused_untouched_to_the_byte(
+    path: Path, journal: str, is_open: bool, table: str
+) -> None:
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute(f"PRAGMA journal_mode = {journal}")
+    other.execute("CREATE TABLE of_another (name TEXT)")
+    other.execute(f"CREATE TABLE {table} (migration_set TEXT, name TEXT)")
+    other.execute(f"INSERT INTO {table} VALUES ('another', 'sessions')")
+    if not is_open:
+        other.close()
+    before = {
+        file.name: file.read_bytes() for file in path.parent.iterdir() if not file.name.endswith("-shm")
+    }
+    assert "another program's database" in refusal(path).message
+    after = {file.name: file.read_bytes() for file in path.parent.iterdir() if not file.name.endswith("-shm")}
+    other.close()
+    assert after == before
+
+
+def test_an_empty_file_becomes_a_database(path: Path) -> None:
+    path.touch()
+    with SqliteStore(path) as store:
+        store.append(said(1))
+        assert len(store.read("s")) == 1
+
+
+def test_only_the_store_opens_sqlite_files() -> None:
+    """So that no other room can forget to see first whose file it is."""
+    opening = {
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "inspector").rglob("*.py")
+        if "sqlite3.connect(" in file.read_text(encoding="utf-8")
+    }
+    assert opening == {"inspector/store/database.py"}
+
+
 def test_a_damaged_database_is_told_as_damaged(path: Path) -> None:
     with SqliteStore(path) as store:
         for seq in range(1, 200):
@@ -159,7 +198,7 @@ def test_a_database_of_an_older_program_is_brought_up_to_date(path: Path, stop_b
     from sqlite_utils.db import Database
 
     old = Database(path)
-    database.migrations().apply(old, stop_before=stop_before)
+    migrations.migrations().apply(old, stop_before=stop_before)
     old.execute("INSERT INTO session (id, started_at, ended_at) VALUES ('s', 1, 1)")
     old.execute("INSERT INTO event VALUES ('s', 1, 1.0, 'user', NULL, NULL, '{\"text\": \"hello\"}')")
     old.close()
@@ -179,9 +218,9 @@ def test_a_database_of_an_older_program_is_brought_up_to_date(path: Path, stop_b
 def test_a_migration_that_fails_leaves_the_database_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = (*database._STEPS, ("broken", "CREATE TABLE half (id);\nCREATE NONSENSE;\n"))
+    steps = (*migrations._STEPS, ("broken", "CREATE TABLE half (id);\nCREATE NONSENSE;\n"))
     with monkeypatch.context() as broken:
-        broken.setattr(database, "_STEPS", steps)
+        broken.setattr(migrations, "_STEPS", steps)
         refusal(path)
     with SqliteStore(path) as store:
         store.append(said(1))

@@ -299,6 +299,13 @@ MUTANTS = (
     ),
     # Store order
     Mutant(
+        "another program's database is refused before it is opened to write",
+        "inspector/store/migrations.py",
+        "if not applied and connection.execute(_OTHERS).fetchall():",
+        "if False:",
+        ("tests/store/test_sqlite_failure.py",),
+    ),
+    Mutant(
         "a session's records come in order",
         "inspector/store/store.py",
         "records = list(_readable(session, reversed(rows)))",
