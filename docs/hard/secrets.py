@@ -2,22 +2,27 @@
 
 Each stands where a person can put one: in the environment, a header, an input, an argument, an address, a
 question, a transcript. A server repeats all of them in its definitions, results, errors and stderr. Every
-command that writes is run, and every page of the app is drawn; then everything that was written, printed or
-drawn is searched. The exit code is 1 if a secret is in it, or if others than its owner may read any of it.
+command that writes is run, taps stand before the servers, a client is measured, and every page of the app is
+drawn and copied from; then everything that was written, printed, drawn or copied is searched. The exit code
+is 1 if a secret is in it, or if others than its owner may read any of it.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from docs.benchmark import say
 from docs.benchmark.terminal import terminal
+from docs.hard.secrets_between import as_started, install_agent, through_http, through_stdio
 
 REPEATING = Path(__file__).with_name("repeating_server.py")
 PLANTED = {
@@ -38,22 +43,25 @@ PLANTED = {
     "${...} in an argument": "exp-plant-fifteen",
     "a sentence of a transcript": "hunter2-7e8f9a-plant-16",
     "a cookie of a transcript": "ck-0b1c2d-plant-17",
+    "the key of a client's model": "mdl-7a8b9c-plant-18",
 }
 _VARIABLE, _PLAIN, _AUTHORIZATION, _HEADER, _INPUT, _POSITION, _K, _KEY, _TOKEN, _E, _DASH_HEADER = list(
     PLANTED.values()
 )[:11]
-_PATH, _QUERY, _PASSWORD, _EXPANDED, _SENTENCE, _COOKIE = list(PLANTED.values())[11:]
+_PATH, _QUERY, _PASSWORD, _EXPANDED, _SENTENCE, _COOKIE, _MODEL_KEY = list(PLANTED.values())[11:]
 REPEATED = list(PLANTED.values())[:15]
 TYPED = [_POSITION, _K, _KEY, _TOKEN, _E, _DASH_HEADER]
+OWN = [_VARIABLE, _PLAIN, _INPUT, *TYPED, _EXPANDED]
 ADDRESS = f"http://me:{_PASSWORD}@127.0.0.1:9/hook/{_PATH}/mcp?token={_QUERY}"
 WORDS = [
     *(_POSITION, "-k", _K, "--api-key", _KEY, f"--token={_TOKEN}", "-e", f"SHOP_CODE={_E}"),
     *("--header", f"X-Api-Key: {_DASH_HEADER}"),
 ]
 _SECONDS, _MISUSED = 120, 2
-# F1 to F6; so many pages a place at most; down and enter open what is listed, esc closes it.
+# F1 to F6; so many pages a place at most; down and enter open what is listed, y copies it, esc closes it.
 _PLACES = (b"\x1bOP", b"\x1bOQ", b"\x1bOR", b"\x1bOS", b"\x1b[15~", b"\x1b[17~")
-_PAGES, _OPENING, _DRAWING = 7, (b"j", b"\r", b"\x1b"), 0.4
+_PAGES, _OPENING, _DRAWING = 7, (b"j", b"y", b"\r", b"y", b"\x1b"), 0.4
+_COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)")
 TOOL = "repeating:repeat"
 
 
@@ -66,13 +74,13 @@ class World:
 
     @property
     def environment(self) -> dict[str, str]:
-        names = ("PATH", "LANG")
-        kept = {name: os.environ[name] for name in names if name in os.environ}
         return {
-            **kept,
+            "LANG": os.environ.get("LANG", "C.UTF-8"),
+            "PATH": f"{self.given / 'bin'}:{os.environ['PATH']}",
             "HOME": str(self.home),
             "PLANTED_VARIABLE": _EXPANDED,
             "TOOLSIGHT_INPUT_pin": _INPUT,
+            "ANTHROPIC_API_KEY": _MODEL_KEY,
             "COLUMNS": "400",
         }
 
@@ -95,7 +103,7 @@ def planted_world(folder: Path) -> World:
     (world.given / "said.json").write_text(json.dumps(REPEATED))
     (world.given / "typed.json").write_text(json.dumps(TYPED))
     started = [str(REPEATING), str(world.given / "said.json")]
-    file = {
+    file: dict[str, Any] = {
         "inputs": [{"id": "pin", "type": "promptString", "password": True}],
         "servers": {
             "repeating": {
@@ -120,6 +128,13 @@ def planted_world(folder: Path) -> World:
         )
     )
     (world.given / "transcript.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in _transcript()))
+    far = {**file["servers"]["web"], "url": ADDRESS.replace(f"me:{_PASSWORD}@", "")}
+    # Behind a tap a server says only what it was given itself: the tap knows nothing of the others.
+    args = [str(REPEATING), str(world.given / "own.json"), *file["servers"]["repeating"]["args"][2:]]
+    (world.given / "own.json").write_text(json.dumps(OWN))
+    tapped = {"servers": {"far": far, "repeating": {**file["servers"]["repeating"], "args": args}}}
+    (world.given / "tapped.json").write_text(json.dumps(tapped, indent=1))
+    install_agent(world.given / "bin", [_MODEL_KEY])
     return world
 
 
@@ -164,6 +179,9 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "search", asked, *form, *by_file
         yield "call", TOOL, said, *form, *by_file
         yield "call", "repeating:refuse", said, *form, *by_file
+        yield "call", TOOL, said, "--save", "planted", *form, *by_file
+        yield "call", "--saved", "planted", *form, *by_file
+        yield "tap", "add", "far", "--config", str(world.given / "tapped.json"), *form
         yield "chat", asked, *form, *by_file
         yield "check", "--all", "--no-model", *form, *by_file
         yield "search", asked, "--why", TOOL, "--try-name", "other", *form, *by_file
@@ -177,6 +195,9 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "call", "repeating_server:fail", f"text={' '.join(TYPED)}", "--yes", *form, *typed
         yield "tools", *form, "--", ADDRESS
     yield "tools", "--request", *by_file
+    for form_of_call in ("line", "json-rpc"):
+        yield "call", TOOL, said, "--print", form_of_call, *by_file
+        yield "call", "repeating_server:repeat", f"text={' '.join(TYPED)}", "--print", form_of_call, *typed
     yield "registry", "export", str(world.out / "registry.jsonl")
     yield "registry", "export", "-"
     yield (
@@ -189,6 +210,8 @@ def commands(world: World) -> Iterator[Sequence[str]]:
     data = ("--data", str(world.given / "cases.jsonl"), "--ranker", "bm25", "--ranker", "hybrid", *by_file)
     yield "bench", "--format", "json", *data
     yield "bench", "--format", "markdown", "--details", "9", *data
+    measured = ("-o", str(world.out / "measured.toml"), "--requests", str(world.out / "requests"))
+    yield "clients", "measure", "claude-code", "--yes", *measured
     yield "sessions", "import", str(world.given / "transcript.jsonl")
     for form in ((), ("--json",)):
         yield "sessions", *form
@@ -201,7 +224,7 @@ def commands(world: World) -> Iterator[Sequence[str]]:
     yield "sessions", "show", "--as", "spans", "--content"
 
 
-def run(world: World, words: Sequence[str]) -> bytes:
+def run(world: World, words: Sequence[str], *, is_refused: bool = False) -> bytes:
     """What a command prints, on both streams."""
     program = [sys.executable, "-m", "inspector", *words]
     done = subprocess.run(
@@ -212,9 +235,31 @@ def run(world: World, words: Sequence[str]) -> bytes:
         stdin=subprocess.DEVNULL,
         timeout=_SECONDS,
     )
-    if done.returncode == _MISUSED:
+    if (done.returncode == _MISUSED) is not is_refused:
         raise ValueError(f"{' '.join(words)}: {done.stderr.decode()}")
     return done.stdout + done.stderr
+
+
+def between(world: World) -> Iterator[tuple[str, bytes]]:
+    """What is printed while a client and its servers talk through taps, typed and added to a file."""
+    environment, home, file = world.environment, world.home, world.given / "tapped.json"
+    typed = [sys.executable, str(REPEATING), str(world.given / "typed.json"), *WORDS]
+    command = [sys.executable, "-m", "inspector", "tap", "--", *typed]
+    yield "tap --url ADDRESS", run(world, ("tap", "--url", ADDRESS), is_refused=True)
+    yield "tap --", through_stdio(command, environment, home, TYPED)
+    yield "tap add", run(world, ("tap", "add", "repeating", "--config", str(file), "--yes"))
+    values = {**environment, "pin": _INPUT}
+    command, variables = as_started(file, "repeating", values)
+    yield "tapped", through_stdio(command, {**environment, **variables}, home, OWN)
+    yield "tap remove", run(world, ("tap", "remove", "repeating", "--config", str(file), "--yes"))
+    headers = {"Authorization": f"Bearer {_AUTHORIZATION}", "X-Custom-Ref": _HEADER}
+    known = [_AUTHORIZATION, _HEADER, _PATH, _QUERY]
+    yield "tap --url", through_http(ADDRESS, headers, environment, home, known)
+
+
+def copies(drawn: bytes) -> bytes:
+    """What the app asked the terminal to copy."""
+    return b"\n".join(map(b64decode, _COPIED.findall(drawn)))
 
 
 def screens(world: World) -> dict[str, bytes]:
@@ -266,7 +311,11 @@ def main() -> int:
             f"$ {' '.join(words[:2])} #{number}": run(world, words)
             for number, words in enumerate(commands(world))
         }
-        places = found({**printed, **screens(world), **written(world)})
+        printed |= dict(between(world))
+        drawn = screens(world)
+        copied = {f"copied: {place}": copies(text) for place, text in drawn.items()}
+        say(f"{sum(map(bool, copied.values()))} texts copied")
+        places = found({**printed, **drawn, **copied, **written(world)})
         for what, where in places.items():
             say(f"{'in clear' if where else 'kept':<9} {what}: {', '.join(where) or 'nowhere'}")
         readable = open_to_others(world)

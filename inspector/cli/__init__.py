@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
-_TAP_OPTIONS = frozenset({"--name", "--db"})
+_TAP_OPTIONS = frozenset({"--name", "--db", "--redact"})
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -14,18 +14,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if words[:1] == ["tap"] and "--" in words:
         before, command = words[1 : words.index("--")], words[words.index("--") + 1 :]
         if command and len(before) % 2 == 0 and _TAP_OPTIONS.issuperset(before[::2]):
-            _tap(dict(zip(before[::2], before[1::2], strict=True)), command)
+            _tap(list(zip(before[::2], before[1::2], strict=True)), command)
     from inspector.cli.root import main as run
 
     run(arguments)
 
 
-def _tap(given: dict[str, str], command: Sequence[str]) -> None:
+def _tap(given: Sequence[tuple[str, str]], command: Sequence[str]) -> None:
     from inspector.clients.tap import run
 
     def record(source: int) -> None:
         from inspector.cli.tap import record
 
-        record(source, command, name=given.get("--name", ""), database=given.get("--db", ""))
+        named, secrets = dict(given), [value for option, value in given if option == "--redact"]
+        name, database = named.get("--name", ""), named.get("--db", "")
+        record(source, command, name=name, database=database, secrets=secrets)
 
     run(command, record)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shlex
 import sys
 import tempfile
@@ -35,12 +36,13 @@ from inspector.clients.measured.reading import Reading
 from inspector.clients.measured.stand_in import StandIn, listening
 from inspector.core.error import ConfigError, ProtocolError
 from inspector.core.number import count
-from inspector.core.redaction import private_folder
+from inspector.core.redaction import learn_environment, open_private, private_folder
 from inspector.core.report import NAME, Column, Table
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.mcp.tool_file import read_definitions
 
 _LAST_WORDS = 2_000
+_SERVER_LOG = "server.jsonl"
 
 
 @click.command()
@@ -99,10 +101,16 @@ def measure(
     with tempfile.TemporaryDirectory(prefix="toolsight-") as temporary, Progress() as progress:
         folder = Path(temporary) if requests is None else requests.resolve()
         private_folder(folder)
-        talk = Conversation(ServerLog(folder / "server.jsonl"))
+        # The server appends to it.
+        open_private(folder / _SERVER_LOG, "w").close()
+        talk = Conversation(ServerLog(folder / _SERVER_LOG))
         stand_in = StandIn(talk, folder / "requests", partial(progress, "measuring"))
-        run(_measure(stand_in, name, model, folder, timeout, asks=not yes, by_hand=by_hand))
-        text = _file(name, talk, folder)
+        learn_environment(os.environ)
+        try:
+            run(_measure(stand_in, name, model, folder, timeout, asks=not yes, by_hand=by_hand))
+            text = _file(name, talk, folder)
+        finally:
+            _clean(folder)
     measured = read_client(str(output), text)
     write_file(output, text)
     told = f"{measured.title}: {count(len(measured.facts), 'fact')} in {output}"
@@ -111,13 +119,20 @@ def measure(
     show({"file": str(output), "title": measured.title, "facts": len(measured.facts)}, [told])
 
 
+def _clean(folder: Path) -> None:
+    """Take the secrets out of what others wrote there: the client, and the server of what it heard."""
+    for path in (folder / _SERVER_LOG, folder / "output.txt"):
+        if path.exists():
+            write_file(path, path.read_text(encoding="utf-8", errors="replace"))
+
+
 async def _measure(
     stand_in: StandIn, name: str, model: str, folder: Path, timeout: int, *, asks: bool, by_hand: bool
 ) -> None:
     """Have the conversation. Raises ToolsightError if it does not come to its end."""
     async with listening(stand_in):
         command = server_command(fixtures_path())
-        setting = Setting(folder, stand_in.address, command, folder / "server.jsonl", model)
+        setting = Setting(folder, stand_in.address, command, folder / _SERVER_LOG, model)
         if by_hand:
             say(by_hand_text(setting), err=True, exact=True)
             await _wait(timeout, stand_in.done.wait())

@@ -27,14 +27,14 @@ from inspector.config.text_edit import (
     with_value,
     without_command_ahead,
 )
+from inspector.config.written_entry import URLS, passed_names, written_secrets
 from inspector.core.error import ConfigError
+from inspector.core.server import ServerSpec
 
 _CLIENTS = (
     *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
     *("codex", "goose", "continue"),
 )
-# What clients call a server's address; the last one is Goose's.
-_URLS = ("url", "httpUrl", "serverUrl", "uri")
 
 
 @click.group(
@@ -43,9 +43,18 @@ _URLS = ("url", "httpUrl", "serverUrl", "uri")
 @click.option("--name", default="", help="The server's name in the recorded session.")
 @click.option("--url", default="", help="The address of a server to pass on to.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="With --url: 0 takes a free one.")
+@click.option(
+    "--redact",
+    "secrets",
+    multiple=True,
+    metavar="NAME",
+    help="Keep the value of this variable or header out of the record. May be repeated.",
+)
 @database
 @click.pass_context
-def tap(context: click.Context, name: str, url: str, port: int, database: Path | None) -> None:
+def tap(
+    context: click.Context, name: str, url: str, port: int, secrets: tuple[str, ...], database: Path | None
+) -> None:
     """Record what a client and a server say to each other.
 
     Starts the server after `--`, so a client's configuration can name this command in place of the server's.
@@ -64,13 +73,17 @@ def tap(context: click.Context, name: str, url: str, port: int, database: Path |
     if bool(command) is bool(url):
         raise click.UsageError("write either a server's command after --, or --url", context)
     given = str(database or "")
+
+    def record_all(source: int) -> None:
+        record(source, command or (url,), name=name, database=given, secrets=secrets)
+
     if url:
-        _serve(url, port, lambda source: record(source, (url,), name=name, database=given))
+        _serve(url, port, secrets, record_all)
     else:
-        run(command, lambda source: record(source, command, name=name, database=given))
+        run(command, record_all)
 
 
-def _serve(url: str, port: int, record: Callable[[int], None]) -> None:
+def _serve(url: str, port: int, secrets: Sequence[str], record: Callable[[int], None]) -> None:
     """Pass on to a server with an address until a signal comes."""
     from inspector.cli.run import run as run_until_signal
     from inspector.cli.table import say
@@ -78,34 +91,48 @@ def _serve(url: str, port: int, record: Callable[[int], None]) -> None:
     from inspector.clients.tap_pump import Copies
     from inspector.core.redaction import clean
 
+    _learned("", (url,), ())
+
     def ready(address: str) -> None:
         say(f"Listening on {clean(address)}, passing on to {clean(url)}. Ctrl+C stops.", err=True)
 
     with Copies(start_recorder(record)) as copies, suppress(KeyboardInterrupt):
-        run_until_signal(HttpTap(url, copies).serve(port, ready))
+        run_until_signal(HttpTap(url, copies, secrets).serve(port, ready))
 
 
-def record(source: int, command: Sequence[str], *, name: str = "", database: str = "") -> None:
-    """Record a tapped server in the database, until it ends."""
+def record(
+    source: int, command: Sequence[str], *, name: str = "", database: str = "", secrets: Sequence[str] = ()
+) -> None:
+    """Record a tapped server in the database, until it ends. `secrets` names what its client passes to it."""
     from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
     from inspector.cli.options import Options
     from inspector.clients.tapped import Tapped, TapRecorder, pieces, record as record_all
+    from inspector.config.configuration import target
+    from inspector.config.reader import server_name
     from inspector.core.redaction import learn_environment
 
     # What a client's configuration passes to the server as a secret is one in its messages, too.
     learn_environment(os.environ)
+    spec = _learned(name or server_name(command), command, secrets)
     counter_for = cache(bulk_counter_for)
-    what = name or _name(command), shlex.join(command), str(Path.cwd())
+    what = spec.name, target(spec), str(Path.cwd())
     with open_store(Options(database=Path(database) if database else None)) as store:
         record_all(pieces(source), lambda: TapRecorder(Tapped(new_session_id(), *what), store, counter_for))
 
 
-def _name(command: Sequence[str]) -> str:
-    """A server's name by its host or command: its last word that looks like a program or package."""
-    if host := urlsplit(command[0]).hostname:
-        return host
-    named = [word for word in command if not word.startswith("-")] or list(command)
-    return Path(named[-1]).stem or command[0]
+def _learned(name: str, command: Sequence[str], secrets: Sequence[str]) -> ServerSpec:
+    """The server as a configuration would have it, whose secrets are known from now on."""
+    from inspector.core.redaction import SECRETS
+
+    passed = {variable: os.environ[variable] for variable in secrets if variable in os.environ}
+    is_address = "://" in command[0]
+    spec = (
+        ServerSpec(name, url=command[0], env=passed)
+        if is_address
+        else ServerSpec(name, command[0], tuple(command[1:]), passed)
+    )
+    SECRETS.learn(spec.secrets)
+    return spec
 
 
 _OPTIONS = (
@@ -136,15 +163,17 @@ def add(server: str, client: str | None, config: Path | None, yes: bool) -> None
     """
     path, at = _entry(server, client, config)
     entry, text, running = entry_at(_load(path), at), _text(path), ""
-    key = next((name for name in _URLS if isinstance(entry.get(name), str)), "")
+    key = next((name for name in URLS if isinstance(entry.get(name), str)), "")
     if _tap_of(entry, server) or _address_before(path, at, key):
         raise ConfigError(f"{server} in {path} is tapped already")
+    secrets = [word for name in passed_names(entry) for word in ("--redact", name)]
     try:
         if key:
-            running, address = _address(server, entry[key])
+            running, address = _address(server, entry[key], secrets)
             after = with_value(text, at, key, address, path.suffix)
         else:
-            after = with_command_ahead(text, at, _ahead(server), path.suffix)
+            ahead = [*_started(), "tap", *secrets, *_ending(server)]
+            after = with_command_ahead(text, at, ahead, path.suffix)
     except (KeyError, ValueError):
         hint = "It has no plain command or address, or is written in a way that only you can edit."
         raise ConfigError(f"{server} in {path} cannot be tapped", hint=hint) from None
@@ -163,7 +192,7 @@ def remove(server: str, client: str | None, config: Path | None, yes: bool) -> N
     """
     path, at = _entry(server, client, config)
     entry, text = entry_at(_load(path), at), _text(path)
-    key = next((name for name in _URLS if name in entry), "")
+    key = next((name for name in URLS if name in entry), "")
     words, was = _tap_of(entry, server), _address_before(path, at, key)
     if not (words or was):
         raise ConfigError(f"{server} in {path} is not tapped")
@@ -186,12 +215,12 @@ def remove(server: str, client: str | None, config: Path | None, yes: bool) -> N
     _change(server, path, before, yes=yes)
 
 
-def _address(server: str, url: str) -> tuple[str, str]:
+def _address(server: str, url: str, secrets: Sequence[str]) -> tuple[str, str]:
     """The command that runs a tap of the address, and where it listens. Raises ValueError without a host."""
     port = _port(server)
-    if not urlsplit(url).hostname or "${" in url:
+    if not urlsplit(url).hostname or "@" in urlsplit(url).netloc or "${" in url:
         raise ValueError(url)
-    words = [*_started(), "tap", "--name", server, "--url", url, "--port", str(port)]
+    words = [*_started(), "tap", *secrets, "--name", server, "--url", url, "--port", str(port)]
     return shlex.join(words), _local(url, port)
 
 
@@ -260,12 +289,13 @@ def _encoded(path: Path, text: str) -> bytes:
     return (_MARK if read_bytes(path, "configuration").startswith(_MARK) else b"") + text.encode()
 
 
-def _ahead(server: str) -> list[str]:
-    """The words that start a tap of the server: by whole paths, as a client may have another PATH."""
-    return [*_started(), "tap", "--name", server, "--"]
+def _ending(server: str) -> list[str]:
+    """The words of a tap right before the server's own."""
+    return ["--name", server, "--"]
 
 
 def _started() -> list[str]:
+    """The words that start this program: by whole paths, as a client may have another PATH."""
     program = Path(sys.argv[0]).absolute()
     return [str(program)] if program.name == "toolsight" else [sys.executable, "-m", "inspector"]
 
@@ -275,7 +305,7 @@ def _tap_of(entry: Mapping[str, Any], server: str) -> list[str]:
     args = entry.get("args")
     words = [entry.get("command", entry.get("cmd")), *(args if isinstance(args, list) else ())]
     end = words.index("--") + 1 if "--" in words else 0
-    return words[:end] if words[:end][-4:] == _ahead(server)[-4:] else []
+    return words[:end] if "tap" in words[:end] and words[:end][-3:] == _ending(server) else []
 
 
 def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, tuple[str, ...]]:
@@ -323,6 +353,8 @@ def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = 
     from inspector.config.editor import replace_file
     from inspector.core.redaction import SECRETS, Redactor, clean
 
+    # The lines around what changes are shown, too: other servers' entries, with their keys.
+    SECRETS.learn(written_secrets(_load(path)))
     change = FileChange(str(path), read_bytes(path, "configuration"), after)
     lines = change.diff(Redactor(SECRETS).text)
     say(f"{path} would change:", err=True)

@@ -38,7 +38,10 @@ def run(command: Sequence[str], record: "Recording") -> "NoReturn":
     try:
         os.execvp(command[0], list(command))
     except OSError as error:
-        told = f"error: {command[0]} cannot be started: {error.strerror}\n"
+        from inspector.config.configuration import without_secrets
+        from inspector.core.redaction import clean
+
+        told = clean(f"error: {without_secrets(command)[0]} cannot be started: {error.strerror}\n")
         os.write(2, told.encode("utf-8", "backslashreplace"))
         os._exit(_NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE)
 

@@ -10,7 +10,7 @@ import re
 import ssl
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
@@ -32,9 +32,9 @@ _HOST = re.compile(rb"(?i)(\r\nhost:[ \t]*)[^\r\n]*")
 
 
 class HttpTap:
-    """Stands before the server at `url`. Raises ConfigError."""
+    """Stands before the server at `url`; the headers in `secrets` are ones. Raises ConfigError."""
 
-    def __init__(self, url: str, copies: Copies) -> None:
+    def __init__(self, url: str, copies: Copies, secrets: Iterable[str] = ()) -> None:
         hint = "Write it as https://example.com/mcp, with no name and password in it."
         wrong = ConfigError(f"{url} is not the address of a server", hint=hint)
         try:
@@ -54,7 +54,8 @@ class HttpTap:
         self._sessions: dict[str, tuple[int, JsonObject]] = {}
         self._running: set[int] = set()
         self._begun = 0
-        self._secrets: set[bytes] = set()
+        self._named = frozenset(map(str.lower, secrets))
+        self._learned: set[bytes] = set()
 
     async def serve(self, port: int, ready: Callable[[str], None]) -> None:
         """Pass on until cancelled; `ready` is told the address. Raises ConfigError if the port is taken."""
@@ -105,12 +106,15 @@ class HttpTap:
         if session in self._running:
             self._copies.add(kind, now(), data, session)
 
-    def learn(self, value: bytes, session: int) -> None:
+    def learn(self, headers: Mapping[str, str], session: int) -> None:
         """Have what a header says as a secret never stored, also where a message repeats it."""
-        if value not in self._secrets and self._copies.add(SECRET, now(), value, session):
-            self._secrets.add(value)
-            if len(self._secrets) > _MOST_KNOWN:
-                self._secrets.clear()
+        for name, value in headers.items():
+            said = f"{name}:{value}".encode("latin-1")
+            is_secret = name in self._named or looks_secret(name)
+            if is_secret and said not in self._learned and self._copies.add(SECRET, now(), said, session):
+                self._learned.add(said)
+                if len(self._learned) > _MOST_KNOWN:
+                    self._learned.clear()
 
 
 class _Exchange:
@@ -143,9 +147,7 @@ class _Exchange:
         messages = self.asked.end()
         opening = {} if "mcp-session-id" in self._headers else _opening(messages[0])
         self.session = self._tap.session(self.key, opening)
-        for name, value in self._headers.items():
-            if looks_secret(name):
-                self._tap.learn(value.encode("latin-1"), self.session)
+        self._tap.learn(self._headers, self.session)
         self._copy(TO_SERVER, messages)
 
     def answered(self, data: bytes) -> bytes | None:

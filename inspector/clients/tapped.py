@@ -25,6 +25,7 @@ from inspector.core.events import (
 from inspector.core.number import byte_size, count
 from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import SECRETS, clean
+from inspector.core.server import ServerSpec
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, as_object, compact, read_object
@@ -254,7 +255,8 @@ class TapRecorder:
         if piece.lost:
             yield Failed(self._server, f"{byte_size(piece.lost)} passed unrecorded: the recording lagged")
         if piece.side == SECRET:
-            SECRETS.learn({"authorization": piece.data.decode("latin-1")})
+            name, _, value = piece.data.decode("latin-1").partition(":")
+            SECRETS.learn(ServerSpec("", headers={name: value}).secrets)
             return
         if piece.side == NOTE:
             yield from self._conversation.started({})

@@ -22,9 +22,9 @@ from inspector.config.format import SECTIONS
 from inspector.config.plugin import FileChange, ServerChange
 from inspector.config.reader import read
 from inspector.config.text_edit import with_member, without_member
+from inspector.config.written_entry import written_secrets
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
-from inspector.core.secret_value import looks_secret
 from inspector.schema.json_value import JsonObject
 
 _NOTHING: Mapping[str, str] = {}
@@ -107,7 +107,7 @@ class ConfigurationEditor:
             raise ConfigError(
                 f"{path} is written in a way that Toolsight cannot edit", hint="Edit it by hand."
             ) from error
-        SECRETS.learn(_written_secrets(data))
+        SECRETS.learn(written_secrets(data))
         mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
         return FileChange(str(path), before, mark + changed.encode()), parse_object(path, changed)
 
@@ -169,18 +169,6 @@ def _within(data: Mapping[str, Any], section: tuple[str, ...]) -> Mapping[str, A
     for key in section:
         found = found.get(key) if isinstance(found, Mapping) else None
     return found if isinstance(found, Mapping) else {}
-
-
-def _written_secrets(data: Mapping[str, Any]) -> dict[str, str]:
-    """What the file passes to any server, also to one that is disabled; references are none."""
-    return {
-        f"{server}.{name}": value
-        for server, entry in _within(data, _section(data)).items()
-        for key in ("env", "headers", "oauth")
-        for name, value in _within(entry if isinstance(entry, Mapping) else {}, (key,)).items()
-        if isinstance(value, str) and "${" not in value
-        if key != "oauth" or name == "assertion" or looks_secret(name)
-    }
 
 
 def _require_writable(path: Path) -> None:

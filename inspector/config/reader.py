@@ -244,12 +244,20 @@ def typed_configuration(
             return read(Path(first), environment=environment, inputs=inputs)
         return _alone(ServerSpec(_name(Path(first).stem), listing=str(Path(first).absolute())))
     if len(words) == 1 and _is_address(first):
-        return _alone(ServerSpec(_name(urlsplit(first).hostname or "server"), url=first))
+        return _alone(ServerSpec(server_name(words), url=first))
     command = _command(words)
     learn_environment(environment)
     return _alone(
-        ServerSpec(_name(_told(words)), command=command[0], args=command[1:], inherits_environment=True)
+        ServerSpec(server_name(words), command=command[0], args=command[1:], inherits_environment=True)
     )
+
+
+def server_name(words: Sequence[str]) -> str:
+    """What a typed server is called: its host, script, package or command, never a word with a secret."""
+    if _is_address(words[0]):
+        return _name(urlsplit(words[0]).hostname or "server")
+    shown = zip(words[1:], without_secrets(words)[1:], strict=True)
+    return _name(_told([words[0], *(word for word, plain in shown if word == plain)]))
 
 
 def _alone(spec: ServerSpec) -> Configuration:

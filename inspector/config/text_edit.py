@@ -157,7 +157,10 @@ def parsed(text: str, suffix: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from error
+        # Its own text has a piece of the file, which may be a secret.
+        at = getattr(error, "problem_mark", None)
+        where = f" (at line {at.line + 1})" if at is not None else ""
+        raise ValueError(f"{getattr(error, 'problem', None) or 'it is not YAML'}{where}") from error
 
 
 def entry_at(data: Any, path: Sequence[str]) -> dict[str, Any]:

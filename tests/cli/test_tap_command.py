@@ -1,15 +1,22 @@
 """`tap add` and `tap remove` change one entry of a client's file, and give back the same bytes."""
 
 import json
+import os
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from inspector.cli.tap import record
+from inspector.clients.tap_pump import HEADER, TO_CLIENT, TO_SERVER
 from inspector.config.file import load_object
+from inspector.config.reader import server_name
 from inspector.config.text_edit import entry_at, parsed, with_command_ahead, without_command_ahead
+from inspector.config.written_entry import passed_names
 from tests.cli.conftest import Toolsight
 
 FILE = """{
@@ -58,7 +65,7 @@ def test_a_tap_starts_what_the_entry_started_and_the_change_is_shown(
     assert entry == {
         "type": "stdio",
         "command": "/opt/bin/toolsight",
-        "args": ["tap", "--name", "shop", "--", "npx", "-y", "shop"],
+        "args": ["tap", "--redact", "A", "--name", "shop", "--", "npx", "-y", "shop"],
         "env": {"A": "1"},
     }
 
@@ -114,6 +121,114 @@ def test_an_address_becomes_one_on_this_machine_whose_tap_has_to_run(
     file.write_bytes(file.read_bytes().replace(b"// mine", b"// yours"))
     toolsight("tap", "remove", "far", "--config", str(file), "--yes")
     assert load_object(file)["mcpServers"]["far"]["url"] == "https://example.com/mcp?a=b"
+
+
+# What can be secret of a command line, each in words of its own; `serve` is the program.
+KEYS = {
+    ("-k", "kay-0a1b2c-plant"): "kay-0a1b2c-plant",
+    ("--api-key", "apik-3d4e5f-plant"): "apik-3d4e5f-plant",
+    ("--token=tok-6a7b8c-plant",): "tok-6a7b8c-plant",
+    ("-e", "SHOP_CODE=enm-9d0e1f-plant"): "enm-9d0e1f-plant",
+    ("--header", "X-Api-Key: hdr-2a3b4c-plant"): "hdr-2a3b4c-plant",
+    ("http://me:pwd-1e2f3a-plant@host/mcp?token=qry-8b9c0d-plant",): "pwd-1e2f3a-plant",
+    ("--url", "https://host/hook/pth5d6e7f81a2b-plant?key=qry-4e5f6a-plant"): "pth5d6e7f81a2b-plant",
+    (
+        "--password",
+        "it's a secret\\ $1",
+    ): "it's a secret\\ $1",
+    ("pos9K2f81Lq0x-plant",): "pos9K2f81Lq0x-plant",
+}
+
+
+def recorded(database: Path, command: Sequence[str], said: str, redact: Sequence[str] = ()) -> bytes:
+    """What is in the database after a tapped server repeated something."""
+    source, ours = os.pipe()
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "x", "arguments": {"a": said}},
+    }
+    answer = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "result": {"content": [{"type": "text", "text": f"as {said} it is"}]},
+    }
+    for kind, message in ((TO_SERVER, asked), (TO_CLIENT, answer)):
+        data = json.dumps(message).encode() + b"\n"
+        os.write(ours, HEADER.pack(kind, 0, 1.0, 0, len(data)) + data)
+    os.close(ours)
+    record(source, command, database=str(database), secrets=redact)
+    os.close(source)
+    return database.read_bytes()
+
+
+def test_no_secret_of_a_tapped_command_is_recorded_or_names_the_server(tmp_path: Path) -> None:
+    command = ["serve", *(word for words in KEYS for word in words)]
+    kept = recorded(tmp_path / "x.db", command, "; ".join(KEYS.values()))
+    assert b"as [redacted]; [redacted]" in kept
+    secrets = [*KEYS.values(), *re.findall(r"qry-\w+-plant", repr(KEYS))]
+    assert [one for one in secrets if json.dumps(one)[1:-1].encode() in kept] == []
+
+
+@pytest.mark.parametrize("words", KEYS, ids=" ".join)
+def test_a_typed_server_is_not_called_by_a_secret(words: tuple[str, ...]) -> None:
+    assert server_name(["python3", "-m", "shop", *words]) in ("shop", "python3")
+
+
+def test_what_a_client_passes_by_name_is_not_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable with an ordinary name counts because `tap add` hands its name over."""
+    monkeypatch.setenv("WORKSPACE_REF", "wsp-93fA71cd-plant")
+    said = "wsp-93fA71cd-plant"
+    assert said.encode() in recorded(tmp_path / "x.db", ["serve"], said)
+    assert said.encode() not in recorded(tmp_path / "y.db", ["serve"], said, ["WORKSPACE_REF", "UNSET"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "names"),
+    [
+        (
+            {"env": {"A": "1", "B": "2"}, "args": ["${C}", "${env:D:-x}", "${input:pin}", "$E"]},
+            ["A", "B", "C", "D"],
+        ),
+        ({"envs": {"A": "1"}, "env_keys": ["B", 7]}, ["A", "B"]),
+        ({"url": "https://host/mcp", "http_headers": {"X-Ref": "1"}}, ["X-Ref"]),
+        ({"env": "A=1", "headers": None, "args": "x"}, []),
+    ],
+)
+def test_the_names_of_an_entrys_variables_and_headers_are_handed_over(
+    entry: dict[str, Any], names: list[str]
+) -> None:
+    assert list(passed_names(entry)) == names
+
+
+def test_a_change_is_shown_without_the_secrets_of_any_entry_near_it(toolsight: Toolsight, file: Path) -> None:
+    """Lines around it are shown, too; in no line a key stands beside its option."""
+    entry = {
+        "command": "serve",
+        "args": [word for words in KEYS for word in words],
+        "env": {"REF": "r3f-ord1nary"},
+    }
+    file.write_text(json.dumps({"mcpServers": {"other": entry, "shop": entry, "third": entry}}, indent=1))
+    shown = toolsight("tap", "add", "shop", "--config", str(file), "--yes", "--json")
+    removed = toolsight("tap", "remove", "shop", "--config", str(file), "--yes")
+    assert (shown.exit_code, removed.exit_code) == (0, 0)
+    said = f"{shown.stdout}{shown.stderr}{removed.stdout}{removed.stderr}"
+    assert "[redacted" in said
+    assert [
+        one for one in (*KEYS.values(), "r3f-ord1nary") if one in said or json.dumps(one)[1:-1] in said
+    ] == []
+
+
+def test_a_file_that_cannot_be_read_is_not_quoted(toolsight: Toolsight, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("extensions:\n  shop: {cmd: x, envs: {KEY: k3y-0a1b2c]}\n")
+    done = toolsight("tap", "add", "shop", "--config", str(path))
+    assert done.exit_code == 2
+    assert "line 2" in done.stderr
+    assert "k3y-0a1b2c" not in done.stderr
 
 
 OTHERS = {

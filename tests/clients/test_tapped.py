@@ -193,7 +193,7 @@ def test_sessions_of_one_tap_are_stored_apart_and_end_one_by_one(
 
 def test_what_a_header_says_as_a_secret_is_not_stored_where_a_message_repeats_it(store: SqliteStore) -> None:
     said = exchange(1, "tools/call", {}, name="list", arguments={"text": "as pW-39-words-x it is"})
-    recorded(store, [Piece(SECRET, 0.0, 0, b"Bearer pW-39-words-x"), *said])
+    recorded(store, [Piece(SECRET, 0.0, 0, b"authorization:Bearer pW-39-words-x"), *said])
     assert "as [redacted] it is" in repr(store.read("s1"))
 
 
