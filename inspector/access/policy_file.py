@@ -19,7 +19,7 @@ import yaml
 from pydantic import AfterValidator, Field
 from yaml.constructor import ConstructorError
 
-from inspector.config.file import MAX_BYTES, dotted, load_document, read_text
+from inspector.config.file import MEGABYTE, dotted, load_document, read_text
 from inspector.config.problem import Location, NullAsAbsent, meant, not_empty, refusal, validated
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError
@@ -27,8 +27,20 @@ from inspector.core.error import ConfigError
 _HINT = "Indent with spaces, and quote text that contains a colon or a bracket."
 
 
+_MOST_MERGED = 100_000
+
+
 class _Loader(yaml.SafeLoader):
-    """Rejects duplicate keys, of which YAML would keep the last."""
+    """Rejects duplicate keys, of which YAML would keep the last, and endless merges of a few lines."""
+
+    _merged = 0
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        self._merged -= len(node.value)
+        super().flatten_mapping(node)
+        self._merged += len(node.value)
+        if self._merged > _MOST_MERGED:
+            raise ConstructorError(problem="`<<` merges too many keys", problem_mark=node.start_mark)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys: set[Any] = set()
@@ -41,7 +53,8 @@ class _Loader(yaml.SafeLoader):
 
 def load_yaml(path: Path, kind: str) -> tuple[Any, Callable[[Location], str]]:
     """The file's content, and a function that returns a location's file and line. Raises ConfigError."""
-    text = read_text(path, kind, limit=MAX_BYTES)
+    # Reading YAML takes about five seconds a megabyte.
+    text = read_text(path, kind, limit=MEGABYTE)
     try:
         loader = _Loader(text)
         tree = loader.get_single_node()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover, ask_about_leftovers
 from inspector.app.dialogs.elicitor import ModalElicitor
+from inspector.config.configuration import Configuration
 from inspector.config.consent import approve, check_consent
 from inspector.core.ports import Leftovers, ServerMemory
 from inspector.session.workbench import Workbench
@@ -64,18 +65,27 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
     if opened.elicitor is not None:
         opened.elicitor.attach(app)
     configuration = opened.bench.whole_configuration
-    # In a thread, so that opening the database does not block the keyboard.
-    check = await asyncio.to_thread(check_consent, configuration, opened.memory)
-    if not check.is_approved or (opened.approves and check.changed):
-        dialog = ConsentDialog(configuration.source, check.question)
-        if not (opened.approves or ConsentDialog.accepted(await app.push_screen_wait(dialog))):
-            return False
-        approve(configuration, opened.memory)
+    if not await has_consent(app, configuration, opened.memory, approves=opened.approves):
+        return False
     if opened.leftovers is not None and opened.bench.sight.is_whole:
         await ask_about_leftovers(app, opened.leftovers)
     # Loading the tokenizer stops everything for a moment, and for longer while servers start.
     await asyncio.to_thread(opened.bench.accounting.warm)
     opened.bench.connect()
+    return True
+
+
+async def has_consent(
+    app: "App[None]", configuration: Configuration, memory: ServerMemory, *, approves: bool
+) -> bool:
+    """Whether a person has agreed to the configuration, who is asked if need be; not if it `approves`."""
+    # In a thread, so that opening the database does not block the keyboard.
+    check = await asyncio.to_thread(check_consent, configuration, memory)
+    if not check.is_approved or (approves and check.changed):
+        dialog = ConsentDialog(configuration.source, check.question)
+        if not (approves or ConsentDialog.accepted(await app.push_screen_wait(dialog))):
+            return False
+        approve(configuration, memory)
     return True
 
 

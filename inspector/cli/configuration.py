@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.access.restriction import OpenedConfiguration
+from inspector.cli.consent import require_consent
 from inspector.cli.location import (
     configuration_path,
     database_path,
@@ -30,6 +32,7 @@ from inspector.core.settings import Settings
 from inspector.core.text import did_you_mean
 from inspector.loop.settings_check import Policy
 from inspector.registry.library import registry_configuration, servers_for
+from inspector.store.server_memory import SqliteServerMemory
 
 if TYPE_CHECKING:
     from inspector.core.access import AccessPolicy
@@ -37,15 +40,30 @@ if TYPE_CHECKING:
     from inspector.search.ports import ToolRegistry
 
 DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
+_POLICY = "access.policy"
 
 
 def read_configuration(options: Options, *, may_be_empty: bool = False) -> OpenedConfiguration:
     """The server that was typed, or the configuration file, as the person who is named sees it.
 
-    Without a server the file is an error, unless it `may_be_empty`.
+    Without a server the file is an error, unless it `may_be_empty`. Consent is asked for before a policy that
+    it names is read.
     Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
     """
-    whole = with_chosen(_read(options, may_be_empty), options, own=fixtures_path())
+    whole = whole_configuration(options, may_be_empty=may_be_empty)
+    if any(one.setting == _POLICY for one in whole.named):
+        with closing(SqliteServerMemory(database_path(options))) as memory:
+            require_consent(whole, memory, approve=options.approve)
+    return as_seen(whole, options)
+
+
+def whole_configuration(options: Options, *, may_be_empty: bool = False) -> Configuration:
+    """What `read_configuration` restricts to what a person sees: no file that it names is read yet."""
+    return with_chosen(_read(options, may_be_empty), options, own=fixtures_path())
+
+
+def as_seen(whole: Configuration, options: Options) -> OpenedConfiguration:
+    """The configuration under its policy, which is read; see `read_configuration`."""
     chosen = policy_of(whole, options).settings.access
     opened = OpenedConfiguration.under(
         chosen, whole, load_policy, lambda sight: servers_for(sight, whole, partial(open_registry, options))
@@ -146,9 +164,10 @@ def _named(
     configuration: Configuration, chosen: Settings, predicates: str, options: Options, own: Path
 ) -> Iterator[Named]:
     """What the configuration's file or a scenario names, and neither the person nor Toolsight itself."""
-    files = [("access.policy", chosen.access.policy)]
+    files = [(_POLICY, chosen.access.policy), ("inertia.seed", chosen.inertia.seed)]
     files += [("marketplace.catalogs", catalog) for catalog in chosen.marketplace.catalogs]
-    typed = {**options.values, **({"access.policy": options.policy} if options.policy else {})}
+    files += [("discovery.evaluation", requests) for requests in chosen.discovery.evaluation]
+    typed = {**options.values, **({_POLICY: options.policy} if options.policy else {})}
     model = chosen.discovery.embedding_model
     if model not in ("packaged", "none") and "discovery.embedding_model" not in typed:
         yield Named("discovery.embedding_model", model)
@@ -202,7 +221,7 @@ def stored_configuration(options: Options) -> Configuration:
     """
     configuration = registry_configuration(open_registry(options).servers())
     # Who sees only some tools is told nothing of the others, not even that there are none.
-    if not configuration.servers and not options.settings.get("access.policy"):
+    if not configuration.servers and not options.settings.get(_POLICY):
         hint = "Add some with `toolsight registry import`."
         raise ConfigError("the registry has no tools", hint=hint)
     return configuration

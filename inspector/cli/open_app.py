@@ -47,7 +47,7 @@ def open_app(options: Options, *, watch: bool = False, scenario: str = "") -> No
         if chosen is None:
             return
         async with AsyncExitStack() as stack:
-            app = ToolsightApp(lambda: _start(chosen, stack, watch=watch, scenario=scenario), _own_keys)
+            app = ToolsightApp(lambda: _start(app, chosen, stack, watch=watch, scenario=scenario), _own_keys)
             await shown.run(app)
             if app.failure is not None:
                 raise app.failure
@@ -118,16 +118,18 @@ async def _asked(options: Options, shown: _Shown) -> Options | None:
     return replace(options, config=config, server=chosen.server, demo=chosen.demo)
 
 
-async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenario: str) -> "Opened":
-    """Open a workbench with the real adapters; leaving the stack closes it."""
+async def _start(
+    app: ToolsightApp, options: Options, stack: AsyncExitStack, *, watch: bool, scenario: str
+) -> "Opened":
+    """Open a workbench with the real adapters; leaving the stack closes it. Raises ConfigError."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitor import ModalElicitor
-    from inspector.app.opening import Opened, SystemClipboard
+    from inspector.app.opening import Opened, SystemClipboard, has_consent
     from inspector.app.place import ScenarioPage
     from inspector.cli import composition
     from inspector.cli.agents import MachineLibrary
-    from inspector.cli.configuration import is_the_demo, read_configuration, with_list_changes
+    from inspector.cli.configuration import as_seen, is_the_demo, whole_configuration, with_list_changes
     from inspector.cli.lab import ShippedLab
     from inspector.cli.location import shipped_recording, source_words
     from inspector.cli.sessions import RecordedFlows
@@ -137,12 +139,17 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from widgets import cover_with
 
     cover_with(clean)
-    configuration = read_configuration(options).unrestricted
+    configuration = whole_configuration(options)
+    memory = composition.open_memory(options)
+    if configuration.named:
+        await app.answer_typed()  # What was typed before the question is there is no answer to it.
+        if not await has_consent(app, configuration, memory, approves=options.approve):
+            raise ConfigError("no server was started", hint="Its files are read only with your consent.")
+    configuration = (await asyncio.to_thread(as_seen, configuration, options)).unrestricted
     if is_the_demo(configuration) and not scenario:
         configuration = with_list_changes(configuration)
     if watch:
         configuration = replace(configuration, servers=tuple(map(under_work, configuration.servers)))
-    memory = composition.open_memory(options)
     approver = ModalApprover(yes=options.yes)
     elicitor = ModalElicitor()
     bench = composition.make_workbench(configuration, options, approver, memory, elicitor=elicitor)

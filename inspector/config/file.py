@@ -115,21 +115,21 @@ def parse_object(path: Path, text: str) -> dict[str, Any]:
 
 def load_document(path: Path, kind: str) -> Any:
     """Read JSON with comments and trailing commas, without keys that appear twice. Raises ConfigError."""
-    value = _parsed(path, read_text(path, kind, limit=MAX_BYTES))
+    value = _parsed(path, read_text(path, kind, limit=MEGABYTE))
     _refuse_duplicates(path, value, "")
     return value
 
 
-def load_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def load_lines(path: Path, *, limit: int | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
     """Read the objects of JSON Lines, each with its file and line; skips blank lines. Raises ConfigError."""
     decoder = json.JSONDecoder(parse_constant=_constant)
-    for number, line in enumerate(read_text(path, "data set").split("\n"), 1):
+    for number, line in enumerate(read_text(path, "data set", limit=limit).split("\n"), 1):
         if line.strip():
             place = f"{path}:{number}"
             yield place, _line_object(place, line, decoder)
 
 
-def load_value(path: Path, kind: str, *, hint: str, limit: int | None = None) -> Any:
+def load_value(path: Path, kind: str, *, hint: str, limit: int = 4 * MAX_BYTES) -> Any:
     """Read any JSON, or JSON Lines as the list of their objects; `kind` and `hint` are for errors.
 
     Raises ConfigError.

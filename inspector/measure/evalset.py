@@ -19,7 +19,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 
 from inspector.access.reach import LOGGED, EvalCase, EvalSet
-from inspector.config.file import load_lines, open_file, unusable
+from inspector.config.file import MAX_BYTES, load_lines, open_file, unusable
 from inspector.config.problem import Model, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.error import ConfigError
 from inspector.core.events import Record
@@ -180,7 +180,7 @@ def _refuse_twice(place: str, case_id: str, known: Container[str], hint: str) ->
 
 def _lines(path: Path, model: type[Model]) -> list[tuple[str, Model]]:
     """The checked lines of a file, each with its file and number. Raises ConfigError at the first bad one."""
-    return [(place, validated(model, value, place)) for place, value in load_lines(path)]
+    return [(place, validated(model, value, place)) for place, value in load_lines(path, limit=MAX_BYTES)]
 
 
 def is_there(path: Path) -> bool:

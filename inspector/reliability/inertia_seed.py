@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from inspector.access.policy_file import load_yaml
-from inspector.config.file import load_value
+from inspector.config.file import MAX_BYTES, load_value
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.inertia import InertiaGraph, Tally
 from inspector.core.ports import OWN_PERSONA
@@ -67,7 +67,7 @@ def load_seeds(path: Path) -> dict[str, InertiaGraph]:
     """
     place: str | Callable[[Location], str] = str(path)
     if path.suffix == ".json":
-        data = load_value(path, "transitions", hint=_HINT)
+        data = load_value(path, "transitions", hint=_HINT, limit=MAX_BYTES)
     else:
         data, place = load_yaml(path, "transitions")
     if isinstance(data, dict) and "personas" in data:

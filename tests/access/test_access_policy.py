@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.access.policy_file import load_policy
 from inspector.access.reach import can_match, covers, reaches
+from inspector.config.file import MEGABYTE
 from inspector.core.access import Grant, Scope, Sight, matches_any
 from inspector.core.error import ConfigError
 from tests.support.hostile import with_hostile_text
@@ -73,6 +74,22 @@ def test_a_fault_is_told_with_its_place(tmp_path: Path, text: str, message: str,
     assert message in raised.value.message
     assert "policy.yaml" in raised.value.message
     assert hint in raised.value.hint
+
+
+@pytest.mark.parametrize("name", ["policy.yaml", "policy.json"])
+def test_a_policy_of_more_than_a_megabyte_is_refused_before_it_is_parsed(tmp_path: Path, name: str) -> None:
+    text = WHOLE + " " * MEGABYTE
+    with pytest.raises(ConfigError, match="larger than 1 MB") as refused:
+        load_policy(written(tmp_path, text, name))
+    assert "policy" in refused.value.hint
+
+
+def test_a_few_lines_cannot_merge_into_endless_keys(tmp_path: Path) -> None:
+    text = "x0: &x0 {a: 1}\n"
+    for number in range(1, 30):
+        text += f"x{number}: &x{number} {{<<: [{', '.join([f'*x{number - 1}'] * 4)}]}}\n"
+    with pytest.raises(ConfigError, match="merges too many keys"):
+        load_policy(written(tmp_path, text))
 
 
 def test_a_user_twice_in_json_is_refused(tmp_path: Path) -> None:

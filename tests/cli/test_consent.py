@@ -11,7 +11,7 @@ import click
 import pytest
 
 from inspector.cli import composition, consent
-from inspector.cli.configuration import read_configuration
+from inspector.cli.configuration import read_configuration, whole_configuration
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.config.consent import check_consent
@@ -146,6 +146,8 @@ NAMED = {
     "discovery.embedding_model": ("somebody/model", "the embedding model somebody/model from a model hub"),
     "access.policy": ("policy.yaml", "policy.yaml (access.policy)"),
     "marketplace.catalogs": (["catalog.json"], "catalog.json (marketplace.catalogs)"),
+    "discovery.evaluation": (["requests.jsonl"], "requests.jsonl (discovery.evaluation)"),
+    "inertia.seed": ("next.yaml", "next.yaml (inertia.seed)"),
 }
 
 
@@ -157,13 +159,10 @@ def test_what_a_file_names_is_asked_for_and_what_the_person_typed_is_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     value, text = NAMED[setting]
-    scripted.with_name("policy.yaml").write_text(
-        "organisations: {acme: {tools: [near:get_forecast]}}", encoding="utf-8"
-    )
-    plain = read_configuration(Options(config=scripted)).unrestricted
+    plain = whole_configuration(Options(config=scripted))
     data = json.loads(scripted.read_text())
     scripted.write_text(json.dumps({**data, "settings": {setting: value}}), encoding="utf-8")
-    naming, memory = read_configuration(Options(config=scripted)).unrestricted, MemoryServerMemory()
+    naming, memory = whole_configuration(Options(config=scripted)), MemoryServerMemory()
     consent.require_consent(plain, memory, approve=True)
     with pytest.raises(ConfigError, match="has not been approved"):
         consent.require_consent(naming, memory, approve=False)
@@ -171,7 +170,21 @@ def test_what_a_file_names_is_asked_for_and_what_the_person_typed_is_not(
     assert text in capsys.readouterr().err
     consent.require_consent(naming, memory, approve=False)
     typed = Options(config=scripted, values={setting: naming.values[setting]})
-    assert read_configuration(typed).unrestricted.named == ()
+    assert whole_configuration(typed).named == ()
+
+
+def test_a_policy_that_a_file_names_is_read_only_with_consent(
+    scripted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = json.loads(scripted.read_text())
+    scripted.write_text(json.dumps({**data, "settings": {"access.policy": "no-policy.yaml"}}))
+    monkeypatch.setenv("TOOLSIGHT_DB", str(scripted.with_name("t.db")))
+    with pytest.raises(ConfigError, match="has not been approved"):
+        read_configuration(Options(config=scripted))
+    with pytest.raises(ConfigError, match=r"no-policy\.yaml does not exist"):
+        read_configuration(Options(config=scripted, approve=True))
+    with pytest.raises(ConfigError, match="typed does not exist"):
+        read_configuration(Options(config=scripted, policy="typed"))
 
 
 def test_a_scenario_that_names_a_model_is_asked_about_on_the_demo_too(

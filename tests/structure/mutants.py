@@ -77,6 +77,13 @@ MUTANTS = (
     ),
     # Consent
     Mutant(
+        "a policy that a file names is read only with consent",
+        "inspector/cli/configuration.py",
+        "if any(one.setting == _POLICY for one in whole.named):",
+        "if False:",
+        ("tests/cli/test_consent.py",),
+    ),
+    Mutant(
         "one server that nobody approved asks",
         "inspector/config/consent.py",
         "is_approved = len(again) == len(items) and not asking",

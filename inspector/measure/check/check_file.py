@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from inspector.config.file import is_file, read_text
+from inspector.config.file import MEGABYTE, is_file, read_text
 from inspector.config.problem import Strict, meant, validated
 from inspector.core.error import ConfigError
 
@@ -51,7 +51,7 @@ def _places(folder: Path) -> Sequence[Path]:
 def _table(path: Path, keys: Sequence[str]) -> Mapping[str, Any] | None:
     """The file's table; None if it has none."""
     try:
-        found: Any = tomllib.loads(read_text(path, "TOML"))
+        found: Any = tomllib.loads(read_text(path, "TOML", limit=MEGABYTE))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {error}", hint="Correct the line.") from error
     for key in keys:
