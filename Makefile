@@ -17,7 +17,7 @@ SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal --
 TELL := || { status=$$?; [ $$status -ne 1 ] || $(BIN)/python -m pytest -n 0 --last-failed; exit $$status; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry reproduce screenshots numbers docs lock clean
+.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry data reproduce screenshots numbers docs lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -84,6 +84,9 @@ bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (so
 bench-registry: $(STAMP) ## 100,000 tools in SQLite and in PostgreSQL: search, recall, memory, disk; KEEP names a folder for them
 	$(BIN)/python -m docs.benchmark.registry --backend sqlite --tools 100000 $(if $(KEEP),--keep $(KEEP)/sqlite)
 	$(BIN)/python -m docs.benchmark.registry --backend postgres --tools 100000 $(if $(KEEP),--keep $(KEEP)/postgres)
+
+data: $(STAMP) ## fetch the published data sets and recorded runs from their repositories, checked (NAMES: only these)
+	$(BIN)/python -m docs.benchmark.fetch $(NAMES)
 
 reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of further catalogs
 	$(BIN)/python -m docs.papers --all --output docs/papers/reproduction.md $(if $(DATA),--data $(DATA))

@@ -23,35 +23,23 @@ Printed = Callable[..., str]
 Report = Mapping[str, Any]
 
 
-def _interval(name: str) -> str:
-    return f"{{{name}}} % [{{{name}_low}}, {{{name}_high}}]"
-
-
-def _bill(name: str, runs: str) -> str:
-    """What the README says of a collection."""
-    cached, uncached = _interval(f"{name}_append_cost"), _interval(f"{name}_append_uncached")
-    by_call = f"{_interval(f'{name}_call_tool_cost')}, {_interval(f'{name}_call_tool_uncached')}"
-    return (
-        f"{{{name}_tools}} tools, {{{name}_runs}} {runs}: a task's bill changes by {cached} with a prompt "
-        f"cache, {uncached} without; by `call_tool` {by_call}"
-    )
-
-
 SENTENCES = (
-    f"the first call binds {_interval('live_first_100')} fewer tool tokens at 100 tools and "
-    f"{_interval('live_first_200')} fewer at 200; after a search, counting its text, "
-    f"{_interval('live_found_100')} and {_interval('live_found_200')}",
-    _bill("live", "runs of Claude Sonnet 4 with the retriever Qwen3-Embedding-0.6B"),
-    _bill("bfcl", "labelled tasks, no agent"),
-    _bill("toolathlon", "runs of Claude Sonnet 4.5 and DeepSeek V3.2"),
-    _bill("mcpmark", "runs of Claude Sonnet 4 and 4.5"),
+    "At 200 tools, the first model call binds {live_first_200} % fewer tool tokens than static binding, and "
+    "{live_found_200} % fewer after a search.",
+    "At 100 tools they are {live_first_100} % and {live_found_100} %;",
+    "With a prompt cache, discovery changes a task's bill by {live_append_cost} % on LiveMCPBench and by "
+    "{bfcl_append_cost} % on BFCL; it does not pay on MCPMark ({mcpmark_append_cost} %), nor clearly on "
+    "Toolathlon ({toolathlon_append_cost} %).",
+    "Static binding means {live_tools}, {bfcl_tools}, {mcpmark_tools} and {toolathlon_tools} tools in every "
+    "call.",
 )
 """What the README says, with the names of its figures."""
 
 
-def is_complete(data: Path) -> bool:
-    """Whether the folder has everything that is measured here."""
-    return all((data / place).exists() for _, *places, _ in COLLECTIONS.values() for place in places)
+def missing(data: Path) -> list[str]:
+    """What the folder lacks of all that is measured here."""
+    places = [place for _, *places, _ in COLLECTIONS.values() for place in places]
+    return [place for place in places if not (data / place).exists()]
 
 
 @cache

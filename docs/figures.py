@@ -24,11 +24,11 @@ from typing import Protocol
 
 from docs import evidence, measured
 from docs.benchmark import say
+from docs.benchmark.data import DATA
 from docs.measured import OWN, REPRODUCTION, RETRIEVAL, ROOT, Figures, Texts
 
 _TABLE = re.compile(r"(<!-- numbers: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _VALUE = r"\$?[-+–.\d][\d,.]*(?: %)?"
-_DATA = ROOT.parent / "shared" / "data"
 PAPERS = "docs/papers/README.md"
 Measure = Callable[[Texts], Figures]
 
@@ -160,7 +160,7 @@ def _between(name: str) -> str:
 WRITTEN = (
     Written(
         REPRODUCTION,
-        ("docs.papers", "--all", "--data", str(_DATA)),
+        ("docs.papers", "--all", "--data", str(DATA)),
         kept=("Made on ", "| latency of a search, bm25 |", "| latency of a search, prd-bm25 |"),
         sections=("## Latency of retrieval",),
     ),
@@ -174,8 +174,8 @@ QUICK: tuple[Figure, ...] = (
     Sentence(
         "README.md",
         measured.demo,
-        "the demo's first model call binds {tools1} tokens of tools instead of {static}, "
-        "and its tenth model call binds {tools10};",
+        "The demo's first model call binds {tools1} tokens of tools instead of {static}, and its tenth model "
+        "call binds {tools10}.",
     ),
     Sentence(
         "README.md", measured.cost, "static binding once there are {append_usual} tools of similar size"
@@ -226,15 +226,14 @@ QUICK: tuple[Figure, ...] = (
     Sentence(
         "README.md",
         measured.retrieval,
-        "reaches a mean nDCG@10 of {mean_hybrid} on four published data sets (MiniLM alone reaches "
-        "{mean_dense}, and BM25 alone {mean_bm25})",
+        "reaches a mean nDCG@10 of {mean_hybrid}; MiniLM alone reaches {mean_dense}, and BM25 alone "
+        "{mean_bm25}.",
     ),
-    Sentence("README.md", measured.retrieval, "in place of {bfcl})"),
     Sentence(
         "README.md",
         measured.everyday,
-        f"answer `found` for {_between('impossible_found')} of {{impossible_n}} everyday requests that no "
-        f"tool can serve, and for {_between('near')} of the requests in another set",
+        "Of {impossible_n} everyday requests that no tool can serve, {impossible_found} get the answer "
+        "`found`; of those that a server can nearly serve, {near}.",
     ),
     *(
         Sentence(PAPERS, measured.everyday, words)
@@ -328,10 +327,15 @@ def main() -> None:
     options = parser.parse_args()
     started, changed = time.monotonic(), 0
     figures = QUICK if options.quick else (*SLOW, *QUICK)
-    if options.data and evidence.is_complete(options.data):
+    if options.data and not (lacks := evidence.missing(options.data)):
         figures = (*figures, *recorded(options.data.resolve()))
     elif not options.quick:
-        say("skipped, since --data does not name its folder: what is measured on recorded runs")
+        why = (
+            f"{options.data} lacks {', '.join(lacks)}"
+            if options.data
+            else "--data does not name their folder"
+        )
+        say(f"skipped, since {why}: what is measured on recorded runs")
 
     def told(what: str, seconds: float) -> None:
         say(f"{what}: {seconds:.0f} s")

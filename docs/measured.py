@@ -127,7 +127,7 @@ def retrieval(texts: Texts) -> Figures:
     for ranker, name in _RANKERS.items():
         lines.append([name, *(short(values[ranker][column].strip("*")) for column in columns)])
     found = {f"mean_{ranker}": short(values[ranker]["mean"]) for ranker in ("hybrid", "dense", "bm25")}
-    return {**found, "bfcl": short(values["hybrid"]["bfcl"].strip("*")), "table": table(lines)}
+    return {**found, "table": table(lines)}
 
 
 def everyday(texts: Texts) -> Figures:

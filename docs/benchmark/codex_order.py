@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from docs.benchmark import say
-from docs.benchmark.data import DATA, POOL, ROOT
+from docs.benchmark.data import POOL, ROOT, folder
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_tools
 from inspector.search.codex_ranker import CodexRanker
@@ -58,7 +58,7 @@ def captured(folder: Path) -> Iterator[tuple[Tool, str]]:
 
 def main() -> None:
     """Print the agreement over the pool, and with a FOLDER also over the pool and the captured servers."""
-    pool = read_tools(DATA / POOL)
+    pool = read_tools(folder(POOL))
     _report("pool_docker", pool, {})
     if len(sys.argv) > 1:
         found = list(captured(Path(sys.argv[1])))

@@ -22,7 +22,9 @@ from inspector.search.semantics import Semantics
 from inspector.store.server_memory import SqliteVectors
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT.parent / "shared" / "data"
+# Where `make data` puts the published sets; without it, they may lie beside the checkout.
+FETCHED = ROOT / ".benchmark" / "data"
+DATA = FETCHED if FETCHED.is_dir() else ROOT.parent / "shared" / "data"
 PUBLISHED = ("azure_mcp", "bfcl", "metatool", "toolalpaca")
 POOL = "pool_docker"
 CATALOGS = ("demo", POOL, "azure_mcp", "toolalpaca")
@@ -68,15 +70,22 @@ def untimed_semantics(model: Embedder | None = None) -> Semantics:
     return Semantics(StoredEmbedder(model or embedder(), _vectors()), _vectors(), make_static_embedder())
 
 
+def folder(name: str) -> Path:
+    """The folder of a published set. Ends the program in words if it is not here."""
+    if not (DATA / name).is_dir():
+        raise SystemExit(f"the data set {name} is not here: `make data` fetches it")
+    return DATA / name
+
+
 @cache
 def published(name: str) -> EvalSet:
     """A data set of the folder beside the checkout, cut to SAMPLE requests."""
-    return sample(read_evalset(DATA / name), SAMPLE)
+    return sample(read_evalset(folder(name)), SAMPLE)
 
 
 @cache
 def pool() -> tuple[Tool, ...]:
-    return read_tools(DATA / POOL)
+    return read_tools(folder(POOL))
 
 
 def among_others(evalset: EvalSet) -> EvalSet:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 
 from docs.benchmark import say
-from docs.benchmark.data import DATA, PUBLISHED, among_others, prepared, published
+from docs.benchmark.data import PUBLISHED, among_others, folder, prepared, published
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ports import PastCall
 from inspector.core.settings import DiscoverySettings
@@ -115,7 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", default=PUBLISHED, metavar="SET")
     for name in parser.parse_args().sets:
-        everything = read_evalset(DATA / name).cases
+        everything = read_evalset(folder(name)).cases
         for evalset in (published(name), among_others(published(name))):
             told(evalset.name, list(searched(evalset, everything)))
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from docs.benchmark import say
-from docs.benchmark.data import DATA, PUBLISHED, prepared
+from docs.benchmark.data import PUBLISHED, folder, prepared
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
@@ -68,7 +68,7 @@ def _recalls(rankers: CatalogRankers, evalset: EvalSet) -> dict[str, float]:
 
 def proposed(name: str, most: int = sys.maxsize) -> Proposed:
     """The best proposals for at most so many missed tools of a set."""
-    evalset = read_evalset(DATA / name)
+    evalset = read_evalset(folder(name))
     rankers = CatalogRankers(prepared(evalset).index, DiscoverySettings())
     seen = [case for case in evalset.cases if is_seen(case) and case.is_possible]
     unseen = [case for case in evalset.cases if not is_seen(case)]

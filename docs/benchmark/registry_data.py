@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from docs.benchmark.data import DATA, POOL, PUBLISHED, ROOT, demo_tools, embedder
+from docs.benchmark.data import POOL, PUBLISHED, ROOT, demo_tools, embedder, folder
 from docs.papers.source import StoredEmbedder
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.tool import Tool
@@ -55,7 +55,7 @@ class Chunk:
 @cache
 def real_tools() -> tuple[Tool, ...]:
     """The tools of the data sets, of the pool and of the demo."""
-    sets = [read_tools(DATA / name) for name in (*PUBLISHED, POOL)]
+    sets = [read_tools(folder(name)) for name in (*PUBLISHED, POOL)]
     return tuple(tool for tools in (*sets, demo_tools()) for tool in tools)
 
 
@@ -77,7 +77,7 @@ def _shape() -> Vectors:
 @cache
 def query_vectors() -> Vectors:
     """The vectors of the first labelled requests of each data set."""
-    cases = [case for name in PUBLISHED for case in read_evalset(DATA / name).cases[:QUERIES_A_SET]]
+    cases = [case for name in PUBLISHED for case in read_evalset(folder(name)).cases[:QUERIES_A_SET]]
     return _embedded([case.query for case in cases])
 
 

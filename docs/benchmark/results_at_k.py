@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 
 from docs.benchmark import say
-from docs.benchmark.data import DATA, PUBLISHED, SAMPLE, embedder, prepared
+from docs.benchmark.data import PUBLISHED, SAMPLE, embedder, folder, prepared
 from docs.benchmark.levers import added_text, run
 from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
@@ -40,7 +40,7 @@ def at_k() -> Iterator[str]:
     yield f"| requests | | {' | '.join(f'k = {k}' for k in KS)} |\n|---|---|{'--:|' * len(KS)}"
     notes = []
     for name in PUBLISHED:
-        evalset = read_evalset(DATA / name)
+        evalset = read_evalset(folder(name))
         rankers = CatalogRankers(prepared(evalset).index, DiscoverySettings())
         found = run(rankers.hybrid, rankers, evalset, depth=KS[-1])
         pairs, groups = list(zip(evalset.cases, found.cases, strict=True)), clusters(evalset.cases)
@@ -128,7 +128,7 @@ class ChildEmbedder:
 
 def encoders(python: str) -> Iterator[str]:
     """The packaged encoder and the others, alone (`dense`) and in `hybrid`, with what they add to nDCG@10."""
-    sets = [sample(read_evalset(DATA / name), COMPARED_SAMPLE) for name in COMPARED]
+    sets = [sample(read_evalset(folder(name)), COMPARED_SAMPLE) for name in COMPARED]
     texts = [case.query for case in sets[0].cases[:_TIMED]]
     yield f"| encoder | {' | '.join(f'{name}: dense | hybrid' for name in COMPARED)} | a text |"
     yield f"|---|{'--:|' * (2 * len(sets) + 1)}"

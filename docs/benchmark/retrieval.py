@@ -80,6 +80,8 @@ def main() -> None:
     if arguments.speed:
         output.write_text(_with_speed(output.read_text(encoding="utf-8"), bars), encoding="utf-8")
         _finish(bars)
+    if not DATA.is_dir():
+        say("only the project's own sets are measured: `make data` fetches the published ones")
     sections = [own_section(), levers_section()]
     if DATA.is_dir():
         sections = [published_section(bars), *sections, *answer_sections(bars)]

@@ -15,7 +15,7 @@ from typing import Final
 from unittest.mock import patch
 
 from docs.benchmark import say
-from docs.benchmark.data import DATA, POOL, demo_tools, pool
+from docs.benchmark.data import POOL, demo_tools, pool
 from docs.benchmark.list_changes import DELIVERIES
 from inspector.core.message import ModelReply
 from inspector.core.tool import Tool
@@ -97,8 +97,7 @@ class Outcome:
 
 def catalogs() -> dict[str, list[Tool]]:
     found = {"demo": [tool for tool in demo_tools() if tool.server != _PINNED]}
-    if DATA.is_dir():
-        found |= {f"{POOL}, {size}": random.Random(_SEED).sample(pool(), size) for size in SIZES}
+    found |= {f"{POOL}, {size}": random.Random(_SEED).sample(pool(), size) for size in SIZES}
     return {name: [Tool(t.server, t.name, t.description, {}, READS) for t in found[name]] for name in found}
 
 
@@ -106,7 +105,7 @@ def wrong_calls(kind: Wrong, tools: Sequence[Tool]) -> list[tuple[str, str]]:
     """Ids of tools and the names they are called by; names of other catalogs' tools have no id."""
     source, known = random.Random(_SEED), {tool.name for tool in tools}
     if kind.name is None:
-        names = sorted({tool.name for tool in (pool() if DATA.is_dir() else ())} - known)
+        names = sorted({tool.name for tool in pool()} - known)
         chosen = source.sample(names, min(CASES, len(names)))
         return [("", f"{_prefix(source.choice(tools))}__{name}") for name in chosen]
     targets = source.sample(tools, min(CASES, len(tools)))
