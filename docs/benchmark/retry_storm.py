@@ -24,7 +24,7 @@ from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values
 from inspector.core.error import ConnectError, ToolsightError
 from inspector.core.events import Record, ServerReady, UserSaid
-from inspector.core.message import ToolCall, ToolResult
+from inspector.core.message import OnTask, ToolCall, ToolResult
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
@@ -98,7 +98,7 @@ class Server:
     failed: Counter[int] = field(default_factory=Counter)
     _recent: deque[float] = field(default_factory=deque)
 
-    async def call(self, _server: str, _tool: str, _arguments: JsonObject) -> ToolResult:
+    async def call(self, _server: str, _tool: str, _arguments: JsonObject, _on_task: OnTask) -> ToolResult:
         now = self.clock.time()
         self.calls[int(now)] += 1
         self._recent.append(now)

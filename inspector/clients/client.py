@@ -246,7 +246,7 @@ class Client:
 
 _REMARK = "remark"
 _RULES: Mapping[str, Any] = {"names": {}, "texts": {}, "schemas": {}, "listing": {}, "search": {}}
-_NOTHING = ClientCapabilities(roots=False, forms=False, links=False)
+_NOTHING = ClientCapabilities(roots=False, forms=False, links=False, tasks=False)
 NAMES = (
     "claude-code",
     "claude-desktop",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.access import Toolset
@@ -64,8 +64,12 @@ def is_about_client(path: str) -> bool:
     return path.partition(".")[0] == _SECTION
 
 
+EXTENSIONS: Final = "extensions"
+_TASKS: Final = "io.modelcontextprotocol/tasks"
+
+
 def protocol_form(client: ClientCapabilities) -> JsonObject:
-    """The `capabilities` of an `initialize` request, and of `_meta` under protocol 2026-07-28."""
+    """The capabilities in a request's `_meta` under 2026-07-28; `initialize` has no `EXTENSIONS`."""
     modes: Mapping[str, bool] = {"form": client.forms, "url": client.links}
     elicitation: dict[str, Any] = {mode: {} for mode, is_declared in modes.items() if is_declared}
     form: dict[str, Any] = {}
@@ -75,6 +79,8 @@ def protocol_form(client: ClientCapabilities) -> JsonObject:
         form["elicitation"] = elicitation
     if client.sampling:
         form["sampling"] = {}
+    if client.tasks:
+        form[EXTENSIONS] = {_TASKS: {}}
     return form
 
 
@@ -85,6 +91,7 @@ def in_words(client: ClientCapabilities) -> tuple[str, ...]:
         ("roots (listChanged)" if client.roots_changes else "roots", client.roots),
         (f"elicitation ({', '.join(modes)})", bool(modes)),
         ("sampling", client.sampling),
+        ("tasks (since 2026-07-28)", client.tasks),
     )
     return tuple(text for text, is_declared in named if is_declared)
 

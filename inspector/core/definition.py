@@ -46,7 +46,7 @@ def definition_hash(tool: Tool) -> str:
     declared = {field.name: getattr(tool, field.name) for field in fields(tool)}
     declared["annotations"] = _annotations(tool.annotations)
     # What came later counts only if it is declared, so that older hashes stay.
-    for name in ("tags", "meta"):
+    for name in ("tags", "meta", "task_support"):
         if not declared[name]:
             del declared[name]
     return hashlib.sha256(canonical(declared).encode()).hexdigest()
@@ -66,6 +66,7 @@ def definition_changes(before: Tool, after: Tool) -> tuple[DefinitionChange, ...
         ("annotations", _values(_annotations(before.annotations), _annotations(after.annotations))),
         ("tags", _values({"tags": before.tags}, {"tags": after.tags})),
         ("_meta", _values(before.meta or None, after.meta or None)),
+        ("tasks", _values({"taskSupport": before.task_support}, {"taskSupport": after.task_support})),
     )
     changes = (DefinitionChange(part, tuple(_cut(*pair) for pair in lines)) for part, lines in parts)
     return tuple(change for change in changes if change.lines)
@@ -261,6 +262,8 @@ def _breaking(before: Tool, after: Tool, lost: _Found, gained: _Found) -> Iterat
             yield _said("result field", one, _LESS_CERTAIN[one.kind])
     elif before.output_schema is not None:
         yield "the result is no longer described"
+    if after.task_support == "required" != before.task_support:
+        yield "it runs only as a task"
     yield from _claims(before.annotations, after.annotations)
 
 
@@ -319,8 +322,10 @@ def _defaults(before: Tool, after: Tool) -> Iterator[str]:
 
 def _is_beyond_words(before: Tool, after: Tool) -> bool:
     """Whether something differs that is not prose, though nothing was found that it means."""
-    return before.annotations != after.annotations or (before.output_schema is None) is not (
-        after.output_schema is None
+    return (
+        before.annotations != after.annotations
+        or before.task_support != after.task_support
+        or (before.output_schema is None) is not (after.output_schema is None)
     )
 
 

@@ -2,7 +2,7 @@
 
 import base64
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -170,6 +170,23 @@ class ToolResult:
     structured: JsonObject | None = None
     kinds: tuple[str, ...] = ("text",)
     attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """A task, by which a server runs a call in the background, as the server described it last.
+
+    `status` and `message` are the server's words, and `polls` is how often it was asked for them.
+    """
+
+    id: str
+    status: str
+    message: str = ""
+    polls: int = 0
+
+
+OnTask = Callable[[TaskState], None]
+"""Gets each new state of the task that a server runs a call by, if it does."""
 
 
 def arguments_text(arguments: JsonObject | None) -> str:

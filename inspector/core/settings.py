@@ -522,6 +522,7 @@ class ClientCapabilities:
         False,
         "declare that servers may ask for a model's answer (sampling); you answer, or let the model",
     )
+    tasks: bool = knob(True, "call tools that run only as a task, and declare the tasks extension")
     name: str = knob("", "the client name to declare instead of Toolsight's own")
     version: str = knob("", "the client version to declare; if `name` is set, the version of that client")
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from inspector.core.error import ToolsightError
 from inspector.core.text import Names, first_sentence, one_line, shortened
@@ -29,6 +29,10 @@ class Annotations:
     open_world: bool | None = None
 
 
+TaskSupport = Literal["", "optional", "required"]
+"""Whether a tool can be called as a task (protocol 2025-11-25): not, also, or only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's.
@@ -45,6 +49,7 @@ class Tool:
     title: str = ""
     tags: tuple[str, ...] = ()
     meta: JsonObject = field(default_factory=dict)
+    task_support: TaskSupport = ""
 
     @property
     def id(self) -> str:
@@ -80,6 +85,12 @@ def acting_meta(meta: object) -> JsonObject:
     if isinstance(ui, Mapping) and _VISIBILITY in ui:
         kept[_UI] = {_VISIBILITY: ui[_VISIBILITY]}
     return kept
+
+
+def task_support(execution: object) -> TaskSupport:
+    """What a tool's `execution` says of tasks, whatever shape it has."""
+    said = execution.get("taskSupport") if isinstance(execution, Mapping) else ""
+    return "required" if said == "required" else "optional" if said == "optional" else ""
 
 
 def is_for_apps_alone(tool: Tool) -> bool:

@@ -25,7 +25,7 @@ from inspector.core.events import (
     ServerStopped,
     ToolsChanged,
 )
-from inspector.core.message import ToolResult
+from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, SkippedTool, changed_files
 from inspector.core.tool import Tool
@@ -192,10 +192,11 @@ class Connection:
         link = self._link if covers(self._sight(), self._spec.name) else None
         return Offers(link, self._spec.call_timeout) if link is not None else None
 
-    async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
+    async def call(self, tool: str, arguments: JsonObject, on_task: OnTask) -> ToolResult:
         if not self._sight().permits(f"{self._spec.name}:{tool}"):
             raise ToolsightError(f"there is no tool '{self._spec.name}:{tool}'")
-        return await self._open_link().call(tool, arguments, timeout=self._spec.call_timeout)
+        link = self._open_link()
+        return await link.call(tool, arguments, timeout=self._spec.call_timeout, on_task=on_task)
 
     async def ping(self) -> str:
         """Ask for a sign of life, and return the method that was answered."""

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from inspector.access.reach import reaches
 from inspector.core.access import Sight
 from inspector.core.error import ToolsightError
-from inspector.core.message import ToolResult
+from inspector.core.message import OnTask, ToolResult
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.mcp.connection import Connection
 from inspector.mcp.listing import Shared
 from inspector.mcp.pace import Coalesced
+from inspector.mcp.port import ignored
 from inspector.mcp.reading import Offers
 from inspector.schema.json_value import JsonObject
 
@@ -168,12 +169,14 @@ class Connections:
         self._changes.soon()
         self.catch_up()
 
-    async def call(self, server: str, tool: str, arguments: JsonObject) -> ToolResult:
+    async def call(
+        self, server: str, tool: str, arguments: JsonObject, on_task: OnTask = ignored
+    ) -> ToolResult:
         """Call a tool of a ready server, with the server's own timeout.
 
         Raises CallTimeout, ServerExited (also if the server is not connected) or ProtocolError.
         """
-        return await self._known(server).call(tool, arguments)
+        return await self._known(server).call(tool, arguments, on_task)
 
     async def ping(self, server: str) -> str:
         """Ask a server for a sign of life; see `Connection`. Raises as `call` does."""

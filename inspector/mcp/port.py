@@ -16,7 +16,7 @@ from inspector.core.events import (
     ServerAskedOften,
 )
 from inspector.core.events.server import ServerQuestion
-from inspector.core.message import ToolResult
+from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.redaction import SECRETS
 from inspector.core.server import Era, ServerInfo, ServerSpec
@@ -42,7 +42,7 @@ CHANGED: Final = {kind: f"notifications/{kind}/list_changed" for kind in ("resou
 SET_LOG_LEVEL: Final = "logging/setLevel"
 
 
-def ignored(count: int) -> None:
+def ignored(progress: object) -> None:
     """Takes progress that nobody is interested in."""
 
 
@@ -86,8 +86,12 @@ class ServerLink(Protocol):
         one, ServerExited if the server is gone.
         """
 
-    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+    async def call(
+        self, tool: str, arguments: JsonObject, *, timeout: float, on_task: OnTask = ignored
+    ) -> ToolResult:
         """Call a tool by its plain name. `timeout` is in seconds. A tool error is a value, not an exception.
+
+        A call that its server runs as a task is followed to its result, and cancelled with the caller.
 
         Raises CallTimeout, ServerExited or ProtocolError.
         """

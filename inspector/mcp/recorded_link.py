@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from inspector.core.error import ProtocolError, ServerExited
-from inspector.core.message import ToolResult
+from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
@@ -149,6 +149,7 @@ class RecordedLink:
         arguments: JsonObject,  # noqa: ARG002 - the recording knows the result
         *,
         timeout: float,  # noqa: ARG002
+        on_task: OnTask = ignored,  # noqa: ARG002
     ) -> ToolResult:
         waiting = self._results.get(f"{self.info.name}:{tool}")
         return waiting.popleft() if waiting else self._otherwise

@@ -14,7 +14,7 @@ from inspector.config.problem import Foreign, not_empty, validated
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.message import ToolResult
 from inspector.core.server import Era, ServerInfo, ServerSpec
-from inspector.core.tool import Annotations, Tool, acting_meta
+from inspector.core.tool import Annotations, Tool, acting_meta, task_support
 from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 
@@ -50,6 +50,7 @@ class Definition(Foreign):
     output_schema: dict[str, Any] | None = Field(None, validation_alias="outputSchema")
     title: str = ""
     meta: dict[str, Any] = Field(default_factory=dict, validation_alias="_meta")
+    execution: dict[str, Any] = Field(default_factory=dict)
 
     def tool(self, server: str) -> Tool:
         """The tool, of that server if the file names none."""
@@ -62,6 +63,7 @@ class Definition(Foreign):
             self.output_schema,
             self.title,
             meta=acting_meta(self.meta),
+            task_support=task_support(self.execution),
         )
 
 

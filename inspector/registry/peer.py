@@ -16,7 +16,7 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.redaction import open_private
-from inspector.core.tool import Annotations, Tool, acting_meta
+from inspector.core.tool import Annotations, Tool, acting_meta, task_support
 from inspector.mcp.tool_file import Claims
 from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION, NAME_HINT, name_problem, without_secrets
 from inspector.registry.sqlite import SqliteRegistry
@@ -130,6 +130,7 @@ class _Line(Foreign):
     annotations: Claims = Field(default_factory=Claims)
     tags: list[str] = Field(default_factory=list)
     meta: dict[str, Any] = Field(default_factory=dict, alias="_meta")
+    execution: dict[str, Any] = Field(default_factory=dict)
     origin: str
     version: int = Field(ge=1, le=MOST_VERSION, description="A tool's versions start at 1.")
     hash: str = Field(description="Only exported lines have a hash: leave it out of lines you write.")
@@ -139,7 +140,8 @@ class _Line(Foreign):
     def registered(self) -> RegisteredTool:
         claims = self.annotations.annotations
         declared = self.description, self.input_schema, claims, self.output_schema, self.title
-        tool = Tool(self.server, self.name, *declared, tuple(self.tags), acting_meta(self.meta))
+        more = tuple(self.tags), acting_meta(self.meta), task_support(self.execution)
+        tool = Tool(self.server, self.name, *declared, *more)
         return RegisteredTool(tool, self.origin, self.version, self.hash, self.at, self.there)
 
 
@@ -219,6 +221,7 @@ def export_lines(versions: Iterable[RegisteredTool]) -> Iterator[str]:
         parts |= {"annotations": claims} if (claims := _claims(tool.annotations)) else {}
         parts |= {"tags": list(tool.tags)} if tool.tags else {}
         parts |= {"_meta": tool.meta} if tool.meta else {}
+        parts |= {"execution": {"taskSupport": tool.task_support}} if tool.task_support else {}
         parts |= {"origin": found.origin, "version": found.version, "hash": found.hash, "at": found.at}
         parts |= {} if found.is_there else {"there": False}
         yield json.dumps(parts, separators=(",", ":"))

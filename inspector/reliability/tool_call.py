@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from inspector.core.access import matches
 from inspector.core.definition import definition_hash
 from inspector.core.error import CircuitOpen, FailureKind, ServerExited, ToolsightError
-from inspector.core.events import Actor, CallFinished, CallRetried, CallStarted
-from inspector.core.message import ToolCall, ToolResult
+from inspector.core.events import Actor, CallFinished, CallRetried, CallStarted, TaskChanged
+from inspector.core.message import OnTask, TaskState, ToolCall, ToolResult
 from inspector.core.ports import Clock
 from inspector.core.server import ServerPhase
 from inspector.core.settings import RetrySettings
@@ -56,7 +56,7 @@ Call = Callable[[Request], Awaitable[ToolResult]]
 class Servers(Protocol):
     """The servers that calls go to."""
 
-    async def call(self, server: str, tool: str, arguments: JsonObject) -> ToolResult:
+    async def call(self, server: str, tool: str, arguments: JsonObject, on_task: OnTask) -> ToolResult:
         """Send a call to a connected server. Raises ToolsightError."""
 
     async def reconnect(self, server: str) -> None:
@@ -137,8 +137,12 @@ class Attempt:
     async def __call__(self, request: Request) -> ToolResult:
         request.attempts += 1
         tool, began = request.tool, self.clock.monotonic()
+
+        def on_task(state: TaskState) -> None:
+            self.restarts.session.emit(TaskChanged(request.call.id, tool.id, state))
+
         try:
-            result = await self.servers.call(tool.server, tool.name, request.call.arguments)
+            result = await self.servers.call(tool.server, tool.name, request.call.arguments, on_task)
         except ToolsightError as error:
             self._note(request, began, failure_of(error), retry_after_of(error))
             if isinstance(error, ServerExited):

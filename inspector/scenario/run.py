@@ -14,7 +14,7 @@ from inspector.access.restriction import NOT_A_SETTING
 from inspector.config.setting import value_of
 from inspector.core.error import ConfigError, ServerExited, ToolsightError
 from inspector.core.events import ModelRequested, Record, ServerFailed, ServerStopped, ToolsChanged, TurnEnded
-from inspector.core.message import ToolResult
+from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import Clock, ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.stream import Listener
@@ -163,14 +163,16 @@ class _ChangingLink:
         self.listed = tools
         return replace(listing, tools=tools)
 
-    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+    async def call(
+        self, tool: str, arguments: JsonObject, *, timeout: float, on_task: OnTask = ignored
+    ) -> ToolResult:
         if error := self._fault(tool):
             raise error
         for change in reversed(self.changes):
             for added in change.add:
                 if added.id == f"{change.server}:{tool}":
                     return ToolResult(added.answer or _NO_ANSWER, is_error=not added.answer)
-        return await self._link.call(tool, arguments, timeout=timeout)
+        return await self._link.call(tool, arguments, timeout=timeout, on_task=on_task)
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         return await self._link.request(method, params, timeout=timeout)

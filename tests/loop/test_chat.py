@@ -19,6 +19,7 @@ from inspector.core.message import (
     ModelReply,
     ModelRequest,
     NoteMessage,
+    OnTask,
     ToolMessage,
     ToolResult,
 )
@@ -80,7 +81,13 @@ class Servers:
     async def reconnect(self, server: str) -> None:
         """No server was ever away."""
 
-    async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(
+        self,
+        server: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        on_task: OnTask,  # noqa: ARG002 - no call is a task
+    ) -> ToolResult:
         self.calls.append((server, tool, arguments))
         if self.hangs:
             await asyncio.Event().wait()

@@ -254,7 +254,8 @@ async def test_each_server_is_declared_what_its_entry_says_and_the_state_shows_i
     specs = (ServerSpec("shop", "shop", client={"roots": False}), ServerSpec("calc", "calc"))
     async with connected(configuration=Configuration("t.json", specs)) as rig:
         told = {name: server.declared for name, server in rig.bench.state.servers.items()}
-        assert told == {"shop": ("elicitation (form, url)",), "calc": ("roots", "elicitation (form, url)")}
+        both = ("elicitation (form, url)", "tasks (since 2026-07-28)")
+        assert told == {"shop": both, "calc": ("roots", *both)}
 
 
 async def test_a_changed_declaration_restarts_only_the_servers_that_it_changes() -> None:
@@ -263,7 +264,7 @@ async def test_a_changed_declaration_restarts_only_the_servers_that_it_changes()
         rig.bench.change_setting("client.sampling", True)
         await rig.bench.settled()
         assert [event.server for event in rig.events("connecting")] == ["shop", "calc", "calc"]
-        assert rig.bench.state.servers["calc"].declared[-1] == "sampling"
+        assert rig.bench.state.servers["calc"].declared[-2] == "sampling"
         assert rig.servers["calc"].client.capabilities.sampling
 
 

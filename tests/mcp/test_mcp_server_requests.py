@@ -117,9 +117,9 @@ async def test_a_server_gets_a_persons_answer_in_place_of_a_models_or_the_reason
     ("capabilities", "declared"),
     [
         (None, {}),
-        (ClientCapabilities(), {"roots": {}, "elicitation": {"form": {}, "url": {}}}),
+        (ClientCapabilities(tasks=False), {"roots": {}, "elicitation": {"form": {}, "url": {}}}),
         (
-            ClientCapabilities(roots=False, links=False, sampling=True),
+            ClientCapabilities(roots=False, links=False, sampling=True, tasks=False),
             {"elicitation": {"form": {}}, "sampling": {}},
         ),
     ],

@@ -89,7 +89,6 @@ async def test_a_child_gets_the_few_usual_variables_and_the_configured_ones(tmp_
             "breaks_its_schema",
             "5 degrees\n[not what the tool's output schema says: $.degrees: 'five' is not of type 'number']",
         ),
-        ("task", "[the tool started a background task, which Toolsight does not follow]"),
     ],
 )
 async def test_odd_results_are_shown_as_they_are(tmp_path: Path, tool: str, text: str) -> None:

@@ -67,7 +67,6 @@ TOOLS: dict[str, Callable[[Arguments], Any]] = {
     "pid": lambda _: text(str(os.getpid())),
     "image": lambda _: {"content": [{"type": "image", "data": "AAAA" * 4096, "mimeType": "image/png"}]},
     "a_list": lambda _: ["not", "an", "object"],
-    "task": lambda _: {"task": {"taskId": "1", "status": "working"}},
     "huge": lambda _: text("x" * HUGE),
     "nothing": lambda _: {},
     "future_block": lambda _: {"content": [{"type": "hologram", "depth": 3}]},

@@ -29,7 +29,7 @@ from inspector.core.events import (
     SettingsChanged,
     UserSaid,
 )
-from inspector.core.message import ToolResult
+from inspector.core.message import OnTask, TaskState, ToolResult
 from inspector.core.ports import PastCall, TaskCalls, ToolListing, Viewer
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
@@ -54,8 +54,8 @@ class MemoryServer:
     `list_error` is raised instead of listing tools; `stderr` is what its process would have written.
     `requests` has those that are no call and no list; they time out once `silent` is set, if it is an event.
     `answers` has their results by method, or what makes them of the params; without any all are empty.
-    `lists` counts the requests for the list, and each sets `listed`. Nothing crosses a wire: `log` has what a
-    test puts there.
+    `lists` counts the requests for the list, and each sets `listed`. Each call goes through the states of
+    `tasks`. Nothing crosses a wire: `log` has what a test puts there.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class MemoryServer:
         self.listed = asyncio.Event()
         self.links: list[MemoryLink] = []
         self.log = FrameLog()
+        self.tasks: Sequence[TaskState] = ()
 
     def change(self, tools: Sequence[Tool]) -> None:
         """List other tools from now on, and notify clients."""
@@ -141,8 +142,12 @@ class MemoryLink:
             progress(listed)
         return ToolListing(self._server.tools, self._server.skipped)
 
-    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+    async def call(
+        self, tool: str, arguments: JsonObject, *, timeout: float, on_task: OnTask = ignored
+    ) -> ToolResult:
         self._require_open()
+        for state in self._server.tasks:
+            on_task(state)
         self._server.calls.append((tool, arguments))
         answer = asyncio.ensure_future(self._server.answer(tool, arguments))
         both: set[asyncio.Future[Any]] = {answer, self._ended}

@@ -8,7 +8,7 @@ from typing import Literal
 from inspector.core.definition import ToolDefinition, Verdict
 from inspector.core.error import BreakerState, FailureKind, failure_words
 from inspector.core.events.base import Actor, Event, Group
-from inspector.core.message import arguments_text
+from inspector.core.message import TaskState, arguments_text
 from inspector.core.number import count, duration, milliseconds, money, pause, percent
 from inspector.schema.json_value import JsonObject
 
@@ -41,6 +41,25 @@ class CallStarted(Event, kind="call", groups={Group.CALLS}):
 
     def summary(self) -> str:
         return f"{self.tool}  {arguments_text(self.arguments)}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChanged(Event, kind="task", groups={Group.CALLS}, tone="muted"):
+    """The task that a server runs a call by began, or is in another state than before."""
+
+    call_id: str
+    tool: str
+    state: TaskState
+
+    @property
+    def told(self) -> str:
+        """The state in words: `working: reading page 3, 4 polls`."""
+        said = f": {self.state.message}" if self.state.message else ""
+        polls = f", {count(self.state.polls, 'poll')}" if self.state.polls else ""
+        return f"task {self.state.status}{said}{polls}"
+
+    def summary(self) -> str:
+        return f"{self.tool}  {self.told}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from inspector.core.error import AuthRequired, ConnectError, ServerExited
-from inspector.core.message import ToolResult
+from inspector.core.message import OnTask, TaskState, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
@@ -252,8 +252,15 @@ class _Link:
 
         return await self._thread.run(self._link.list_tools(told))
 
-    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
-        return await self._thread.run(self._link.call(tool, arguments, timeout=timeout))
+    async def call(
+        self, tool: str, arguments: JsonObject, *, timeout: float, on_task: OnTask = ignored
+    ) -> ToolResult:
+        here = asyncio.get_running_loop()
+
+        def told(state: TaskState) -> None:
+            here.call_soon_threadsafe(on_task, state)
+
+        return await self._thread.run(self._link.call(tool, arguments, timeout=timeout, on_task=told))
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         return await self._thread.run(self._link.request(method, params, timeout=timeout))

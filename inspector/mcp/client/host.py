@@ -36,10 +36,12 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from inspector.config.configuration import EXTENSIONS
 from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
 from inspector.mcp.client.message import RawMessage, stray_hint
 from inspector.mcp.client.reader import Reader, cause_text, is_closed, root_causes
 from inspector.mcp.client.server_request import ServerRequests
+from inspector.mcp.client.task import METHODS as TASK_METHODS
 from inspector.mcp.client.translate import LIST, MAX_DEFINITION, with_valid_tools
 from inspector.mcp.frame import LOG
 from inspector.mcp.port import CHANGED
@@ -55,6 +57,7 @@ _STAND_IN |= {"completion": {"values": []}, "resultType": "complete", "ttlMs": 0
 _READ_RAW = frozenset(
     {CALL, "resources/list", "resources/templates/list", "resources/read", "resources/subscribe"}
     | {"resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete"}
+    | TASK_METHODS
 )
 INITIALIZE = "initialize"
 CANCELLED = "notifications/cancelled"
@@ -95,7 +98,8 @@ class Tap:
         params = request.params or {}
         meta = params.get("_meta")
         if request.method == INITIALIZE:
-            request.params = {**params, "capabilities": self._declaration}
+            declared = {key: value for key, value in self._declaration.items() if key != EXTENSIONS}
+            request.params = {**params, "capabilities": declared}
         elif isinstance(meta, Mapping) and CLIENT_CAPABILITIES_META_KEY in meta:
             added: dict[str, Any] = {CLIENT_CAPABILITIES_META_KEY: self._declaration}
             if self._requests.log_level:

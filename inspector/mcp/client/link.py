@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from mcp import Client, MCPError, types
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, URL_ELICITATION_REQUIRED
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INVALID_PARAMS,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    URL_ELICITATION_REQUIRED,
+)
 from pydantic import RootModel, ValidationError
 
 from inspector.core.error import (
@@ -16,84 +20,26 @@ from inspector.core.error import (
     ConnectError,
     ProtocolError,
     ServerExited,
+    ToolsightError,
 )
-from inspector.core.message import ToolResult
+from inspector.core.message import OnTask, TaskState, ToolResult
 from inspector.core.ports import ToolListing
-from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
-from inspector.core.tool import Annotations, Tool, acting_meta
+from inspector.core.server import Era, ServerSpec, SkippedTool
+from inspector.core.tool import Tool
+from inspector.mcp.client.declared import server_info, takes_tasks, translated
 from inspector.mcp.client.host import CALL, RAW, Channel, Host
 from inspector.mcp.client.http import HttpChannel
 from inspector.mcp.client.message import ASK_FOR_LESS, TOO_LARGE, UNREADABLE, Recorder
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import SESSION_GONE, Reader, cause_text, is_reply
 from inspector.mcp.client.server_request import ServerRequests
-from inspector.mcp.client.translate import MAX_INSTRUCTIONS, SKIPPED, summary, tool_result
+from inspector.mcp.client.task import METHODS, TTL, TaskCall, task_in
+from inspector.mcp.client.translate import SKIPPED, tool_result
 from inspector.mcp.frame import StderrLog
 from inspector.mcp.port import SET_LOG_LEVEL, ignored
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.json_value import JsonObject
-
-# What a server says of itself and of its tools, as Toolsight's own types.
-
-_TAG_SPACES = ("fastmcp", "_fastmcp")
-_MOST_TAGS, _LONGEST_TAG = 32, 64
-
-
-def translated(server: str, tool: types.Tool) -> Tool:
-    """Convert the SDK's tool to Toolsight's."""
-    claims = tool.annotations or types.ToolAnnotations()
-    return Tool(
-        server=server,
-        name=tool.name,
-        description=tool.description or "",
-        input_schema=tool.input_schema,
-        annotations=Annotations(
-            read_only=claims.read_only_hint,
-            destructive=claims.destructive_hint,
-            idempotent=claims.idempotent_hint,
-            open_world=claims.open_world_hint,
-        ),
-        output_schema=tool.output_schema,
-        title=tool.title or claims.title or "",
-        tags=_tags(tool.meta),
-        meta=acting_meta(tool.meta),
-    )
-
-
-def _tags(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The tags that FastMCP puts into a tool's `_meta`, in either of its namespaces, or that stand there."""
-    spaces = [meta or {}, *((meta or {}).get(name) for name in _TAG_SPACES)]
-    given = [space.get("tags") for space in spaces if isinstance(space, Mapping)]
-    tags = (tag for each in given if isinstance(each, list) for tag in each)
-    named = {tag.strip()[:_LONGEST_TAG] for tag in tags if isinstance(tag, str) and tag.strip()}
-    return tuple(sorted(named)[:_MOST_TAGS])
-
-
-def server_info(client: Client) -> ServerInfo:
-    """What the server says about itself."""
-    said = client.server_info
-    return ServerInfo(
-        name=said.name if said else "",
-        version=said.version if said else "",
-        protocol=client.protocol_version,
-        era=Era.MODERN if client.protocol_version in MODERN_PROTOCOL_VERSIONS else Era.LEGACY,
-        instructions=(client.instructions or "").strip()[:MAX_INSTRUCTIONS],
-        summary=summary(client.instructions, *((said.title, said.description) if said else ())),
-        capabilities=capabilities(client.server_capabilities),
-    )
-
-
-def capabilities(declared: types.ServerCapabilities | None) -> tuple[str, ...]:
-    """What the server says it can do, each with what it adds in parentheses: `tools (listChanged)`."""
-    known = declared.model_dump(by_alias=True, exclude_none=True, mode="json") if declared else {}
-    return tuple(_capability(name, details) for name, details in known.items())
-
-
-def _capability(name: str, details: object) -> str:
-    extras = [key for key, value in details.items() if value] if isinstance(details, dict) else []
-    return f"{name} ({', '.join(extras)})" if extras else name
-
 
 # What the SDK's errors of a request mean.
 
@@ -119,6 +65,8 @@ def protocol_error(error: Exception, what: str) -> ProtocolError:
         hint = SERVER_BUG
     elif TOO_LARGE in error.message:
         hint = ASK_FOR_LESS
+    elif error.code == MISSING_REQUIRED_CLIENT_CAPABILITY:
+        hint = "The server needs a client that declares more: see the settings under `client`."
     return kind(f"{what}: {cause_text(error)}", hint=hint)
 
 
@@ -128,10 +76,19 @@ _MOST_ROUNDS = 10
 _ROUND_PAUSE = 0.2
 _STILL_WORKS = "The server may still be working on it. Raise `call_timeout` if it needs longer."
 _HANGS = "It is connected, but may hang: reconnect it."
+_MOST_TIMES = 10
+_TASK_ONLY = "It runs only as a task: turn on `client.tasks`, and see whether its server declares tasks."
 _AnyResult = RootModel[dict[str, Any]]
+_Request = types.Request[dict[str, Any], str]
 _UNMET = "{what} needs more input and does not get it: {why}"
 _LISTEN = "subscriptions/listen"
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
+
+
+class _TaskRequest(_Request):
+    """Over HTTP its header names the task, so that it reaches the server that has it (SEP-2663)."""
+
+    name_param: ClassVar[str | None] = "taskId"
 
 
 async def open_link(
@@ -192,8 +149,10 @@ class McpLink:
         self._server = spec.name
         self._host = host
         self._client = client
-        self._results: dict[str, JsonObject | None] = {}
+        self._tools: dict[str, Tool] = {}
         self._streams: dict[str, asyncio.Task[None]] = {}
+        can = host.requests.capabilities
+        self._makes_tasks = takes_tasks(client.server_capabilities) and (can is None or can.tasks)
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         tools: dict[str, Tool] = {}
@@ -224,7 +183,7 @@ class McpLink:
             progress(len(tools))
         else:
             skipped.append(_lost(MAX_PAGES + 1, f"the tool list has more than {MAX_PAGES:,} pages"))
-        self._results = {name: tool.output_schema for name, tool in tools.items()}
+        self._tools = tools
         return ToolListing(tuple(tools.values()), tuple(skipped))
 
     async def _page(self, cursor: str | None) -> types.ListToolsResult:
@@ -233,16 +192,25 @@ class McpLink:
         except Exception as error:
             raise await self._translated(error, "tools/list") from error
 
-    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
-        params = {"name": tool, "arguments": dict(arguments)}
+    async def call(
+        self, tool: str, arguments: JsonObject, *, timeout: float, on_task: OnTask = ignored
+    ) -> ToolResult:
+        params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
+        known = self._tools.get(tool)
+        is_task_only = known is not None and known.task_support == "required"
+        if is_task_only and self._makes_tasks:
+            params["task"] = {"ttl": TTL}
         late = CallTimeout(f"{tool} did not return within {timeout:g} s", hint=_STILL_WORKS)
         try:
-            raw = await self._timed(CALL, params, tool, timeout, late)
+            raw = await self._timed(CALL, params, tool, timeout, late, on_task)
         except ClientRefusal as refusal:
             text = _UNMET.format(what=tool, why=refusal.message)
             return ToolResult(f"[{text}]", is_error=True, kinds=("unsupported",))
+        except ProtocolError as error:
+            error.hint = _TASK_ONLY if is_task_only and not self._makes_tasks else error.hint
+            raise
         # What checks a result by its schema takes a while to import.
-        schema = self._results.get(tool)
+        schema = known.output_schema if known is not None else None
         return await asyncio.to_thread(tool_result, raw, schema) if schema else tool_result(raw)
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
@@ -319,13 +287,33 @@ class McpLink:
         return dict(self._host.news)
 
     async def _timed(
-        self, method: str, params: JsonObject, what: str, timeout: float, late: CallTimeout
+        self,
+        method: str,
+        params: JsonObject,
+        what: str,
+        timeout: float,
+        late: CallTimeout,
+        on_task: OnTask = ignored,
     ) -> Mapping[str, Any]:
-        """The result as it came. Raises ClientRefusal, `late`, ServerExited or ProtocolError."""
+        """The result as it came. Raises ClientRefusal, `late`, ServerExited or ProtocolError.
+
+        Each new state of a task gives it as much time again, up to `_MOST_TIMES` as much.
+        """
+        requests, last = self._host.requests, asyncio.get_running_loop().time() + _MOST_TIMES * timeout
+
+        def changed(state: TaskState) -> None:
+            left = last - asyncio.get_running_loop().time()
+            requests.patience.renew(deadline, max(min(timeout, left), 0))
+            on_task(state)
+
         try:
-            async with self._host.requests.call(timeout) as deadline:
-                return await self._answered(method, params)
-        except ClientRefusal:
+            async with requests.call(timeout) as deadline:
+                raw = await self._answered(method, params)
+                task = task_in(raw) if method == CALL else None
+                if task is None:
+                    return raw
+                return await TaskCall(what, self._asked, requests.answers, changed).result(task)
+        except ToolsightError:
             raise
         except Exception as error:
             if isinstance(error, TimeoutError) and deadline.expired():
@@ -358,10 +346,17 @@ class McpLink:
         # Not `client.call_tool` and the like: they reject results that are not what they have to be, and
         # Toolsight shows what a server really answers.
         sent = {key: value for key, value in params.items() if value is not None}
-        request = types.Request[dict[str, Any], str](method=method, params=sent)
+        request = (_TaskRequest if method in METHODS else _Request)(method=method, params=sent)
         answer = (await self._client.session.send_request(request, _AnyResult)).root
         raw: Mapping[str, Any] = (answer.get("_meta") or {}).get(RAW, answer)
         return raw
+
+    async def _asked(self, method: str, params: JsonObject) -> Mapping[str, Any]:
+        """The result of a request that is part of a call."""
+        try:
+            return await self._result(method, params)
+        except Exception as error:
+            raise await self._translated(error, method) from error
 
     async def wait_closed(self) -> ServerExited:
         return await self._host.wait_over()

@@ -13,6 +13,7 @@ from pydantic import FileUrl, TypeAdapter, ValidationError
 from inspector.config.configuration import protocol_form
 from inspector.core.error import ClientRefusal
 from inspector.core.settings import ClientCapabilities
+from inspector.mcp.client.task import RELATED
 from inspector.mcp.client.translate import flaw_text
 from inspector.mcp.elicitation import QUESTIONS_A_CALL, Action, ElicitationRequest, FormRequest, LinkRequest
 from inspector.mcp.port import ClientSide
@@ -38,6 +39,13 @@ class Patience:
                 yield limit
             finally:
                 del self._limits[limit]
+
+    def renew(self, limit: asyncio.Timeout, seconds: float) -> None:
+        """Let a running limit begin anew."""
+        if self._questions:
+            self._limits[limit] = seconds
+        elif not limit.expired():
+            limit.reschedule(asyncio.get_running_loop().time() + seconds)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -160,7 +168,7 @@ class ServerRequests:
             return answer
         is_filled = isinstance(request, FormRequest) and answer.action is Action.ACCEPT
         content = dict(answer.content or {}) if is_filled else None
-        return types.ElicitResult(action=answer.action.value, content=content)
+        return types.ElicitResult(action=answer.action.value, content=content, _meta=_related(params))
 
     async def sample(
         self,
@@ -179,7 +187,11 @@ class ServerRequests:
             return _error(_REJECTED, f"the person declined{f': {answer.why}' if answer.why else ''}")
         content = types.TextContent(type="text", text=said["text"])
         return types.CreateMessageResult(
-            role="assistant", content=content, model=said["by"], stop_reason=said["stop"]
+            role="assistant",
+            content=content,
+            model=said["by"],
+            stop_reason=said["stop"],
+            _meta=_related(params),
         )
 
     async def answers(self, requests: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,6 +260,12 @@ class ServerRequests:
             return await asyncio.wrap_future(asked)
         except ClientRefusal as refusal:
             return _error(_REJECTED if refusal.was_declared else undeclared, refusal.message)
+
+
+def _related(params: types.RequestParams) -> dict[str, Any] | None:
+    """What says in an answer that it is for the same task as its question (2025-11-25)."""
+    meta: Mapping[str, Any] = params.meta or {}
+    return {RELATED: meta[RELATED]} if RELATED in meta else None
 
 
 async def _told(act: Callable[[], T]) -> T:

@@ -192,7 +192,7 @@ def _unfinished(raw: Mapping[str, Any]) -> str:
     if raw.get("resultType") == "input_required":
         return "[the tool asks for more input in a way that Toolsight does not understand]"
     if isinstance(raw.get("task"), Mapping) and "content" not in raw:
-        return "[the tool started a background task, which Toolsight does not follow]"
+        return "[the task's result is another task, which Toolsight does not follow]"
     return ""
 
 

@@ -18,7 +18,7 @@ from inspector.core.definition import DefinitionChange, definition_changes, defi
 from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.redaction import clean
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import Annotations, Tool, task_support
 from inspector.measure.check.finding import Finding, Rule, Stage, rules
 from inspector.measure.check.trust_rule import (
     HIDDEN,
@@ -172,6 +172,7 @@ def _tool(server: str, name: str, given: Mapping[str, Any]) -> Tool:
         given.get("title", ""),
         tuple(given.get("tags", ())),
         dict(given.get("meta", {})),
+        task_support({"taskSupport": given.get("task_support")}),
     )
 
 

@@ -1,0 +1,76 @@
+"""What a server says of itself and of its tools, as Toolsight's own types."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp import Client, types
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from inspector.core.server import Era, ServerInfo
+from inspector.core.tool import Annotations, Tool, acting_meta, task_support
+from inspector.mcp.client.translate import MAX_INSTRUCTIONS, summary
+
+_TAG_SPACES = ("fastmcp", "_fastmcp")
+_MOST_TAGS, _LONGEST_TAG = 32, 64
+
+
+def translated(server: str, tool: types.Tool) -> Tool:
+    """Convert the SDK's tool to Toolsight's."""
+    claims = tool.annotations or types.ToolAnnotations()
+    return Tool(
+        server=server,
+        name=tool.name,
+        description=tool.description or "",
+        input_schema=tool.input_schema,
+        annotations=Annotations(
+            read_only=claims.read_only_hint,
+            destructive=claims.destructive_hint,
+            idempotent=claims.idempotent_hint,
+            open_world=claims.open_world_hint,
+        ),
+        output_schema=tool.output_schema,
+        title=tool.title or claims.title or "",
+        tags=_tags(tool.meta),
+        meta=acting_meta(tool.meta),
+        task_support=task_support(tool.execution.model_dump(by_alias=True) if tool.execution else None),
+    )
+
+
+def _tags(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The tags that FastMCP puts into a tool's `_meta`, in either of its namespaces, or that stand there."""
+    spaces = [meta or {}, *((meta or {}).get(name) for name in _TAG_SPACES)]
+    given = [space.get("tags") for space in spaces if isinstance(space, Mapping)]
+    tags = (tag for each in given if isinstance(each, list) for tag in each)
+    named = {tag.strip()[:_LONGEST_TAG] for tag in tags if isinstance(tag, str) and tag.strip()}
+    return tuple(sorted(named)[:_MOST_TAGS])
+
+
+def server_info(client: Client) -> ServerInfo:
+    """What the server says about itself."""
+    said = client.server_info
+    return ServerInfo(
+        name=said.name if said else "",
+        version=said.version if said else "",
+        protocol=client.protocol_version,
+        era=Era.MODERN if client.protocol_version in MODERN_PROTOCOL_VERSIONS else Era.LEGACY,
+        instructions=(client.instructions or "").strip()[:MAX_INSTRUCTIONS],
+        summary=summary(client.instructions, *((said.title, said.description) if said else ())),
+        capabilities=capabilities(client.server_capabilities),
+    )
+
+
+def capabilities(declared: types.ServerCapabilities | None) -> tuple[str, ...]:
+    """What the server says it can do, each with what it adds in parentheses: `tools (listChanged)`."""
+    known = declared.model_dump(by_alias=True, exclude_none=True, mode="json") if declared else {}
+    return tuple(_capability(name, details) for name, details in known.items())
+
+
+def takes_tasks(declared: types.ServerCapabilities | None) -> bool:
+    """Whether the server lets tools be called as tasks (2025-11-25)."""
+    requests = declared.tasks.requests if declared is not None and declared.tasks is not None else None
+    return requests is not None and requests.tools is not None and requests.tools.call is not None
+
+
+def _capability(name: str, details: object) -> str:
+    extras = [key for key, value in details.items() if value] if isinstance(details, dict) else []
+    return f"{name} ({', '.join(extras)})" if extras else name
