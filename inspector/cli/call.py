@@ -22,8 +22,9 @@ from inspector.clients.seen import kept_results
 from inspector.config.file import read_bytes
 from inspector.config.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_call
 from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.events import Record, TaskChanged
 from inspector.core.events.call import Decision
-from inspector.core.message import ToolResult
+from inspector.core.message import TaskState, ToolResult
 from inspector.core.ports import ApprovalRequest
 from inspector.core.report import selected
 from inspector.core.server import ServerPhase
@@ -103,6 +104,7 @@ class _Wanted:
         result: ToolResult,
         tokens: Callable[[str], int],
         milliseconds: float,
+        task: TaskState | None,
     ) -> None:
         """Print the result and what is to be known of it, and save the call. Raises ToolsightError."""
         changes = None if self.before is None else result_changes(self.before.result, result)
@@ -116,6 +118,7 @@ class _Wanted:
             "attachments": [selected(one, "kind mime uri size") for one in result.attachments],
             "clients": [selected(one, "says clients") for one in kept],
             "changes": changes,
+            "task": None if task is None else selected(task, "id status message polls"),
         }
         show(data, [result.text])
         if output is not None and output.fits is not True:
@@ -153,10 +156,20 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
         request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)
         if why and await approver.ask(request) is Decision.NO:
             raise ToolsightError(f"{tool.id} was not called")
+        tasks: list[TaskState] = []
+
+        def on_record(record: Record) -> None:
+            if isinstance(record.event, TaskChanged):
+                tasks.append(record.event.state)
+                say(tasks[-1].told, err=True)
+
+        bench.subscribe(on_record)
         began = time.perf_counter()
         result = await bench.call(tool.id, given)
         took = (time.perf_counter() - began) * 1000
-        wanted.report(tool, given, result, bench.accounting.meter.text, took)
+        wanted.report(
+            tool, given, result, bench.accounting.meter.text, took, task=tasks[-1] if tasks else None
+        )
 
 
 def _text_of(name: str) -> str:

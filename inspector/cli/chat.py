@@ -37,6 +37,7 @@ from inspector.core.events import (
     SearchPerformed,
     SettingsChanged,
     SettingsChecked,
+    TaskChanged,
     ToolEvicted,
     ToolLoaded,
     ToolSubstituted,
@@ -85,6 +86,7 @@ _RESULT_CHARACTERS = 1200
 # Events of which a line says it all, and how the line begins.
 _SUMMED_UP: Mapping[type[Event], str] = {
     CallRetried: "    ↻ ",
+    TaskChanged: "    ⧗ ",
     ModelRetried: "  ↻ ",
     ToolSubstituted: "\n⇄ ",
     BreakerChanged: "  ⚠ circuit breaker: ",

@@ -13,7 +13,6 @@ from inspector.core.secret_value import is_secret, looks_secret
 from inspector.core.server import ConsentItem, ServerSpec, item_id
 from inspector.core.settings import ClientCapabilities, DiscoverySettings, Settings
 from inspector.core.text import closest
-from inspector.schema.json_value import JsonObject
 
 HIDDEN = "***"
 _USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
@@ -64,12 +63,11 @@ def is_about_client(path: str) -> bool:
     return path.partition(".")[0] == _SECTION
 
 
-EXTENSIONS: Final = "extensions"
 _TASKS: Final = "io.modelcontextprotocol/tasks"
 
 
-def protocol_form(client: ClientCapabilities) -> JsonObject:
-    """The capabilities in a request's `_meta` under 2026-07-28; `initialize` has no `EXTENSIONS`."""
+def protocol_form(client: ClientCapabilities, *, is_modern: bool = False) -> dict[str, Any]:
+    """The `capabilities` of an `initialize` request, or of `_meta` under 2026-07-28, which has extensions."""
     modes: Mapping[str, bool] = {"form": client.forms, "url": client.links}
     elicitation: dict[str, Any] = {mode: {} for mode, is_declared in modes.items() if is_declared}
     form: dict[str, Any] = {}
@@ -79,8 +77,8 @@ def protocol_form(client: ClientCapabilities) -> JsonObject:
         form["elicitation"] = elicitation
     if client.sampling:
         form["sampling"] = {}
-    if client.tasks:
-        form[EXTENSIONS] = {_TASKS: {}}
+    if client.tasks and is_modern:
+        form["extensions"] = {_TASKS: {}}
     return form
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import singledispatch
+from typing import Any
 
 from inspector.core.error import BreakerState, Severity
 from inspector.core.events import (
@@ -30,6 +31,7 @@ from inspector.core.events import (
     ServerAnswered,
     SettingsChanged,
     SettingsChecked,
+    TaskChanged,
     ToolEvicted,
     ToolLoaded,
     ToolSubstituted,
@@ -259,16 +261,25 @@ def _call_started(event: CallStarted, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _call_finished(event: CallFinished, _seq: int, items: _Items) -> _Items:
+    return _with_call(
+        items,
+        event.call_id,
+        text=event.text,
+        status=ItemStatus.OK if event.ok else ItemStatus.FAILED,
+        milliseconds=event.milliseconds,
+        outcome="" if event.ok else event.outcome,
+    )
+
+
+@_step.register
+def _task_changed(event: TaskChanged, _seq: int, items: _Items) -> _Items:
+    return _with_call(items, event.call_id, text=event.state.told)
+
+
+def _with_call(items: _Items, call_id: str, **changes: Any) -> _Items:
     for index in range(len(items) - 1, -1, -1):
-        if items[index].kind is ItemKind.CALL and items[index].call_id == event.call_id:
-            done = replace(
-                items[index],
-                text=event.text,
-                status=ItemStatus.OK if event.ok else ItemStatus.FAILED,
-                milliseconds=event.milliseconds,
-                outcome="" if event.ok else event.outcome,
-            )
-            return (*items[:index], done, *items[index + 1 :])
+        if items[index].kind is ItemKind.CALL and items[index].call_id == call_id:
+            return (*items[:index], replace(items[index], **changes), *items[index + 1 :])
     return items
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.core.error import ToolsightError
+from inspector.core.number import count
 from inspector.core.prompt_cache import Breakpoints
 from inspector.schema.json_value import JsonObject, compact
 from inspector.schema.schema import Deferral
@@ -183,6 +184,13 @@ class TaskState:
     status: str
     message: str = ""
     polls: int = 0
+
+    @property
+    def told(self) -> str:
+        """The state in words: `task working: page 3, 4 polls`."""
+        said = f": {self.message}" if self.message else ""
+        polls = f", {count(self.polls, 'poll')}" if self.polls else ""
+        return f"task {self.status}{said}{polls}"
 
 
 OnTask = Callable[[TaskState], None]

@@ -24,6 +24,7 @@ from inspector.core.events import (
     Record,
     RedundantSearch,
     SearchPerformed,
+    TaskChanged,
     ToolEvicted,
     ToolLoaded,
     UserSaid,
@@ -33,7 +34,7 @@ from inspector.core.number import count
 from inspector.core.session import Binding, SessionState, ToolState
 
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
-_ACTIONS = (SearchPerformed, CallFinished, CallRejected, LoopDetected, RedundantSearch)
+_ACTIONS = (SearchPerformed, TaskChanged, CallFinished, CallRejected, LoopDetected, RedundantSearch)
 _ACTION_LIMIT = 300
 
 
@@ -201,6 +202,8 @@ class Timeline:
                     self._unanswered[call_id] = self.calls[-1]
             case CallFinished(call_id=call_id) if call_id in self._unanswered:
                 self._unanswered.pop(call_id).actions.append(_action(record))
+            case TaskChanged(call_id=call_id) if call_id in self._unanswered:
+                self._unanswered[call_id].actions.append(_action(record))
             case event if isinstance(event, _ACTIONS) and self.calls and self._is_model(event):
                 self.calls[-1].actions.append(_action(record))
 
@@ -218,7 +221,7 @@ class Timeline:
         return ModelCall(self.now, seq, 0, "", sent, 0, 0, "", think=False, tally=self._tally(), called=tool)
 
     def _is_model(self, event: Event) -> bool:
-        if isinstance(event, CallFinished):
+        if isinstance(event, CallFinished | TaskChanged):
             return event.call_id not in self._by_hand
         return not isinstance(event, SearchPerformed) or event.by == "model"
 

@@ -51,15 +51,8 @@ class TaskChanged(Event, kind="task", groups={Group.CALLS}, tone="muted"):
     tool: str
     state: TaskState
 
-    @property
-    def told(self) -> str:
-        """The state in words: `working: reading page 3, 4 polls`."""
-        said = f": {self.state.message}" if self.state.message else ""
-        polls = f", {count(self.state.polls, 'poll')}" if self.state.polls else ""
-        return f"task {self.state.status}{said}{polls}"
-
     def summary(self) -> str:
-        return f"{self.tool}  {self.told}"
+        return f"{self.tool}  {self.state.told}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from inspector.core.events import (
     ModelRequested,
     ModelResponded,
     ModelRetried,
+    TaskChanged,
     ToolSubstituted,
     VersionTold,
 )
@@ -156,7 +157,13 @@ def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
     uses = known.uses + 1 if known else 0
     state = with_tool(state, event.tool, uses=uses, last_call=state.model_calls, last_used_at=state.at)
     outputs = state.outputs | {event.tool} if event.ok else state.outputs
-    return evolve(state, calls=state.calls + 1, used=state.used | {event.tool}, outputs=outputs)
+    tasks = {tool: task for tool, task in state.tasks.items() if tool != event.tool}
+    return evolve(state, calls=state.calls + 1, used=state.used | {event.tool}, outputs=outputs, tasks=tasks)
+
+
+@step.register
+def _task_changed(event: TaskChanged, state: SessionState) -> SessionState:
+    return evolve(state, tasks={**state.tasks, event.tool: event.state})
 
 
 @step.register

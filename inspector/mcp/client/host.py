@@ -36,7 +36,6 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from inspector.config.configuration import EXTENSIONS
 from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
 from inspector.mcp.client.message import RawMessage, stray_hint
 from inspector.mcp.client.reader import Reader, cause_text, is_closed, root_causes
@@ -66,13 +65,13 @@ CANCELLED = "notifications/cancelled"
 class Tap:
     """Watches the frames of one connection; sets `ended` when the incoming stream ends.
 
-    What requests declare becomes `declaration`: the SDK would say whatever it has callbacks for.
+    What requests declare becomes that of `requests`: the SDK would say whatever it has callbacks for.
     """
 
     def __init__(self, ended: asyncio.Event, reader: Reader, requests: ServerRequests) -> None:
         self.protocol = ""
         self.ended = ended
-        self._requests, self._declaration = requests, dict(requests.declaration)
+        self._requests = requests
         self._reader = reader
 
     @asynccontextmanager
@@ -98,10 +97,9 @@ class Tap:
         params = request.params or {}
         meta = params.get("_meta")
         if request.method == INITIALIZE:
-            declared = {key: value for key, value in self._declaration.items() if key != EXTENSIONS}
-            request.params = {**params, "capabilities": declared}
+            request.params = {**params, "capabilities": self._requests.declaration()}
         elif isinstance(meta, Mapping) and CLIENT_CAPABILITIES_META_KEY in meta:
-            added: dict[str, Any] = {CLIENT_CAPABILITIES_META_KEY: self._declaration}
+            added: dict[str, Any] = {CLIENT_CAPABILITIES_META_KEY: self._requests.declaration(is_modern=True)}
             if self._requests.log_level:
                 added[LOG_LEVEL_META_KEY] = self._requests.log_level
             request.params = {**params, "_meta": {**meta, **added}}

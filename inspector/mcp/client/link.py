@@ -141,6 +141,7 @@ def _eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
     return (Era.MODERN, Era.LEGACY) if remembered is Era.MODERN else (Era.LEGACY, Era.MODERN)
 
 
+# Long because every request of a connection goes through it.
 class McpLink:
     """See `ServerLink`."""
 

@@ -18,7 +18,6 @@ from inspector.mcp.client.translate import flaw_text
 from inspector.mcp.elicitation import QUESTIONS_A_CALL, Action, ElicitationRequest, FormRequest, LinkRequest
 from inspector.mcp.port import ClientSide
 from inspector.mcp.sampling import sampling_request
-from inspector.schema.json_value import JsonObject
 
 # The time that a call may take, without the time in which a person is asked.
 
@@ -133,10 +132,9 @@ class ServerRequests:
         """What is declared; None for nothing."""
         return self._client.capabilities if self._client is not None else None
 
-    @property
-    def declaration(self) -> JsonObject:
+    def declaration(self, *, is_modern: bool = False) -> dict[str, Any]:
         """The capabilities as the protocol writes them."""
-        return protocol_form(self.capabilities) if self.capabilities is not None else {}
+        return protocol_form(self.capabilities, is_modern=is_modern) if self.capabilities is not None else {}
 
     @asynccontextmanager
     async def call(self, timeout: float) -> AsyncGenerator[asyncio.Timeout, None]:

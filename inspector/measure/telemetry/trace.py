@@ -6,7 +6,9 @@ connection of a server is a trace, and so is each call by hand.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from enum import Enum
 from functools import singledispatchmethod
+from operator import attrgetter
 
 from inspector.core.events import (
     BreakerChanged,
@@ -28,6 +30,7 @@ from inspector.core.events import (
     ServerFailed,
     ServerReady,
     SessionStarted,
+    TaskChanged,
     ToolEvicted,
     ToolLoaded,
     ToolSubstituted,
@@ -58,19 +61,33 @@ def attempt(record: Record, call: OpenSpan, took: float, error: str) -> Span:
 # What a span notes of an event that gets no span of its own.
 
 
+_TOLD: Mapping[type[Event], Mapping[str, str]] = {
+    ToolLoaded: {"tool": "tool", "tokens": "tokens"},
+    ToolEvicted: {"tool": "tool", "cause": "cause"},
+    LoopDetected: {"tool": "tool", "count": "count"},
+    CallRejected: {"tool": "name", "reason": "reason"},
+    BreakerChanged: {
+        "breaker": "name",
+        "breaker.before": "before",
+        "breaker.after": "after",
+        "breaker.failure_rate": "failure_rate",
+    },
+    CallRetried: {"retry.attempt": "attempt", "retry.wait": "wait", "retry.failure": "failure"},
+    TaskChanged: {"task.id": "state.id", "task.status": "state.status", "task.polls": "state.polls"},
+    ToolSubstituted: {
+        "tool": "tool",
+        "substitute.instead_of": "instead_of",
+        "substitute.similarity": "similarity",
+    },
+}
+"""The attributes of each event, without their prefix, and where in it they stand."""
+
+
 def told_within(event: Event) -> Mapping[str, Value | None] | None:
     """What a turn's span notes of an event; None for events that have spans of their own, or are left out."""
     match event:
-        case ToolLoaded():
-            return {"toolsight.tool": event.tool, "toolsight.tokens": event.tokens}
-        case ToolEvicted():
-            return {"toolsight.tool": event.tool, "toolsight.cause": event.cause}
-        case LoopDetected():
-            return {"toolsight.tool": event.tool, "toolsight.count": event.count}
         case RedundantSearch():
             return {"toolsight.overlap": event.overlap, "toolsight.in_a_row": event.in_a_row or None}
-        case CallRejected():
-            return {"toolsight.tool": event.name, "toolsight.reason": event.reason}
         case GateApplied():
             return {
                 "toolsight.gate.candidates": len(event.candidates),
@@ -81,26 +98,10 @@ def told_within(event: Event) -> Mapping[str, Value | None] | None:
                 "toolsight.gate.phase2_tokens": event.tokens,
                 "toolsight.gate.milliseconds": event.milliseconds,
             }
-        case BreakerChanged():
-            return {
-                "toolsight.breaker": event.name,
-                "toolsight.breaker.before": str(event.before),
-                "toolsight.breaker.after": str(event.after),
-                "toolsight.breaker.failure_rate": event.failure_rate,
-            }
-        case CallRetried():
-            return {
-                "toolsight.retry.attempt": event.attempt,
-                "toolsight.retry.wait": event.wait,
-                "toolsight.retry.failure": str(event.failure),
-            }
-        case ToolSubstituted():
-            return {
-                "toolsight.tool": event.tool,
-                "toolsight.substitute.instead_of": event.instead_of,
-                "toolsight.substitute.similarity": event.similarity,
-            }
-    return None
+    if (told := _TOLD.get(type(event))) is None:
+        return None
+    found = {f"toolsight.{name}": attrgetter(place)(event) for name, place in told.items()}
+    return {name: str(value) if isinstance(value, Enum) else value for name, value in found.items()}
 
 
 class SpanMaker:

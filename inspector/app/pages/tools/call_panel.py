@@ -38,7 +38,7 @@ from inspector.core.tool import Tool
 from inspector.core.written_call import written
 from inspector.reliability.approval import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
-from widgets import Choice, Field, GuardedConfirm, Record, SchemaForm, visible
+from widgets import Choice, Field, GuardedConfirm, Record, SchemaForm, plain, visible
 
 _CALL, _TRUST, _NO = "call", "trust", "no"
 _CHOICES = (Choice("ctrl+r", "call it", _CALL), Choice("", "no", _NO))
@@ -93,7 +93,7 @@ class CallPanel(InContext, Container):
         if is_other or (before is not None and before.input_schema != tool.input_schema):
             self._chosen = None
             self._fill(CallForm.of(tool.input_schema))
-        if is_other:
+        if is_other or self.shows_call:
             self._show_answer()
 
     def _fill(self, form: CallForm | None, arguments: JsonObject | None = None) -> None:
@@ -242,5 +242,9 @@ class CallPanel(InContext, Container):
             self._show_answer()
 
     def _show_answer(self) -> None:
-        if self.is_attached and self._tool is not None:
-            self.query_one(CallAnswer).show(self._tool, self._answers.get(self._tool.id))
+        if self.is_attached and (tool := self._tool) is not None:
+            answer, task = self._answers.get(tool.id), self.session.state.tasks.get(tool.id)
+            if answer is not None and answer.line is _RUNNING and task is not None:
+                told = plain(task.told, newlines=False).stylize(MUTED)
+                answer = Answer(Content("\n").join([_RUNNING, told]))
+            self.query_one(CallAnswer).show(tool, answer)
