@@ -162,6 +162,36 @@ def test_what_a_fork_took_over_is_left_out() -> None:
     assert reader.tally.left_out == {"copied history": 2}
 
 
+def told(text: str) -> dict[str, object]:
+    """What a person wrote."""
+    return item("message", role="user", content=[{"type": "input_text", "text": text}])
+
+
+PARENTS = (told("theirs"), answer("theirs"), token_count(40_000, 40_000), token_count(50_000, 90_000))
+OWN = (told("and mine"), answer("mine"), token_count(4_000, 94_000))
+
+
+@pytest.mark.parametrize("named", ["forked_from_id", "parent_thread_id"])
+@pytest.mark.parametrize("copied", [PARENTS, PARENTS[2:], ()])
+@pytest.mark.parametrize("step", [0.0, 0.01])
+def test_a_fork_pays_for_nothing_that_was_there_in_the_instant_it_began(
+    named: str, copied: tuple[dict[str, object], ...], step: float
+) -> None:
+    meta = {"type": "session_meta", "timestamp": 5.0, "payload": {"id": "child", named: "parent"}}
+    head = [{**one, "timestamp": 5.1 + step * at} for at, one in enumerate((*copied, OWN[0]))]
+    reader = line_reader(CODEX)
+    entries = fed(reader, map(line, (meta, *head, *({**one, "timestamp": 15.0} for one in OWN[1:]))))
+    assert [one.text for one in of(Asked, entries)] == ["and mine"]
+    assert [(one.text, one.usage.input_tokens) for one in of(Answered, entries)] == [("mine", 4_000)]
+    assert reader.tally.left_out["copied history"] == len(copied)
+
+
+def test_a_fork_goes_on_from_its_parents_token_counts() -> None:
+    meta = {"type": "session_meta", "timestamp": 5.0, "payload": {"id": "child", "forked_from_id": "parent"}}
+    parents, again = ({**token_count(50_000, 90_000), "timestamp": at} for at in (5.1, 9.0))
+    assert of(Answered, read(CODEX, meta, parents, again)) == []
+
+
 def test_only_what_a_person_wrote_was_asked() -> None:
     assert [one.text for one in of(Asked, whole(FILES[CODEX]))] == ["Order 20 kg of rye flour."]
 

@@ -34,6 +34,46 @@ def test_a_format_is_known_by_its_records_and_not_by_its_name(kind: Format, tmp_
     assert recognize(tmp_path / "anything") is kind
 
 
+FRAME = {"uuid": "u", "parentUuid": None, "sessionId": "s", "timestamp": "2026-11-28T10:00:00.000Z"}
+STREAMED: dict[str, object] = {
+    "type": "assistant",
+    "message": {"content": [{"type": "text", "text": "x"}]},
+    "session_id": "s",
+}
+STRANGERS: list[tuple[str, list[dict[str, object]]]] = [
+    (
+        "a session of Qwen Code",
+        [
+            {**FRAME, "type": "system", "subtype": "session_model"},
+            {**FRAME, "type": "user", "message": {"role": "user", "parts": [{"text": "x"}]}},
+            {**FRAME, "type": "assistant", "message": {"role": "model", "parts": [{"functionCall": {}}]}},
+        ],
+    ),
+    (
+        "a session of Gemini CLI",
+        [{"sessionId": "s", "projectHash": "h"}, {"id": "1", "type": "user", "content": [{"text": "x"}]}],
+    ),
+    ("a session of opencode", [{"info": {"id": "i"}, "messages": [{"info": {"sessionID": "i"}}]}]),
+    ("streamed output", [STREAMED | {"uuid": "u"}]),
+    ("not a transcript", [{"type": "message", "role": "assistant", "content": [{"type": "tool_use"}]}]),
+    ("not a transcript", [{"type": "reasoning", "id": "r", "text": "x"}]),
+    ("not a transcript", [{"type": "session.start", "timestamp": 1, "data": {}}]),
+    ("not a transcript", [{"sessionId": "s", "requests": [{"url": "x"}]}]),
+    ("not a transcript", [{"object": "trace", "id": "t"}]),
+    ("not a transcript", [{"type": "progress", "sessionId": "s"}]),
+]
+
+
+@pytest.mark.parametrize(("whose", "written"), STRANGERS)
+def test_what_is_not_certainly_a_known_format_is_refused(
+    whose: str, written: list[dict[str, object]], tmp_path: Path
+) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"".join(map(line, written)))
+    with pytest.raises(ConfigError, match=whose):
+        open_transcript(path)
+
+
 @every_format
 def test_an_unknown_kind_is_counted_by_its_name_and_nothing_else_of_it_is_kept(kind: Format) -> None:
     reader = line_reader(kind)

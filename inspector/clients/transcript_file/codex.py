@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.clients.transcript import AgentTool, Begun, Called, Compacted, Entry, Interrupted, Tally
+from inspector.clients.transcript_file.codex_fork import Fork
 from inspector.clients.transcript_file.field import (
     agent_tool,
     arguments,
@@ -128,8 +129,7 @@ class CodexReader:
         self._flow = Flow()
         self._items = Items(self._flow, tally)
         self._has_session = False
-        self._began: float | None = None
-        self._is_fork = False
+        self._fork: Fork | None = None
         self._total: tuple[int | None, ...] = ()
         self._last_totals: dict[str, Any] = {}
         self._has_records = False
@@ -148,21 +148,24 @@ class CodexReader:
             self._tally.leave_out(_COPY)
         elif kind == "session_meta":
             self._session(payload, at)
-        elif self._is_copy(at):
-            self._tally.leave_out(_COPY)
         else:
-            if kind in _CONVERSATION and self._flow.begun is None:
-                self._flow.begin(Begun("codex", at=at))
-            self._own(kind, payload, at)
+            record_of = (kind, payload, at)
+            for own in (record_of,) if self._fork is None else self._fork.own(record_of):
+                self._own(*own)
         return self._flow.take()
 
     def finish(self) -> list[Entry]:
         """The entries that waited for more, such as an answer whose usage has not come."""
+        for own in self._fork.ended() if self._fork is not None else ():
+            self._own(*own)
         return self._flow.finish()
 
-    def _is_copy(self, at: float | None) -> bool:
-        """Whether a fork took the record over from its parent, if it kept its time."""
-        return self._is_fork and at is not None and self._began is not None and at < self._began
+    def _inherit(self, payload: dict[str, Any]) -> None:
+        """Leave out a copy; the fork's own token counts go on from the parent's."""
+        self._tally.leave_out(_COPY)
+        if payload.get("type") == "token_count" and (info := as_object(payload.get("info"))):
+            self._last_totals = as_object(info.get("total_token_usage"))
+            self._total = _total_of(self._last_totals)
 
     def _session(self, payload: dict[str, Any], at: float | None) -> None:
         if self._has_session:
@@ -176,7 +179,8 @@ class CodexReader:
             payload.get("forked_from_id"),
         )
         parent = next((text(one) for one in parents if text(one)), "")
-        self._is_fork, self._began = bool(parent), moment(payload.get("timestamp"), self._tally) or at
+        began = moment(payload.get("timestamp"), self._tally) or at
+        self._fork = Fork(began, at, self._inherit) if parent else None
         self._flow.begin(
             Begun(
                 "codex",
@@ -190,6 +194,8 @@ class CodexReader:
         self._items.offer(payload.get("dynamic_tools"), at)
 
     def _own(self, kind: str, payload: dict[str, Any], at: float | None) -> None:
+        if kind in _CONVERSATION and self._flow.begun is None:
+            self._flow.begin(Begun("codex", at=at))
         match kind:
             case "response_item":
                 self._item(payload, at)
@@ -270,7 +276,7 @@ class CodexReader:
         """A count is repeated whenever limits change: it is a new one only if its total has moved."""
         self._window(info.get("model_context_window"))
         totals = as_object(info.get("total_token_usage"))
-        total = tuple(count(totals.get(key)) for key in _USAGE)
+        total = _total_of(totals)
         if self._has_records or not info or total == self._total:
             self._tally.leave_out("repeated token count")
             return
@@ -311,6 +317,10 @@ class CodexReader:
             self._flow.add(end)
         else:
             self._tally.leave_out(_COPY)
+
+
+def _total_of(totals: dict[str, Any]) -> tuple[int | None, ...]:
+    return tuple(count(totals.get(key)) for key in _USAGE)
 
 
 def _moved(totals: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,8 @@ _BY_USER = ("user_initiated", "user_abort", "remote_command")
 def is_event(record: dict[str, Any]) -> bool:
     """Whether a record is an event of this agent."""
     kind = text(record.get("type"))
-    return kind in _READ | _NOT_READ and isinstance(record.get("data"), dict) and "timestamp" in record
+    is_whole = isinstance(record.get("data"), dict) and "timestamp" in record and "id" in record
+    return kind in _READ | _NOT_READ and is_whole
 
 
 class CopilotReader:

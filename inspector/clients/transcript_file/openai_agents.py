@@ -41,7 +41,10 @@ _NOT_READ = ("custom", "handoff", "guardrail", "transcription", "speech", "speec
 
 def is_trace(record: dict[str, Any]) -> bool:
     """Whether a record is a trace or a span, or a request that sends a list of them."""
-    return any(one.get("object") in _OBJECTS for one in _exported(record))
+    return any(
+        one.get("object") in _OBJECTS and ("workflow_name" in one or "span_data" in one)
+        for one in _exported(record)
+    )
 
 
 def _exported(record: dict[str, Any]) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from inspector.clients.transcript_file.field import (
     _BYTE_ORDER_MARK,
     MAX_LINE,
     decoded,
+    mappings,
     read_lines,
     read_value,
     text,
@@ -104,20 +105,36 @@ _CODEX = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "token_usage_record"}
     | {"world_state", "inter_agent_communication", "retained_context"}
 )
-_ITEMS = frozenset(
-    {"message", "function_call", "function_call_output", "mcp_call", "mcp_list_tools", "tool_search_call"}
-    | {"tool_search_output", "reasoning", "additional_tools", "custom_tool_call"}
-)
+# What an item of this kind has; other programs write records of the same kinds, without it.
+_ITEMS: Mapping[str, str] = {
+    **dict.fromkeys(("function_call", "function_call_output", "custom_tool_call"), "call_id"),
+    **dict.fromkeys(("mcp_call", "mcp_list_tools"), "server_label"),
+    **dict.fromkeys(("tool_search_output", "additional_tools"), "tools"),
+    "tool_search_call": "arguments",
+    "reasoning": "summary",
+}
+_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text", "refusal"})
 # A document of one value may be too large to read it only to see what it is.
 _DOCUMENTS = (
     (Format.OTEL, re.compile(r'"(?:resourceSpans|resource_spans)"\s*:\s*\[')),
-    (Format.AGENTS, re.compile(r'"object"\s*:\s*"trace(?:\.span)?"')),
+    (Format.AGENTS, re.compile(r'"object"\s*:\s*"trace(?:\.span)?".*"(?:workflow_name|span_data)"', re.S)),
     (Format.RESPONSES, re.compile(r'"object"\s*:\s*"response"')),
     (
         Format.VSCODE,
         re.compile(r'"requests"\s*:\s*\[(?:\s*\{\s*"requestId"|.*"(?:variableData|responseId)")', re.S),
     ),
     (Format.VSCODE, re.compile(r'"responderUsername"\s*:.*"requests"\s*:\s*\[', re.S)),
+)
+
+# What is a session, but none that is read, is told by whose it is.
+_STRANGERS = (
+    ("a session of Qwen Code", re.compile(r'"parentUuid".*"message"\s*:.*"parts"\s*:\s*\[', re.S)),
+    ("a session of Gemini CLI", re.compile(r'"sessionId".*"projectHash"', re.S)),
+    ("a session of opencode", re.compile(r'"info"\s*:\s*\{.*"sessionID"', re.S)),
+    (
+        "streamed output (`stream-json`)",
+        re.compile(r'"type"\s*:\s*"(?:system|assistant)".*"session_id"', re.S),
+    ),
 )
 
 
@@ -138,9 +155,13 @@ def recognized(file: BinaryIO) -> Found | None:
             return Found(found)
         if number >= _RECORDS or done > MAX_LINE:
             break
-    file.seek(0)
-    whole = _document(file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip())
+    whole = _document(_head(file))
     return Found(whole, whole=True) if whole else None
+
+
+def _head(file: BinaryIO) -> str:
+    file.seek(0)
+    return file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip()
 
 
 def format_of(record: dict[str, Any]) -> Format | None:
@@ -164,15 +185,18 @@ def format_of(record: dict[str, Any]) -> Format | None:
 
 
 def _is_chat(record: dict[str, Any]) -> bool:
-    return "responderUsername" in record or "sessionId" in record
+    return "responderUsername" in record or any("requestId" in one for one in mappings(record["requests"]))
 
 
 def _is_claude_code(record: dict[str, Any], kind: str) -> bool:
-    if kind in claude_code.CONVERSATION:
-        return any(isinstance(record.get(key), str) for key in ("uuid", "sessionId"))
-    return kind in claude_code.STATES and (
-        "sessionId" in record or "leafUuid" in record or "messageId" in record
-    )
+    """Whether no other program writes such a record: several have the same frame around other messages."""
+    if kind in ("user", "assistant"):
+        is_message = isinstance(as_object(record.get("message")).get("content"), str | list)
+        return is_message and isinstance(record.get("sessionId"), str)
+    if kind == "attachment":
+        return "sessionId" in record and bool(as_object(record.get("attachment")))
+    is_state = kind in claude_code.STATES and kind != "progress"
+    return is_state and ("sessionId" in record or "leafUuid" in record or "messageId" in record)
 
 
 def _is_response(record: dict[str, Any]) -> bool:
@@ -182,8 +206,8 @@ def _is_response(record: dict[str, Any]) -> bool:
 def _is_item(record: dict[str, Any], kind: str) -> bool:
     """Whether it is an item of a response by itself; other programs write messages, too."""
     if kind == "message":
-        return isinstance(record.get("content"), list) and "role" in record and "timestamp" not in record
-    return kind in _ITEMS and ("call_id" in record or "id" in record)
+        return "role" in record and any(one.get("type") in _PARTS for one in mappings(record.get("content")))
+    return kind in _ITEMS and _ITEMS[kind] in record
 
 
 def _document(head: str) -> Format | None:
@@ -269,7 +293,13 @@ def open_transcript(path: Path) -> Transcript:
     """Open a transcript. Raises ConfigError if it cannot be read, or nothing in it is known."""
     found = _found(path)
     if found is None:
-        raise ConfigError(f"{path} is not a transcript in a known format", hint=_HINT)
+        with _opened(path) as file:
+            head = _head(file)
+        whose = next((name for name, pattern in _STRANGERS if pattern.search(head)), "")
+        told = (
+            f"is {whose}, which Toolsight cannot read" if whose else "is not a transcript in a known format"
+        )
+        raise ConfigError(f"{path} {told}", hint=_HINT)
     return Transcript(path, *found)
 
 
