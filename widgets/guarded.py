@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from rich.cells import cell_len
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -133,6 +133,23 @@ class Confirm(ModalScreen[str | None]):
 
 # Seconds until it takes an answer, and until a burst of keys is over: longer than between two letters.
 _FIRST, _PAUSE = 1.0, 0.7
+# Seconds that a terminal gets to say where its cursor is.
+_SILENCE = 2.0
+# Where the cursor is put for that, counted from 1: F3 with a modifier looks like an answer of the first row.
+_ROW, _COLUMNS = 2, 20
+
+
+def ask_position(app: App[Any], column: int) -> bool:
+    """Ask the terminal for its cursor's position in that column. False if there is no terminal.
+
+    Its answer, a `CursorPosition`, comes once it has drawn all before, behind all older input.
+    """
+    driver = app._driver
+    if driver is None or driver.is_headless:
+        return False
+    driver.write(f"\x1b7\x1b[{_ROW};{column}H\x1b[6n\x1b8")
+    driver.flush()
+    return True
 
 
 class _TooSmall(Widget):
@@ -162,18 +179,30 @@ class _TooSmall(Widget):
 class Guarded(Screen[Any]):
     """A question that takes no answer in its first second, and no key of a burst that began before.
 
-    Keys go on to the input below. The app has to ask `pass_on` before it handles a key or a paste. In a
-    terminal that is smaller than `least` it only says so, and can only be refused.
+    The second begins when the terminal has drawn the question, and it ends for what comes behind the
+    terminal's next answer: a click that waited in a slow line or on a busy machine comes before. To a
+    terminal that has never answered, the question opens _SILENCE seconds after its first frame.
+
+    Keys go on to the input below. The app has to ask `pass_on` before it handles a key, a paste or a
+    position of the cursor, in the order in which they came. In a terminal that is smaller than `least` it
+    only says so, and can only be refused.
     """
 
     clock: ClassVar[Callable[[], float]] = time.monotonic
     """Seconds from any beginning."""
+    is_answering: ClassVar[bool] = False
+    """Whether the terminal has ever said where its cursor is."""
+    _last_column: ClassVar[int] = 1
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._opens_at = self._quiet_at = self._now() + _FIRST
         self._is_pressed_early = True
         self._look: Timer | None = None
+        self._left = self._column = (
+            0  # Answers that the terminal still has to give, and the next one's column.
+        )
+        self._next: Timer | None = None
 
     @property
     def takes_text(self) -> bool:
@@ -217,11 +246,14 @@ class Guarded(Screen[Any]):
 
     def pass_on(self, event: events.Event) -> bool:
         """Whether a key or a paste is not for the question; then the input below has got it."""
+        if isinstance(event, events.CursorPosition):
+            self._heard(event)
+            return True
         now = self._now()
         is_text = isinstance(event, events.Paste) or (
             isinstance(event, events.Key) and (event.is_printable or event.key == "backspace")
         )
-        if now >= self._quiet_at and (self.takes_text or not is_text):
+        if self._is_open and now >= self._quiet_at and (self.takes_text or not is_text):
             return False
         self._quiet_at = max(self._quiet_at, now + _PAUSE)
         self._show_state()
@@ -235,16 +267,61 @@ class Guarded(Screen[Any]):
     def _forward_event(self, event: events.Event) -> None:
         """Let no click through that began in the first second, or before the question was there."""
         if isinstance(event, events.MouseDown):
-            self._is_pressed_early = self._now() < self._opens_at
+            self._is_pressed_early = not self._is_open
         is_click = isinstance(event, events.MouseDown | events.MouseUp | events.Click)
         if not (is_click and self._is_pressed_early):
             super()._forward_event(event)
 
+    @property
+    def _is_open(self) -> bool:
+        return not self._left and self._now() >= self._opens_at
+
     def _begin(self) -> None:
-        """Take no answer for a second."""
-        self._opens_at = self._quiet_at = self._now() + _FIRST
+        """Take no answer for a second from now on, and from when the terminal has drawn it."""
         self._is_pressed_early = True
+        self._left = 2
+        self._wait(_FIRST)
+        self._ask()
+
+    def _wait(self, seconds: float) -> None:
+        self._opens_at = self._quiet_at = self._now() + seconds
         self._show_state()
+
+    def _ask(self) -> None:
+        """Have the terminal answer in a column that tells this question from others."""
+        Guarded._last_column = self._column = Guarded._last_column % _COLUMNS + 1
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        if ask_position(self.app, self._column):
+            self._later(_SILENCE - _PAUSE, self._ask_again if Guarded.is_answering else self._give_up)
+        else:
+            self._left = 0
+            self._show_state()
+
+    def _give_up(self) -> None:
+        """Do without an answer, unless it comes yet; what waits behind this was made before."""
+        self._left = 0
+        self._wait(_PAUSE)
+
+    def _later(self, seconds: float, work: Callable[[], None]) -> None:
+        if self._next is not None:
+            self._next.stop()
+        self._next = self.set_timer(seconds, work)
+
+    def _heard(self, event: events.CursorPosition) -> None:
+        """Let the second begin with the first answer, and end with the second one."""
+        if (event.y, event.x) != (_ROW - 1, self._column - 1):
+            return
+        Guarded.is_answering = True
+        self._column = 0
+        self._left = (self._left or 2) - 1
+        if self._left:
+            self._wait(_FIRST)
+            self._later(_FIRST, self._ask)
+        elif self._next is not None:
+            self._next.stop()
+            self._show_state()
 
     def _focus_refusal(self) -> None:
         buttons = self._small.query(Button) if self._small.display else self.query(str(self.AUTO_FOCUS))
@@ -256,7 +333,7 @@ class Guarded(Screen[Any]):
     def _show_state(self) -> None:
         """Tell whether it takes an answer now, and look again when it does."""
         left = self._quiet_at - self._now()
-        self.show_waiting(left > 0)
+        self.show_waiting(left > 0 or self._left > 0)
         if self._look is not None:
             self._look.stop()
         self._look = self.set_timer(left, self._show_state) if left > 0 else None

@@ -81,7 +81,8 @@ class TerminalApp(App[ReturnType]):
 
     async def on_event(self, event: events.Event) -> None:
         """Take what is typed in its turn; the app can be left at any time."""
-        is_typed = isinstance(event, events.Paste) or (
+        # What the terminal says of its cursor says that what was typed before has come.
+        is_typed = isinstance(event, events.Paste | events.CursorPosition) or (
             isinstance(event, events.Key) and event.key != "ctrl+q"
         )
         if not is_typed or event.is_forwarded:

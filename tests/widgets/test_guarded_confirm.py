@@ -1,13 +1,19 @@
 """A question that comes up under typing hands takes nothing of what they type for an answer."""
 
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 from textual import events
+from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.pilot import Pilot
 
 from tests.widgets.screen import lines
 from widgets import Choice, Guarded, GuardedConfirm, Prompt
+from widgets.guarded import ask_position
 
 CHOICES = (Choice("", "this session"), Choice("", "once"), Choice("", "no"))
 
@@ -40,7 +46,8 @@ class Asking(App[None]):
         yield Prompt()
 
     async def on_event(self, event: events.Event) -> None:
-        is_typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
+        kinds = events.Key | events.Paste | events.CursorPosition
+        is_typed = isinstance(event, kinds) and not event.is_forwarded
         if not (is_typed and isinstance(self.screen, GuardedConfirm) and self.screen.pass_on(event)):
             await super().on_event(event)
 
@@ -187,3 +194,125 @@ async def test_it_says_when_it_takes_an_answer(clock: Clock) -> None:
         clock.now = 1.1
         app.screen._show_state()  # type: ignore[attr-defined]
         assert "enter answers" in str(app.screen.query_one(Vertical).border_subtitle)
+
+
+class Answering:
+    """A terminal that answers when it is told to; `later` is what a timer would do next."""
+
+    def __init__(self, app: Asking) -> None:
+        self._app = app
+        self.asked: list[int] = []
+        self.later: Callable[[], None] = self.answer
+
+    def ask(self, _app: object, column: int) -> bool:
+        self.asked.append(column)
+        return True
+
+    def answer(self, column: int = 0, row: int = 2) -> None:
+        self._app.post_message(events.CursorPosition((column or self.asked[-1]) - 1, row - 1))
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch) -> Answering:
+    terminal = Answering(Asking())
+    monkeypatch.setattr("widgets.guarded.ask_position", terminal.ask)
+    monkeypatch.setattr(Guarded, "is_answering", False)
+    monkeypatch.setattr(Guarded, "_later", lambda _self, _seconds, work: setattr(terminal, "later", work))
+    return terminal
+
+
+async def click_yes(app: Asking, pilot: Pilot[None]) -> bool:
+    """Click the answer that allows the most; whether it is taken."""
+    await pilot.click(app.screen.query("Button").first())
+    return app.answers == ["this session"]
+
+
+async def test_a_click_counts_only_behind_both_answers_of_the_terminal(
+    clock: Clock, answering: Answering
+) -> None:
+    """However late the first one comes, the second begins there; in between all is older than it looks."""
+    app = answering._app
+    async with app.run_test() as pilot:
+        await app.ask(pilot)
+        clock.now = 60.0
+        assert not await click_yes(app, pilot)
+        answering.answer()
+        await pilot.pause()
+        clock.now = 60.9
+        assert not await click_yes(app, pilot)
+        clock.now = 120.0
+        assert not await click_yes(app, pilot)
+        await pilot.press("left", "enter")
+        assert app.answers == []
+        answering.later()
+        assert not await click_yes(app, pilot)
+        clock.now = 130.0
+        answering.answer()
+        await pilot.pause()
+        assert await click_yes(app, pilot)
+
+
+async def test_a_question_opens_two_seconds_after_its_frame_in_a_terminal_that_never_answers(
+    clock: Clock, answering: Answering
+) -> None:
+    app = answering._app
+    async with app.run_test() as pilot:
+        await app.ask(pilot)
+        clock.now = 1.3
+        answering.later()
+        clock.now = 1.9
+        assert not await click_yes(app, pilot)
+        clock.now = 2.1
+        assert await click_yes(app, pilot)
+
+
+async def test_an_answer_that_comes_after_all_begins_the_second_again(
+    clock: Clock, answering: Answering
+) -> None:
+    app = answering._app
+    async with app.run_test() as pilot:
+        await app.ask(pilot)
+        answering.later()
+        clock.now = 9.0
+        answering.answer()
+        assert not await click_yes(app, pilot)
+
+
+async def test_a_terminal_that_has_answered_once_is_waited_for(clock: Clock, answering: Answering) -> None:
+    app = answering._app
+    async with app.run_test() as pilot:
+        await app.ask(pilot)
+        answering.answer()
+        await pilot.pause()
+        clock.now = 2.0
+        for clock.now in (3.3, 4.6, 60.0):
+            answering.later()
+            assert not await click_yes(app, pilot)
+        answering.answer()
+        await pilot.pause()
+        assert await click_yes(app, pilot)
+
+
+@pytest.mark.parametrize("row", [1, 2], ids=["F3 with shift", "an earlier question's answer"])
+async def test_what_only_looks_like_the_answer_opens_nothing(
+    clock: Clock, answering: Answering, row: int
+) -> None:
+    app = answering._app
+    async with app.run_test() as pilot:
+        await app.ask(pilot)
+        for clock.now in (10.0, 20.0, 30.0):
+            answering.answer(answering.asked[-1] if row == 1 else answering.asked[-1] % 20 + 1, row)
+            await pilot.pause()
+        assert not await click_yes(app, pilot)
+        assert app.typed == ""
+
+
+def test_the_terminal_is_asked_where_no_key_is_taken_for_its_answer() -> None:
+    """What textual reads as the answer and as a key: CSI 1;2R is both."""
+    written: list[str] = []
+    driver = SimpleNamespace(is_headless=False, write=written.append, flush=lambda: None)
+    assert ask_position(cast("App[None]", SimpleNamespace(_driver=driver)), 7)
+    assert written == ["\x1b7\x1b[2;7H\x1b[6n\x1b8"]
+    [answer] = XTermParser().feed("\x1b[2;7R")
+    assert isinstance(answer, events.CursorPosition)
+    assert (answer.y, answer.x) == (1, 6)
