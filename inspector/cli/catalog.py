@@ -20,7 +20,7 @@ from inspector.core.budget import Budget
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, milliseconds, percent, tokens
 from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Column, Table, selected
-from inspector.core.server import ServerPhase
+from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
 from inspector.core.text import closest
 from inspector.core.tool import Tool, contradiction, definition
@@ -153,7 +153,7 @@ def _servers(
             if server.hint:
                 yield f"  try: {server.hint}"
             yield from (f"  | {line}" for line in server.stderr_tail.splitlines()[-STDERR_LINES:])
-        lines = [f"skipped {one.name}: {one.reason}" for one in server.skipped]
+        lines = [f"skipped {one}" for one in skipped_lines(server.skipped)]
         lines += map(str, _flaws(bench, server.name))
         if lines:
             yield f"\n{server.name}:"

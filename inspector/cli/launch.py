@@ -12,7 +12,7 @@ from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.cli.table import say
 from inspector.core.error import ConfigError, ModelError, SettingProblem, Severity
-from inspector.core.events import Failed
+from inspector.core.events import CallProgress, Failed, Record, SessionRenewed
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.session.workbench import Workbench
@@ -49,6 +49,12 @@ def say_failures(servers: Iterable[ServerState]) -> None:
             say(f"{server.name} failed: {server.reason}. Run `toolsight servers` for details.", err=True)
 
 
+def say_news(record: Record) -> None:
+    """Print what a server did that a result does not show."""
+    if isinstance(record.event, SessionRenewed | CallProgress):
+        say(record.event.summary(), err=True)
+
+
 @asynccontextmanager
 async def headless(
     options: Options,
@@ -72,6 +78,7 @@ async def headless(
     approver = TerminalApprover(yes=options.yes)
     making = make_workbench(opened.unrestricted, options, approver, memory, record=record, listing=listing)
     async with making as bench:
+        bench.subscribe(say_news)
         bench.connect()
         await bench.wait_connected()
         await bench.retrieval.settled()

@@ -11,6 +11,7 @@ from inspector.core.events import (
     AnswerStreamed,
     BreakerChanged,
     CallFinished,
+    CallProgress,
     CallRejected,
     CallRetried,
     CallStarted,
@@ -29,6 +30,7 @@ from inspector.core.events import (
     RedundantSearch,
     SearchPerformed,
     ServerAnswered,
+    SessionRenewed,
     SettingsChanged,
     SettingsChecked,
     TaskChanged,
@@ -273,7 +275,14 @@ def _call_finished(event: CallFinished, _seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _task_changed(event: TaskChanged, _seq: int, items: _Items) -> _Items:
-    return _with_call(items, event.call_id, text=event.state.told)
+    return _with_call(items, event.call_id, text=event.words)
+
+
+@_step.register
+def _call_progressed(event: CallProgress, _seq: int, items: _Items) -> _Items:
+    running = (one for one in reversed(items) if one.status is ItemStatus.RUNNING and one.title == event.tool)
+    call = next(running, None)
+    return _with_call(items, call.call_id, text=event.words) if call is not None else items
 
 
 def _with_call(items: _Items, call_id: str, **changes: Any) -> _Items:
@@ -359,7 +368,7 @@ def _server_answered(event: ServerAnswered, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _elicitation_completed(event: ElicitationCompleted, seq: int, items: _Items) -> _Items:
+def _server_did(event: ElicitationCompleted | SessionRenewed, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.NOTICE, title=event.summary())) if items else items
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -322,6 +322,19 @@ class SkippedTool:
 
     name: str
     reason: str
+
+
+_NAMED = 3
+
+
+def skipped_lines(skipped: Iterable[SkippedTool]) -> Iterator[str]:
+    """What was skipped, a line for each reason: equal ones come with their number and the first names."""
+    names: dict[str, list[str]] = {}
+    for one in skipped:
+        names.setdefault(one.reason, []).append(one.name)
+    for reason, found in names.items():
+        more = f", {', '.join(found[:_NAMED])}{' …' * (len(found) > _NAMED)}" if len(found) > 1 else ""
+        yield f"{found[0] if not more else count(len(found), 'tool')}{more}: {reason}"
 
 
 def is_registered(spec: ServerSpec) -> bool:

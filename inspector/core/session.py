@@ -16,7 +16,6 @@ from inspector.core.events import (
     LoadCause,
 )
 from inspector.core.marketplace import MarketplaceReport
-from inspector.core.message import TaskState
 from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charge
 from inspector.core.ranking import IndexState, SearchOffer
 from inspector.core.server import ChangedFile, ServerInfo, ServerPhase, SkippedTool
@@ -165,22 +164,23 @@ class SessionState:
     """Everything screens show about a session and its policies decide by.
 
     `at` is the time of the last event. `tools` holds the permitted tools of the connected servers, and
-    `held` those of servers that are away. `pinned` holds the tools that are always bound, in catalog order,
-    so that no model call has to look for them; `places` those that were loaded, with the held ones among
-    them. `outputs` holds the tools that returned output, and `tasks` those that run as a task; `recoveries`
-    counts the rejected calls after which the model called an available tool, `asked` those after which it
-    asked the user instead. `counts` holds the iteration guard's counts after the last call of each tool,
-    `approvals` the last answer about each tool, and `approved` the hashes of the definitions approved for
-    the session. `trusted_servers` are those whose claims about what their tools do are believed, and
-    `not_read_only` the tools that were listed without the claim that they only read. `definitions` holds
-    every definition listed so far by its hash, and `listed` the hash of each tool as it was listed last.
-    `problems` are what is wrong with the settings, worst first. `uncounted` tools count as 0 tokens because
-    their definitions are not in an agent's transcript. `changes` holds the last change of each tool's
-    definition, and `untold` the breaking ones that the model has to be told of; `read_as` are the hashes of
-    what it read of those tools. `breakers` holds those that were ever open, by tool id or server name.
-    `turn_retries` counts the retries since the user's last message, and `turn_dollars` is the estimated
-    price of the model calls among them. `marketplace` is the last search that went on there. With
-    `is_restricted` there is only what `user` may see, through `expert` if there is one.
+    `held` those of servers that are away. `pinned` holds the tools that are always bound, in catalog
+    order, so that no model call has to look for them; `places` those that were loaded, with the held ones
+    among them. `outputs` holds the tools that returned output, `reports` what servers say of running
+    calls, by tool; `recoveries` counts the rejected calls after which the model called an available tool,
+    `asked` those after which it asked the user instead. `counts` holds the iteration guard's counts after
+    the last call of each tool, `approvals` the last answer about each tool, and `approved` the hashes of
+    the definitions approved for the session. `trusted_servers` are those whose claims about what their
+    tools do are believed, and `not_read_only` the tools that were listed without the claim that they only
+    read. `definitions` holds every definition listed so far by its hash, and `listed` the hash of each
+    tool as it was listed last. `problems` are what is wrong with the settings, worst first. `uncounted`
+    tools count as 0 tokens because their definitions are not in an agent's transcript. `changes` holds
+    the last change of each tool's definition, and `untold` the breaking ones that the model has to be
+    told of; `read_as` are the hashes of what it read of those tools. `breakers` holds those that were
+    ever open, by tool id or server name. `turn_retries` counts the retries since the user's last message,
+    and `turn_dollars` is the estimated price of the model calls among them. `marketplace` is the last
+    search that went on there. With `is_restricted` there is only what `user` may see, through `expert` if
+    there is one.
     """
 
     config: str = ""
@@ -228,7 +228,7 @@ class SessionState:
     discovered: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
     outputs: frozenset[str] = frozenset()
-    tasks: Mapping[str, TaskState] = field(default_factory=dict)
+    reports: Mapping[str, str] = field(default_factory=dict)
     milestones: tuple[str, ...] = ()
     gate: GateApplied | None = None
     counts: Mapping[str, CallCounted] = field(default_factory=dict)

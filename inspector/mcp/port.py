@@ -69,6 +69,9 @@ class ClientSide(Protocol):
     def completed(self, elicitation: str) -> None:
         """Note that what a server wanted at an address is done; ignored if nobody agreed to the visit."""
 
+    def note(self, event: Event) -> None:
+        """Record what happened on the connection."""
+
     def withdraw(self) -> None:
         """Cancel the questions that nobody has answered: whom they were asked is gone."""
 
@@ -337,6 +340,9 @@ class SessionClient(ClientSide):
     def completed(self, elicitation: str) -> None:
         if (record := self._visits.pop(elicitation, None)) is not None:
             record.completed(elicitation)
+
+    def note(self, event: Event) -> None:
+        self._emit()(event)
 
     def withdraw(self) -> None:
         for task in self._open - self._withdrawn:

@@ -253,20 +253,25 @@ class Offers:
     async def _pages(
         self, found: _Found, method: str, name: str, key: str, progress: Callable[[int], None]
     ) -> None:
-        cursors: set[str] = set()
         params: dict[str, Any] = {}
+        why = f"at most {_MOST_PAGES:,} are read"
         for _ in range(_MOST_PAGES):
-            page = await self.link.request(method, params, timeout=self.seconds)
+            page, known = await self.link.request(method, params, timeout=self.seconds), len(found.offers)
             await asyncio.to_thread(found.take, page.get(name), name, key)
             progress(len(found.offers))
             cursor = page.get("nextCursor")
-            if not isinstance(cursor, str):
+            if cursor is None:
                 return
-            if found.is_full(name) or cursor in cursors:
+            if not isinstance(cursor, str):
+                why = "the cursor of the next one is not text"
                 break
-            cursors.add(cursor)
+            if found.is_full(name):
+                why = f"at most {MOST_LISTED:,} are shown"
+                break
+            if len(found.offers) == known:
+                why = "the last one read lists nothing new"
+                break
             params = {"cursor": cursor}
-        why = f"at most {MOST_LISTED:,} are shown" if found.is_full(name) else "its pages never end"
         found.troubles.append(f"{method} has more pages: {why}")
 
     async def read(self, uri: str) -> Read:

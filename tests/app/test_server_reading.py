@@ -225,7 +225,7 @@ def offers(**answers: Any) -> Offers:
 @pytest.mark.parametrize(
     ("page", "number", "trouble"),
     [
-        (pages(3, 2), 6, "resources/list has more pages: its pages never end"),
+        (pages(3, 2), 6, "resources/list has more pages: the last one read lists nothing new"),
         (pages(6, 5_000), MOST_LISTED, f"resources/list has more pages: at most {MOST_LISTED:,} are shown"),
         (
             {"resources": [{"uri": f"x:{n}"} for n in range(50_000)]},

@@ -85,7 +85,7 @@ async def test_a_fault_is_told_and_hurts_nobody_else(
 ) -> None:
     promise = MATRIX[fault]
     # All the pages would take the seconds that the test is to show they do not take from others.
-    monkeypatch.setattr("inspector.mcp.client.link.MAX_PAGES", 300)
+    monkeypatch.setattr("inspector.mcp.client.declared.MAX_PAGES", 300)
     async with session(tmp_path, fault if promise.at_start else "", **promise.seconds) as case:
         if not promise.at_start:
             case.turn(fault)

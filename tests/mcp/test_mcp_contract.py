@@ -152,7 +152,7 @@ async def test_paging_that_never_ends_costs_the_pages_from_there_on(case: Case) 
     async with case.open("endless") as link:
         listing = await link.list_tools()
     assert "echo" in [tool.name for tool in listing.tools]
-    assert "cursor" in {one.name: one.reason for one in listing.skipped}["page 3"]
+    assert "page 3" in {one.name for one in listing.skipped}
 
 
 async def test_a_call_that_takes_too_long_times_out(case: Case) -> None:

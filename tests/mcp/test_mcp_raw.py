@@ -66,7 +66,7 @@ async def test_of_two_tools_of_one_name_the_first_one_wins(tmp_path: Path) -> No
             listing = await link.list_tools()
     assert [tool.description for tool in listing.tools if tool.name == "echo"] == [""]
     assert [(one.name, one.reason) for one in listing.skipped] == [
-        ("echo", "listed twice; the first one is used")
+        ("echo", "listed again; the first one is used")
     ]
 
 
@@ -76,7 +76,7 @@ async def test_of_two_tools_of_one_name_the_first_one_wins(tmp_path: Path) -> No
 async def test_one_bad_thing_costs_itself_and_is_named(
     tmp_path: Path, wrong: str, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.mcp.client.link.MAX_PAGES", 20)
+    monkeypatch.setattr("inspector.mcp.client.declared.MAX_PAGES", 20)
     skipped, counted = WRONG[wrong]
     connector = McpConnector(tmp_path)
     with raw(transport, wrong) as spec:

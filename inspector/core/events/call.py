@@ -51,8 +51,13 @@ class TaskChanged(Event, kind="task", groups={Group.CALLS}, tone="muted"):
     tool: str
     state: TaskState
 
+    @property
+    def words(self) -> str:
+        """Its state."""
+        return self.state.told
+
     def summary(self) -> str:
-        return f"{self.tool}  {self.state.told}"
+        return f"{self.tool}  {self.words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,25 @@ class CallFinished(Event, kind="result", groups={Group.CALLS}):
         took = f"  {milliseconds(self.milliseconds)}" if self.milliseconds else ""
         again = f"  after {self.attempts} attempts" if self.attempts > 1 else ""
         return f"{self.tool}  {self.outcome}{again}{took}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallProgress(Event, kind="progress", groups={Group.CALLS}, tone="muted", routine=True):
+    """A server reports how far a call is: `progress` of `total`, if it says that."""
+
+    tool: str
+    progress: float
+    total: float | None = None
+    message: str = ""
+
+    @property
+    def words(self) -> str:
+        """How far it is."""
+        of = "" if self.total is None else f" of {self.total:,.10g}"
+        return f"{self.progress:,.10g}{of}{f'  {self.message}' if self.message else ''}"
+
+    def summary(self) -> str:
+        return f"{self.tool}  {self.words}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,18 @@ class ToolsChanged(Event, kind="tools", groups={Group.SERVERS}):
 
 
 @dataclass(frozen=True, slots=True)
+class SessionRenewed(Event, kind="renewed", groups={Group.SERVERS}, tone="warning"):
+    """A server over HTTP forgot its session (HTTP 404); the request was sent again in a new one."""
+
+    server: str
+
+    def summary(self) -> str:
+        return (
+            f"{self.server}  forgot its session (HTTP 404); a new one was begun, and the request sent again"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TrustChanged(Event, kind="trust", groups={Group.SERVERS, Group.CALLS}):
     """From now on a server's claims about what its tools do are believed, or no longer."""
 

@@ -10,6 +10,7 @@ from inspector.core.events import (
     BudgetMeasured,
     CallCounted,
     CallFinished,
+    CallProgress,
     CallRejected,
     CallRetried,
     CallStarted,
@@ -157,13 +158,14 @@ def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
     uses = known.uses + 1 if known else 0
     state = with_tool(state, event.tool, uses=uses, last_call=state.model_calls, last_used_at=state.at)
     outputs = state.outputs | {event.tool} if event.ok else state.outputs
-    tasks = {tool: task for tool, task in state.tasks.items() if tool != event.tool}
-    return evolve(state, calls=state.calls + 1, used=state.used | {event.tool}, outputs=outputs, tasks=tasks)
+    reports = {tool: words for tool, words in state.reports.items() if tool != event.tool}
+    used = state.used | {event.tool}
+    return evolve(state, calls=state.calls + 1, used=used, outputs=outputs, reports=reports)
 
 
 @step.register
-def _task_changed(event: TaskChanged, state: SessionState) -> SessionState:
-    return evolve(state, tasks={**state.tasks, event.tool: event.state})
+def _call_reported(event: TaskChanged | CallProgress, state: SessionState) -> SessionState:
+    return evolve(state, reports={**state.reports, event.tool: event.words})
 
 
 @step.register

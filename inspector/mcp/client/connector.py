@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from inspector.core.error import AuthRequired, ConnectError, ServerExited
 from inspector.core.message import OnTask, TaskState, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
-from inspector.core.server import Era, ServerSpec
+from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
 from inspector.mcp.port import ClientSide, ServerLink, ignored
 from inspector.mcp.process.registry import ProcessRegistry
@@ -240,9 +240,12 @@ class _Link:
     """A link of the servers' thread, for use in any other."""
 
     def __init__(self, link: "McpLink", thread: ServerThread) -> None:
-        self.info = link.info
         self._link = link
         self._thread = thread
+
+    @property
+    def info(self) -> ServerInfo:
+        return self._link.info
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         here = asyncio.get_running_loop()

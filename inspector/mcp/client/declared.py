@@ -1,14 +1,17 @@
-"""What a server says of itself and of its tools, as Toolsight's own types."""
+"""What a server says of itself, and the pages of its tools, as Toolsight's own types."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from mcp import Client, types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from inspector.core.server import Era, ServerInfo
+from inspector.core.error import ProtocolError
+from inspector.core.ports import ToolListing
+from inspector.core.server import Era, ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool, acting_meta, task_support
-from inspector.mcp.client.translate import MAX_INSTRUCTIONS, summary
+from inspector.mcp.client.translate import BAD_CURSOR, MAX_INSTRUCTIONS, SKIPPED, summary
 
 _TAG_SPACES = ("fastmcp", "_fastmcp")
 _MOST_TAGS, _LONGEST_TAG = 32, 64
@@ -74,3 +77,60 @@ def takes_tasks(declared: types.ServerCapabilities | None) -> bool:
 def _capability(name: str, details: object) -> str:
     extras = [key for key, value in details.items() if value] if isinstance(details, dict) else []
     return f"{name} ({', '.join(extras)})" if extras else name
+
+
+MAX_PAGES = 5_000
+_AGAIN = "listed again; the first one is used"
+
+
+async def read_pages(
+    server: str,
+    page: Callable[[str | None], Awaitable[types.ListToolsResult]],
+    progress: Callable[[int], None],
+) -> ToolListing:
+    """The tools of all pages, up to one that lists nothing new: a server may name next pages for ever.
+
+    `page` gives the one at a cursor. A page that fails is skipped, with those after it; `progress` gets the
+    number of tools before each further one. Raises what `page` raises for the first.
+    """
+    tools: dict[str, Tool] = {}
+    skipped, again = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    cursor, lost = None, ""
+    for number in range(1, MAX_PAGES + 1):
+        known = len(tools) + len(skipped)
+        try:
+            found = await page(cursor)
+        except ProtocolError as error:
+            if number == 1:
+                raise
+            skipped[_lost(number, error.message)] += 1
+            break
+        meta = found.meta or {}
+        skipped.update((name, reason) for name, reason in meta.get(SKIPPED, ()))
+        for tool in found.tools:
+            if tool.name in tools:
+                again[tool.name, _AGAIN] += 1
+            else:
+                tools[tool.name] = translated(server, tool)
+        cursor, lost = found.next_cursor, meta.get(BAD_CURSOR, "")
+        if cursor is not None and len(tools) + len(skipped) == known:
+            lost = f"page {number:,} lists nothing new, but names another"
+        elif cursor is not None and number == MAX_PAGES:
+            lost = f"the tool list has more than {MAX_PAGES:,} pages"
+        if lost:
+            skipped[_lost(number + 1, lost)] += 1
+        if lost or cursor is None:
+            break
+        progress(len(tools))
+    told = (
+        SkippedTool(name, _counted(reason, number)) for (name, reason), number in (skipped + again).items()
+    )
+    return ToolListing(tuple(tools.values()), tuple(told))
+
+
+def _counted(reason: str, number: int) -> str:
+    return f"{reason} ({number:,} times)" if number > 1 else reason
+
+
+def _lost(page: int, reason: str) -> tuple[str, str]:
+    return f"page {page:,}", f"{reason}; this page and later ones are not listed"

@@ -11,7 +11,6 @@ removed tools and the raw result in `_meta`, where the link reads them. Every fr
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from importlib import metadata
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -24,7 +23,6 @@ from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     LOG_LEVEL_META_KEY,
     ElicitCompleteNotification,
-    Implementation,
     JSONRPCError,
     JSONRPCNotification,
     JSONRPCRequest,
@@ -72,7 +70,7 @@ class Tap:
         self.protocol = ""
         self.ended = ended
         self._requests = requests
-        self._reader = reader
+        self.reader = reader
 
     @asynccontextmanager
     async def through(self, transport: AbstractAsyncContextManager[Streams]) -> AsyncGenerator[Streams, None]:
@@ -84,11 +82,11 @@ class Tap:
         message = item.message
         if isinstance(message, JSONRPCRequest):
             self._declare(message)
-            self._reader.asked[str(message.id)] = message.method
+            self.reader.asked[str(message.id)] = message.method
         elif isinstance(message, JSONRPCNotification) and self._is_late(message.method):
             # The SDK gives the same reason for a call that is stopped and for one that takes too long.
             message.params = {**(message.params or {}), "reason": "timed out"}
-        self._reader.recorder.message(message, sent=True)
+        self.reader.recorder.message(message, sent=True)
 
     def _is_late(self, method: str) -> bool:
         return method == CANCELLED and self._requests.patience.is_expired
@@ -107,18 +105,18 @@ class Tap:
     def received(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         """Record what came; return what the SDK gets in its place."""
         if isinstance(item, Exception):
-            self._reader.recorder.stray(str(item).encode("utf-8", "replace"))
+            self.reader.recorder.stray(str(item).encode("utf-8", "replace"))
             return item
-        item = self._reader.stand_ins.released(item)
+        item = self.reader.stand_ins.released(item)
         self._note(item)
         return item
 
     def _note(self, item: SessionMessage) -> None:
         raw, size = (item.raw, item.size) if isinstance(item, RawMessage) else (None, 0)
-        self._reader.recorder.message(item.message, raw, sent=False, size=size)
+        self.reader.recorder.message(item.message, raw, sent=False, size=size)
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return
-        method = self._reader.asked.pop(str(item.message.id), "")
+        method = self.reader.asked.pop(str(item.message.id), "")
         if isinstance(item.message, JSONRPCResponse):
             if method == LIST:
                 is_large = raw is None or size > MAX_DEFINITION
@@ -217,7 +215,7 @@ class Host:
         self.refused = False
         self.channel = channel
         self.requests = requests
-        self._reader = reader
+        self.reader = reader
         self.news, self.changed = reader.news, reader.changed
         self.streams: set[asyncio.Task[None]] = set()
         """What listens to changes, to be ended with the connection."""
@@ -228,6 +226,7 @@ class Host:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self._causes: list[BaseException] = []
+        self._end: ServerExited | None = None
 
     async def open(self, deadline: float) -> Client:
         """Connect; `deadline` is in the event loop's time.
@@ -235,7 +234,7 @@ class Host:
         Raises ConnectError; nothing is left running then.
         """
         seconds = max(deadline - asyncio.get_running_loop().time(), 0)
-        task = self._task = asyncio.create_task(self._own(_identity(self.requests)))
+        task = self._task = asyncio.create_task(self._own())
         both: set[asyncio.Future[Any]] = {task, self._ready}
         try:
             await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -259,6 +258,12 @@ class Host:
             self._task.cancel()
         await asyncio.wait({self._task})
 
+    def end(self, why: ServerExited) -> ServerExited:
+        """End an open connection that is of no more use; return why."""
+        self._end = why
+        self.channel.ended.set()
+        return why
+
     @property
     def is_over(self) -> bool:
         return self._task is not None and self._task.done()
@@ -269,6 +274,8 @@ class Host:
         await asyncio.wait({self._task})
         if self._closed_by_us:
             return ServerExited("The connection was closed", hint="Reconnect the server to use it again.")
+        if self._end is not None:
+            return self._end
         diagnosis = self.channel.diagnose(self._causes)
         if isinstance(diagnosis, ServerExited):
             return diagnosis
@@ -276,12 +283,12 @@ class Host:
         hint = diagnosis.hint if diagnosis else "Reconnect the server."
         return ServerExited(message, hint=hint, stderr_tail=self.channel.stderr_tail())
 
-    async def _own(self, identity: Implementation) -> None:
+    async def _own(self) -> None:
         try:
             async with Client(
                 self.tap.through(self.channel.transport()),
                 mode=self._mode,
-                client_info=identity,
+                client_info=self.requests.identity,
                 message_handler=self._on_message,
                 list_roots_callback=self.requests.roots,
                 elicitation_callback=self.requests.elicit,
@@ -310,7 +317,7 @@ class Host:
 
     async def _on_message(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self._reader.on_tools_changed()
+            self.reader.on_tools_changed()
         elif isinstance(message, ResourceListChangedNotification | PromptListChangedNotification):
             self.changed(message.method)
         elif isinstance(message, ResourceUpdatedNotification):
@@ -341,7 +348,7 @@ class Host:
     def _opened(self, _honored: Sequence[str]) -> None:
         if self._ready.done():
             # Missed changes are not sent again: the lists may have changed meanwhile.
-            self._reader.on_tools_changed()
+            self.reader.on_tools_changed()
             self.changed(*CHANGED.values())
         self._subscribed.set()
 
@@ -362,7 +369,7 @@ class Host:
     def _timeout(self, seconds: float) -> ConnectTimeout:
         return ConnectTimeout(
             f"The handshake did not finish within {round(seconds, 1):g} s",
-            hint=stray_hint(self._reader.stray)
+            hint=stray_hint(self.reader.stray)
             or "Is it an MCP server? If it downloads something first, raise `connect_timeout`.",
             stderr_tail=self.channel.stderr_tail(),
         )
@@ -378,17 +385,6 @@ class Host:
             hint="Is it an MCP server? Its protocol may be too old or too new.",
             stderr_tail=self.channel.stderr_tail(),
         )
-
-
-def _identity(requests: ServerRequests) -> Implementation:
-    """Toolsight's own name and version, or those of another client that are to be declared."""
-    client = requests.capabilities
-    if client is not None and client.name:
-        return Implementation(name=client.name, version=client.version or "0")
-    own = "0"
-    with suppress(metadata.PackageNotFoundError):
-        own = metadata.version("toolsight")
-    return Implementation(name="toolsight", version=(client.version if client else "") or own)
 
 
 async def _first_of(*events: asyncio.Event) -> None:

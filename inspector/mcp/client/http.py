@@ -31,20 +31,23 @@ from inspector.mcp.sign_in.provider import signing_in
 _FIELDS = (b"data", b"event", b"id", b"retry")
 
 
-def read_stream(inner: httpx2.AsyncByteStream, content_type: str, reader: Reader) -> httpx2.AsyncByteStream:
-    """The body as the SDK gets it, by its content type."""
+def read_stream(
+    inner: httpx2.AsyncByteStream, content_type: str, reader: Reader, *, is_lost: bool = False
+) -> httpx2.AsyncByteStream:
+    """The body as the SDK gets it, by its content type; `is_lost` if the server does not know the session."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "text/event-stream":
         return _Events(inner, reader)
-    return _Body(inner, reader if kind == "application/json" else None)
+    return _Body(inner, reader if kind == "application/json" else None, is_lost=is_lost)
 
 
 class _Body(httpx2.AsyncByteStream):
     """An answer in one piece; it ends with an error once it is larger than Toolsight reads."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream, reader: Reader | None) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream, reader: Reader | None, *, is_lost: bool) -> None:
         self._inner = inner
         self._reader = reader
+        self._is_lost = is_lost
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size, chunks = 0, list[bytes]()
@@ -54,7 +57,7 @@ class _Body(httpx2.AsyncByteStream):
                 raise httpx2.StreamError(f"{TOO_LARGE}: Toolsight reads at most {size_text(LONGEST_LINE)}")
             chunks.append(chunk)
         whole = b"".join(chunks)
-        messages = self._reader.body(whole) if self._reader is not None else []
+        messages = self._reader.body(whole, is_lost=self._is_lost) if self._reader is not None else []
         yield self._reader.stand_ins.hold(messages[-1]) if self._reader is not None and messages else whole
 
     async def aclose(self) -> None:
@@ -173,8 +176,11 @@ def _date(text: str) -> datetime | None:
 _HTTP_TIMEOUT = 30.0
 _GOODBYE_TIMEOUT = 2.0
 _FORBIDDEN = 403
+_NOT_FOUND = 404
 _UNAUTHORIZED = (401, _FORBIDDEN)
 _TOO_MANY, _UNAVAILABLE = 429, 503
+_SESSION = "mcp-session-id"
+_INITIALIZE = re.compile(rb'\{"jsonrpc":"2.0","id":[^,]{1,40},"method":"initialize"')
 # The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
 
@@ -316,6 +322,9 @@ class _WatchedClient(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         # The SDK ends a session with a DELETE; a server that never answers it must not delay closing.
         self._channel.asked(request)
+        if _INITIALIZE.match(request.content):
+            # A new session begins: the SDK would name the one that is lost.
+            request.headers.pop(_SESSION, None)
         limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
         try:
             async with asyncio.timeout(limit):
@@ -331,7 +340,8 @@ class _WatchedClient(httpx2.AsyncClient):
         self._channel.answered(request, response)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             kind = response.headers.get("content-type", "")
-            response.stream = read_stream(response.stream, kind, self._channel.reader)
+            is_lost = response.status_code == _NOT_FOUND and _SESSION in request.headers
+            response.stream = read_stream(response.stream, kind, self._channel.reader, is_lost=is_lost)
         return response
 
 

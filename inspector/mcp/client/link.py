@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from mcp import Client, MCPError, types
@@ -24,19 +25,20 @@ from inspector.core.error import (
 )
 from inspector.core.message import OnTask, TaskState, ToolResult
 from inspector.core.ports import ToolListing
-from inspector.core.server import Era, ServerSpec, SkippedTool
+from inspector.core.server import Era, ServerSpec
 from inspector.core.tool import Tool
-from inspector.mcp.client.declared import server_info, takes_tasks, translated
+from inspector.mcp.client.declared import read_pages, server_info, takes_tasks
 from inspector.mcp.client.host import CALL, RAW, Channel, Host
 from inspector.mcp.client.http import HttpChannel
 from inspector.mcp.client.message import ASK_FOR_LESS, TOO_LARGE, UNREADABLE, Recorder
 from inspector.mcp.client.process import StdioChannel
-from inspector.mcp.client.reader import SESSION_GONE, Reader, cause_text, is_reply
-from inspector.mcp.client.server_request import ServerRequests
+from inspector.mcp.client.reader import Reader, cause_text, is_reply
+from inspector.mcp.client.server_request import ProgressReport, ServerRequests
+from inspector.mcp.client.session import ServerSession, SessionLost, is_lost
 from inspector.mcp.client.task import METHODS, TTL, TaskCall, task_in
-from inspector.mcp.client.translate import SKIPPED, tool_result
+from inspector.mcp.client.translate import tool_result
 from inspector.mcp.frame import StderrLog
-from inspector.mcp.port import SET_LOG_LEVEL, ignored
+from inspector.mcp.port import CHANGED, SET_LOG_LEVEL, ignored
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.json_value import JsonObject
@@ -50,7 +52,7 @@ def is_gone(error: Exception) -> bool:
     """Whether the SDK says that the connection has ended; a server may use the same code for anything."""
     if not isinstance(error, MCPError) or is_reply(error):
         return False
-    return error.code == CONNECTION_CLOSED or error.message == SESSION_GONE
+    return error.code == CONNECTION_CLOSED
 
 
 def protocol_error(error: Exception, what: str) -> ProtocolError:
@@ -70,7 +72,6 @@ def protocol_error(error: Exception, what: str) -> ProtocolError:
     return kind(f"{what}: {cause_text(error)}", hint=hint)
 
 
-MAX_PAGES = 5_000
 # How often a call may need more input (2026-07-28), and seconds between rounds in which it asks for nothing.
 _MOST_ROUNDS = 10
 _ROUND_PAUSE = 0.2
@@ -80,6 +81,7 @@ _MOST_TIMES = 10
 _TASK_ONLY = "It runs only as a task: turn on `client.tasks`, and see whether its server declares tasks."
 _AnyResult = RootModel[dict[str, Any]]
 _Request = types.Request[dict[str, Any], str]
+_UNASKED = frozenset(CHANGED.values())
 _UNMET = "{what} needs more input and does not get it: {why}"
 _LISTEN = "subscriptions/listen"
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
@@ -150,42 +152,19 @@ class McpLink:
         self._server = spec.name
         self._host = host
         self._client = client
+        self._session = ServerSession(spec.name, host, client.session, spec.connect_timeout, self._begun)
         self._tools: dict[str, Tool] = {}
         self._streams: dict[str, asyncio.Task[None]] = {}
         can = host.requests.capabilities
         self._makes_tasks = takes_tasks(client.server_capabilities) and (can is None or can.tasks)
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
-        tools: dict[str, Tool] = {}
-        skipped: list[SkippedTool] = []
-        cursor: str | None = None
-        seen: set[str] = set()
-        for number in range(1, MAX_PAGES + 1):
-            try:
-                page = await self._page(cursor)
-            except ProtocolError as error:
-                if number == 1:
-                    raise
-                skipped.append(_lost(number, error.message))
-                break
-            skipped += [SkippedTool(*each) for each in (page.meta or {}).get(SKIPPED, ())]
-            for tool in page.tools:
-                if tool.name in tools:
-                    skipped.append(SkippedTool(tool.name, "listed twice; the first one is used"))
-                else:
-                    tools[tool.name] = translated(self._server, tool)
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-            if cursor in seen:
-                skipped.append(_lost(number + 1, f"the server repeats the page cursor {cursor!r}"))
-                break
-            seen.add(cursor)
-            progress(len(tools))
-        else:
-            skipped.append(_lost(MAX_PAGES + 1, f"the tool list has more than {MAX_PAGES:,} pages"))
-        self._tools = tools
-        return ToolListing(tuple(tools.values()), tuple(skipped))
+        return await self._session.within(lambda: self._listed(progress))
+
+    async def _listed(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        listing = await read_pages(self._server, self._page, progress)
+        self._tools = {tool.name: tool for tool in listing.tools}
+        return listing
 
     async def _page(self, cursor: str | None) -> types.ListToolsResult:
         try:
@@ -202,8 +181,17 @@ class McpLink:
         if is_task_only and self._makes_tasks:
             params["task"] = {"ttl": TTL}
         late = CallTimeout(f"{tool} did not return within {timeout:g} s", hint=_STILL_WORKS)
+
+        async def called() -> Mapping[str, Any]:
+            if self._tools.get(tool) != known:
+                raise ProtocolError(
+                    f"{tool} was not called: the server forgot its session, and lists another {tool} now",
+                    hint="Look at its definition, then call it again.",
+                )
+            return await self._timed(CALL, params, tool, timeout, late, on_task)
+
         try:
-            raw = await self._timed(CALL, params, tool, timeout, late, on_task)
+            raw = await self._session.within(called)
         except ClientRefusal as refusal:
             text = _UNMET.format(what=tool, why=refusal.message)
             return ToolResult(f"[{text}]", is_error=True, kinds=("unsupported",))
@@ -215,15 +203,31 @@ class McpLink:
         return await asyncio.to_thread(tool_result, raw, schema) if schema else tool_result(raw)
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
-        if method == SET_LOG_LEVEL and self.info.era is Era.MODERN:
-            # Each request says the level: there is no other way to set it under 2026-07-28.
+        if method == SET_LOG_LEVEL:
             self._host.requests.log_level = params["level"]
-            return {}
+            if self.info.era is Era.MODERN:
+                # Each request says the level: there is no other way to set it under 2026-07-28.
+                return {}
         late = CallTimeout(f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS)
         try:
-            return await self._timed(method, params, method, timeout, late)
+            return await self._session.within(lambda: self._timed(method, params, method, timeout, late))
         except ClientRefusal as refusal:
             raise ProtocolError(_UNMET.format(what=method, why=refusal.message)) from refusal
+
+    async def _begun(self) -> None:
+        """In a session in place of a lost one, ask again for what was asked for, and list the tools."""
+        self.info, level = server_info(self._client), self._host.requests.log_level
+        again: list[tuple[str, JsonObject]] = [(SET_LOG_LEVEL, {"level": level})] if level else []
+        again += [("resources/subscribe", {"uri": uri}) for uri in self._host.news if uri not in _UNASKED]
+        for method, params in again:
+            # A server that refuses still gives what else it has.
+            with suppress(MCPError):
+                await self._result(method, params)
+        before = self._tools
+        await self._listed()
+        self._host.changed(*_UNASKED)
+        if self._tools != before:
+            self._host.reader.on_tools_changed()
 
     async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
         """See `ServerLink`. Under protocol 2026-07-28, each subscription is a stream of its own."""
@@ -296,21 +300,25 @@ class McpLink:
         late: CallTimeout,
         on_task: OnTask = ignored,
     ) -> Mapping[str, Any]:
-        """The result as it came. Raises ClientRefusal, `late`, ServerExited or ProtocolError.
+        """The result as it came. Raises ClientRefusal, CallTimeout, ServerExited or ProtocolError.
 
-        Each new state of a task gives it as much time again, up to `_MOST_TIMES` as much.
+        A task's new state and a call's progress give it as much time again, up to `_MOST_TIMES` as much.
         """
         requests, last = self._host.requests, asyncio.get_running_loop().time() + _MOST_TIMES * timeout
 
-        def changed(state: TaskState) -> None:
+        def goes_on() -> None:
             left = last - asyncio.get_running_loop().time()
             requests.patience.renew(deadline, max(min(timeout, left), 0))
+
+        def changed(state: TaskState) -> None:
+            goes_on()
             on_task(state)
 
+        report = ProgressReport(f"{self._server}:{what}", requests, goes_on) if method == CALL else None
         try:
             async with requests.call(timeout) as deadline:
-                raw = await self._answered(method, params)
-                task = task_in(raw) if method == CALL else None
+                raw = await self._answered(method, params, report)
+                task = task_in(raw) if report is not None else None
                 if task is None:
                     return raw
                 return await TaskCall(what, self._asked, requests.answers, changed).result(task)
@@ -318,15 +326,20 @@ class McpLink:
             raise
         except Exception as error:
             if isinstance(error, TimeoutError) and deadline.expired():
-                raise late from None
+                if report is None or not report.is_begun:
+                    raise late from None
+                longest = f"{late.message} of its last progress, or {timeout * _MOST_TIMES:g} s in all"
+                raise CallTimeout(longest, hint=late.hint) from None
             raise await self._translated(error, what) from error
 
-    async def _answered(self, method: str, params: JsonObject) -> Mapping[str, Any]:
+    async def _answered(
+        self, method: str, params: JsonObject, report: ProgressReport | None
+    ) -> Mapping[str, Any]:
         """The result as it came, after whatever the server needed first. Raises ClientRefusal."""
         given: dict[str, Any] = {}
         for _ in range(_MOST_ROUNDS):
             try:
-                raw = await self._result(method, {**params, **given})
+                raw = await self._result(method, {**params, **given}, report)
             except MCPError as error:
                 if error.code != URL_ELICITATION_REQUIRED:
                     raise
@@ -343,12 +356,14 @@ class McpLink:
                 await asyncio.sleep(_ROUND_PAUSE)
         raise ClientRefusal(f"it asks for more after {_MOST_ROUNDS} answers")
 
-    async def _result(self, method: str, params: JsonObject) -> Mapping[str, Any]:
+    async def _result(
+        self, method: str, params: JsonObject, report: ProgressReport | None = None
+    ) -> Mapping[str, Any]:
         # Not `client.call_tool` and the like: they reject results that are not what they have to be, and
         # Toolsight shows what a server really answers.
         sent = {key: value for key, value in params.items() if value is not None}
         request = (_TaskRequest if method in METHODS else _Request)(method=method, params=sent)
-        answer = (await self._client.session.send_request(request, _AnyResult)).root
+        answer = (await self._client.session.send_request(request, _AnyResult, progress_callback=report)).root
         raw: Mapping[str, Any] = (answer.get("_meta") or {}).get(RAW, answer)
         return raw
 
@@ -375,12 +390,10 @@ class McpLink:
             refusal = self._host.channel.refusal(error)
             if refusal is not None:
                 return refusal
+        if not is_over and is_lost(error):
+            return SessionLost("The server does not know its session: HTTP 404", hint="Reconnect the server.")
         if is_over or is_gone(error):
             # A stream that stopped in the middle of an answer ends the connection, if nothing else has.
             self._host.channel.ended.set()
             return await self._host.wait_over()
         return protocol_error(error, what)
-
-
-def _lost(page: int, reason: str) -> SkippedTool:
-    return SkippedTool(f"page {page:,}", f"{reason}; this page and later ones are not listed")

@@ -34,6 +34,8 @@ FLOOD = "unrequested messages"
 TOO_LONG = f"message longer than {size_text(LONGEST_LINE)}"
 REPLIED = "toolsight/replied"
 """In an error's data: the server itself sent it, with this as its data."""
+LOST = "toolsight/lost"
+"""In an error's data: the server does not know the session of the request."""
 # The SDK uses the codes for what it finds out by itself, and the message for a session that is gone.
 _SDK_CODES, SESSION_GONE = (CONNECTION_CLOSED, REQUEST_TIMEOUT), "Session terminated"
 _SHOWN = 120
@@ -73,12 +75,17 @@ class Reader:
             messages = self._continued(whole, text) if self._lines else self._first(whole, text)
             yield from filter(self._admits, messages)
 
-    def body(self, data: bytes) -> list[RawMessage]:
-        """The messages in an HTTP answer, or in one event of it; whatever it answers was asked."""
+    def body(self, data: bytes, *, is_lost: bool = False) -> list[RawMessage]:
+        """The messages in an HTTP answer, or in one event of it; whatever it answers was asked.
+
+        An error in one that `is_lost` is marked so: it may have any code.
+        """
         text = self._unmarked(data).strip()
         messages = self._read(text) if text else []
         if text and not messages:
             self._stray(text)
+        for error in (each.message.error for each in messages if isinstance(each.message, JSONRPCError)):
+            error.data = {LOST: error.data} if is_lost else error.data
         answers = (JSONRPCResponse, JSONRPCError)
         return [each for each in messages if isinstance(each.message, answers) or self._admits(each)]
 

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from pydantic import FileUrl, TypeAdapter, ValidationError
 
 from inspector.config.configuration import protocol_form
 from inspector.core.error import ClientRefusal
+from inspector.core.events import CallProgress, Event
 from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client.task import RELATED
 from inspector.mcp.client.translate import flaw_text
@@ -20,6 +22,10 @@ from inspector.mcp.port import ClientSide
 from inspector.mcp.sampling import sampling_request
 
 # The time that a call may take, without the time in which a person is asked.
+
+
+_REPORT_EVERY = 1.0
+_LONGEST_REPORT = 200
 
 
 class Patience:
@@ -136,6 +142,17 @@ class ServerRequests:
         """The capabilities as the protocol writes them."""
         return protocol_form(self.capabilities, is_modern=is_modern) if self.capabilities is not None else {}
 
+    @property
+    def identity(self) -> types.Implementation:
+        """Toolsight's own name and version, or those of another client that are to be declared."""
+        client = self.capabilities
+        if client is not None and client.name:
+            return types.Implementation(name=client.name, version=client.version or "0")
+        own = "0"
+        with suppress(metadata.PackageNotFoundError):
+            own = metadata.version("toolsight")
+        return types.Implementation(name="toolsight", version=(client.version if client else "") or own)
+
     @asynccontextmanager
     async def call(self, timeout: float) -> AsyncGenerator[asyncio.Timeout, None]:
         """A tool call's time limit in seconds, within which its server may ask a few questions."""
@@ -240,6 +257,11 @@ class ServerRequests:
         if self._client is not None:
             self._home.call_soon_threadsafe(self._client.completed, elicitation)
 
+    def note(self, event: Event) -> None:
+        """Record what happened on the connection."""
+        if self._client is not None:
+            self._home.call_soon_threadsafe(self._client.note, event)
+
     def _question(self, params: types.ElicitRequestParams) -> ElicitationRequest:
         is_excess = self._calls.is_excess()
         if isinstance(params, types.ElicitRequestURLParams):
@@ -264,6 +286,26 @@ def _related(params: types.RequestParams) -> dict[str, Any] | None:
     """What says in an answer that it is for the same task as its question (2025-11-25)."""
     meta: Mapping[str, Any] = params.meta or {}
     return {RELATED: meta[RELATED]} if RELATED in meta else None
+
+
+class ProgressReport:
+    """Takes what a server reports of one call: `goes_on` hears of all of it, and one a second is recorded."""
+
+    def __init__(self, tool: str, requests: ServerRequests, goes_on: Callable[[], None]) -> None:
+        self.is_begun = False
+        self._tool = tool
+        self._requests = requests
+        self._goes_on = goes_on
+        self._next = 0.0
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        self.is_begun = True
+        self._goes_on()
+        now = asyncio.get_running_loop().time()
+        if now >= self._next:
+            self._next = now + _REPORT_EVERY
+            told = (message or "")[:_LONGEST_REPORT]
+            self._requests.note(CallProgress(self._tool, progress, total, told))
 
 
 async def _told(act: Callable[[], T]) -> T:

@@ -271,20 +271,26 @@ def summary(*candidates: str | None) -> str:
 LIST = "tools/list"
 SKIPPED = "toolsight/skipped"
 """Where `_meta` names the tools that were left out, each with the reason."""
+BAD_CURSOR = "toolsight/bad_cursor"
+"""Where `_meta` says what is wrong with the cursor of the next page, which was left out."""
 MAX_DEFINITION = 1_000_000
 """Characters of one tool's definition as JSON: some 250,000 tokens."""
 _SHOWN_ERRORS = 2
+_SHOWN_CURSOR = 40
 _Skipped = list[list[str]]
 
 
 def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool = True) -> dict[str, Any]:
     """A page without the tools that the SDK would reject; `_meta` names those, with the reasons.
 
-    So it does the tools that are too large, which only a page that `is_large` may have. A page that is
-    invalid apart from its tools stays unchanged, so that the SDK reports it.
+    So it does the tools that are too large, which only a page that `is_large` may have, and the cursor of a
+    next page that is none. A page that is otherwise invalid stays as it is, so that the SDK reports it.
     """
-    whole = dict(page)
-    tools = page.get("tools")
+    whole, notes = dict(page), dict[str, Any]()
+    cursor, tools = whole.get("nextCursor"), page.get("tools")
+    if cursor is not None and not isinstance(cursor, str):
+        del whole["nextCursor"]
+        notes[BAD_CURSOR] = f"the cursor of the next page is not text: {compact(cursor)[:_SHOWN_CURSOR]}"
     if not isinstance(tools, list) or _flaw({**whole, "tools": []}, protocol):
         return whole
     giants, skipped = _giants(tools) if is_large else {}, _Skipped()
@@ -292,8 +298,8 @@ def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool =
     if _flaw({**whole, "tools": good}, protocol) or _model_flaw(ListToolsResult, {**whole, "tools": good}):
         good, skipped = _sorted_out(whole, good, protocol)
     meta = page.get("_meta")
-    skipped += giants.values()
-    return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), SKIPPED: skipped}}
+    notes[SKIPPED] = [*skipped, *giants.values()]
+    return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), **notes}}
 
 
 def _giants(tools: Sequence[Any]) -> dict[int, list[str]]:

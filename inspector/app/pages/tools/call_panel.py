@@ -243,8 +243,8 @@ class CallPanel(InContext, Container):
 
     def _show_answer(self) -> None:
         if self.is_attached and (tool := self._tool) is not None:
-            answer, task = self._answers.get(tool.id), self.session.state.tasks.get(tool.id)
-            if answer is not None and answer.line is _RUNNING and task is not None:
-                told = plain(task.told, newlines=False).stylize(MUTED)
+            answer, report = self._answers.get(tool.id), self.session.state.reports.get(tool.id)
+            if answer is not None and answer.line is _RUNNING and report is not None:
+                told = plain(report, newlines=False).stylize(MUTED)
                 answer = Answer(Content("\n").join([_RUNNING, told]))
             self.query_one(CallAnswer).show(tool, answer)

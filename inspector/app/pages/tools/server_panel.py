@@ -19,7 +19,7 @@ from inspector.clients.verdict import ClientVerdict, verdict_line
 from inspector.core.error import SettingProblem
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
-from inspector.core.server import ServerPhase
+from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.mcp.frame import Flaw
@@ -96,7 +96,7 @@ def server_facts(
     )
     lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
     warned = [("changed", one) for one in server.news]
-    warned += [("skipped", f"{tool.name}: {tool.reason}") for tool in server.skipped]
+    warned += [("skipped", one) for one in skipped_lines(server.skipped)]
     warned += [("it sent", str(flaw)) for flaw in flaws]
     for label, told in warned:
         mark = Content.styled(f"⚠ {label}", "$text-warning")
