@@ -55,6 +55,12 @@ def test_parts_of_an_answer_are_one_and_its_tokens_are_told_on_each() -> None:
     assert (only.text, only.usage.output_tokens) == ("a\n\nb", 9)
 
 
+def test_an_event_that_is_copied_counts_once_and_a_passing_one_not_at_all() -> None:
+    asked = event("user.message", 1, content="late orders?")
+    passing = {**event("user.message", 2, content="a draft"), "ephemeral": True}
+    assert [one.text for one in of(Asked, read(COPILOT, asked, asked, passing))] == ["late orders?"]
+
+
 def test_calls_have_their_server_time_and_outcome() -> None:
     told = [
         (one.tool.server, one.tool.name, one.ok, one.text, one.milliseconds)

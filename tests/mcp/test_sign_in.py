@@ -240,6 +240,17 @@ async def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyP
         assert [chunk async for chunk in limit._Limited(cast("httpx2.AsyncByteStream", endless()), 9)]
 
 
+@pytest.mark.parametrize(("kind", "is_refused"), [("text/html", False), ("application/json", True)])
+async def test_a_page_in_place_of_metadata_is_none_and_invalid_metadata_is_refused(
+    kind: str, is_refused: bool
+) -> None:
+    server = httpx2.URL("https://shop.example/mcp")
+    request = httpx2.Request("GET", "https://shop.example/.well-known/oauth-protected-resource")
+    answer = httpx2.Response(200, headers={"content-type": kind}, content=b"<p>Welcome</p>", request=request)
+    with pytest.raises(AuthRequired, match="invalid") if is_refused else nullcontext():
+        await limit.require_answer(answer, server)
+
+
 async def test_a_client_is_registered_once_as_long_as_its_port_is_free(tmp_path: Path) -> None:
     async with rig(tmp_path) as case:
         visitor = Visitor()

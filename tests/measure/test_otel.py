@@ -1,9 +1,11 @@
 """Sessions as spans: their conventions and files."""
 
 import json
+import math
 from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,6 +42,9 @@ from inspector.measure.telemetry.otel import (
     Span,
     export_json,
     export_lines,
+    known,
+    span_id,
+    trace_id,
 )
 from inspector.measure.telemetry.trace import spans
 from inspector.store.memory import MemoryStore
@@ -106,6 +111,17 @@ def test_what_is_exported_and_imported_again_has_the_same_tool_calls(
     assert [r.kind for r in again if r.kind in ORDER] == [r.kind for r in stream if r.kind in ORDER]
     asked = [[r.event.text for r in one if isinstance(r.event, UserSaid)] for one in (stream, again)]
     assert asked[0] == asked[1]
+
+
+def test_an_id_of_zeros_and_a_number_that_is_none_reach_no_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hashlib.sha256", lambda _: SimpleNamespace(hexdigest=lambda: "0" * 64))
+    assert (trace_id("s", 1), span_id("s", 1)) == (f"{'0' * 31}1", f"{'0' * 15}1")
+    assert known({"a": math.inf, "b": math.nan, "c": 1.5}) == {"c": 1.5}
+
+
+def test_a_failed_call_is_an_error_in_the_exported_file() -> None:
+    (scope,) = export_json(list(spans(records(TALK))))["resourceSpans"][0]["scopeSpans"]
+    assert [one["name"] for one in scope["spans"] if "status" in one] == ["execute_tool late"]
 
 
 def test_without_content_the_calls_are_known_and_what_they_said_is_not(tmp_path: Path) -> None:

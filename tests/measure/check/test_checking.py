@@ -204,6 +204,13 @@ def test_a_check_fails_for_what_is_felt_and_severe_enough_and_more_severity_fail
     assert report.passes(Severity.WARNING) is (holds and felt <= {Severity.NOTE})
 
 
+@pytest.mark.parametrize(("rank", "passes"), [(1, True), (2, False)])
+def test_a_finding_that_changes_no_rank_fails_no_build(rank: int, passes: bool) -> None:
+    finding = Finding(HIDDEN, "shop", "a", "A fact.", effects=(Effect("bm25", {"a": (rank, 1)}, 0),))
+    report = CheckReport((CheckedServer("shop"),), (), (finding,))
+    assert report.passes(HIDDEN.severity) is passes
+
+
 def test_every_rule_has_a_name_of_its_own_and_says_what_to_do() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
     assert all(rule.help.endswith(".") and not rule.title.endswith(".") for rule in RULES)
