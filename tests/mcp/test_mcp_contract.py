@@ -80,7 +80,7 @@ def memory_case(_folder: Path) -> Case:
         return {}
 
     three = tuple(Tool("faulty", name) for name in ("echo", "untyped", "shout"))
-    reason = "inputSchema.type: Field required"
+    reason = "inputSchema.type is missing"
     servers = {
         "healthy": MemoryServer(three, answer=echo),
         "crashes": MemoryServer(fault=ServerExited("exit code 3", stderr_tail="API_TOKEN is not set")),
@@ -145,7 +145,7 @@ async def test_one_invalid_tool_is_skipped_with_its_reason(case: Case) -> None:
     async with case.open("bad_tool") as link:
         listing = await link.list_tools()
     assert [tool.name for tool in listing.tools] == ["echo", "shout"]
-    assert listing.skipped == (SkippedTool("untyped", "inputSchema.type: Field required"),)
+    assert listing.skipped == (SkippedTool("untyped", "inputSchema.type is missing"),)
 
 
 async def test_paging_that_never_ends_costs_the_pages_from_there_on(case: Case) -> None:

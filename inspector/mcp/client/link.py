@@ -36,7 +36,7 @@ from inspector.mcp.client.reader import Reader, cause_text, is_reply
 from inspector.mcp.client.server_request import ProgressReport, ServerRequests
 from inspector.mcp.client.session import ServerSession, SessionLost, is_lost
 from inspector.mcp.client.task import METHODS, TTL, TaskCall, task_in
-from inspector.mcp.client.translate import tool_result
+from inspector.mcp.client.translate import flaw_text, tool_result
 from inspector.mcp.frame import StderrLog
 from inspector.mcp.port import CHANGED, SET_LOG_LEVEL, ignored
 from inspector.mcp.process.registry import ProcessRegistry
@@ -58,7 +58,7 @@ def is_gone(error: Exception) -> bool:
 def protocol_error(error: Exception, what: str) -> ProtocolError:
     """The error of a request that was answered, but with no result; `what` names the tool or method."""
     if isinstance(error, ValidationError):
-        return ProtocolError(f"Invalid answer to {what}: {cause_text(error)}", hint=SERVER_BUG)
+        return ProtocolError(f"Invalid answer to {what}: {flaw_text(error)}", hint=SERVER_BUG)
     if not isinstance(error, MCPError):
         return ProtocolError(f"{what}: {cause_text(error)}")
     kind = ArgumentsRejected if error.code == INVALID_PARAMS else ProtocolError

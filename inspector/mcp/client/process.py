@@ -6,12 +6,13 @@ transport, it gives the SDK two streams.
 
 import asyncio
 import os
+import re
 import signal
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from math import inf
-from pathlib import Path
+from pathlib import Path, PurePath, PureWindowsPath
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -41,6 +42,8 @@ _MOST_WAITING = 10_000
 # So much at once is no message for a person.
 _MUCH_STDERR = 16_000
 HAS_PROCESS_GROUPS = hasattr(os, "killpg")
+_CONTAINERS = ("docker", "podman", "nerdctl")
+_INTERACTIVE = re.compile(r"--interactive(=true)?|-[a-z]*i[a-z]*")
 _NO_POSIX = (
     "On Windows, run Toolsight in WSL, or configure the server's address (`url`) instead of a command."
 )
@@ -147,7 +150,7 @@ class StdioChannel:
         return self._exit() if self._died else None
 
     def _exit(self) -> ServerExited:
-        hint = stray_hint(self._reader.stray)
+        hint = stray_hint(self._reader.stray) or container_hint(self._spec)
         hint = hint or "Many servers need arguments or environment variables to start; check its stderr."
         return ServerExited(
             f"The process {exit_text(self._exit_code)}", hint=hint, stderr_tail=self.stderr_tail()
@@ -158,11 +161,34 @@ class StdioChannel:
         if cwd and not Path(cwd).is_dir():
             return ConnectError(f"The working directory {cwd} does not exist", hint="Correct `cwd`.")
         if isinstance(error, FileNotFoundError):
+            if (hint := windows_hint(self._spec)) is not None:
+                return ConnectError(f"Command not found: `{command}` (a Windows command line)", hint=hint)
             reason = "the file is missing" if os.sep in command else "it is not on PATH"
             hint = f"Install `{command}`, or write its full path in the configuration."
             return ConnectError(f"Command not found: `{command}` ({reason})", hint=hint)
         reason = error.strerror or str(error)
         return ConnectError(f"`{command}` cannot be started: {reason}", hint="Is it an executable file?")
+
+
+def container_hint(spec: ServerSpec) -> str:
+    """What `docker run` lacks, if it does: without -i the server in it gets no input, and ends at once."""
+    program, *words = (PurePath(spec.command).stem, *spec.args)
+    if program not in _CONTAINERS or "run" not in words[:2] or any(map(_INTERACTIVE.fullmatch, words)):
+        return ""
+    return f"`{program} run` needs `-i`: without it the server gets no input. Add it behind `run`."
+
+
+def windows_hint(spec: ServerSpec) -> str | None:
+    """How a command line of Windows is written here; None for any other."""
+    program = PureWindowsPath(spec.command)
+    is_shell = program.stem.lower() == "cmd" and any(one.lower() == "/c" for one in spec.args[:2])
+    if not is_shell and not program.drive and program.suffix.lower() not in (".cmd", ".bat", ".exe"):
+        return None
+    rest = spec.args[[one.lower() for one in spec.args].index("/c") + 1 :] if is_shell else spec.args
+    words = rest if is_shell else (program.stem, *rest)
+    paths = [word for word in words if PureWindowsPath(word).drive]
+    also = f" `{paths[0]}` is a path of Windows, too." if paths else ""
+    return f"Write `{' '.join(words[:1])}` as its command here{', without `cmd /c`' * is_shell}.{also}"
 
 
 class _Child(asyncio.SubprocessProtocol):

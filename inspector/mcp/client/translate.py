@@ -324,10 +324,18 @@ def _sorted_out(page: Mapping[str, Any], tools: Sequence[Any], protocol: str) ->
         deep = "its definition is nested too deeply for Toolsight" if is_cut else ""
         flaw = deep or _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
         if flaw:
-            skipped.append([_name(tool, number), flaw])
+            skipped.append([_name(tool, number), f"{flaw}{_inside(tool)}"])
         else:
             good.append(tool)
     return good, skipped
+
+
+def _inside(tool: object) -> str:
+    """Where in a schema that is none the schema is, if a program wrapped it."""
+    outer = tool.get("inputSchema") if isinstance(tool, dict) else None
+    inner = outer.items() if isinstance(outer, dict) and "type" not in outer else ()
+    names = (key for key, value in inner if isinstance(value, dict) and value.get("type") == "object")
+    return "".join(f": the schema is inside of its `{name}`" for name in islice(names, 1))
 
 
 def _name(tool: object, number: int) -> str:
@@ -354,12 +362,34 @@ def _model_flaw(model: type[BaseModel], value: object) -> str:
     return ""
 
 
+# Kinds of pydantic's errors, in words.
+_FLAWS = {
+    "missing": "is missing",
+    "string_type": "is not text",
+    "bool_type": "is not true or false",
+    "bool_parsing": "is not true or false",
+    "int_type": "is not a whole number",
+    "float_type": "is not a number",
+    "list_type": "is not a list",
+    "dict_type": "is not an object",
+    "json_invalid": "is not JSON",
+    "model_type": "is not an object",
+}
+# The step of a path that names one of several forms that a value may have.
+_FORM = re.compile(r"(dict|list)\[.*|bool|str|int|float")
+
+
 def flaw_text(error: ValidationError) -> str:
     """What pydantic found wrong and where, in one short line."""
-    flaws = error.errors(include_url=False, include_context=False, include_input=False)
-    texts = []
-    for flaw in flaws[:_SHOWN_ERRORS]:
-        where = ".".join(str(step) for step in flaw["loc"]).removeprefix("tools.0").lstrip(".")
-        texts.append(f"{where}: {flaw['msg']}" if where else flaw["msg"])
-    more = len(flaws) - len(texts)
-    return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
+    found: dict[str, dict[str, None]] = {}
+    for flaw in error.errors(include_url=False, include_context=False, include_input=False):
+        path = [str(step) for step in flaw["loc"]]
+        is_form = len(path) > 1 and _FORM.fullmatch(path[-1]) is not None
+        where = ".".join(path[: -1 if is_form else None]).removeprefix("tools.0").lstrip(".") or "it"
+        is_schema = is_form and path[-3:-2] == ["properties"]
+        said = flaw["msg"].replace("Input should be", "is not")
+        words = "is not a schema" if is_schema else _FLAWS.get(flaw["type"], said)
+        found.setdefault(where, {})[words] = None
+    texts = [f"{where} {' and '.join(words)}" for where, words in found.items()]
+    more = len(texts) - _SHOWN_ERRORS
+    return "; ".join(texts[:_SHOWN_ERRORS]) + (f"; and {more} more" if more > 0 else "")

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from inspector.config.suspect import meant
 from inspector.core.error import AuthRequired
 from inspector.core.redaction import clean
+from inspector.mcp.client.translate import flaw_text
 
 # Answers of an issuer are a few kilobytes; no answer may hold up a sign-in for longer.
 _LONGEST_ANSWER = 256 * 1024
@@ -105,9 +106,7 @@ async def require_answer(response: httpx2.Response, server: httpx2.URL) -> None:
     try:
         model.model_validate_json(body)
     except ValidationError as error:
-        flaw = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, flaw["loc"])) or "JSON"
-        raise refused(server.host, f"invalid {what} ({where}: {flaw['msg']})") from error
+        raise refused(server.host, f"invalid {what} ({flaw_text(error)})") from error
 
 
 def _expected(request: httpx2.Request, body: bytes) -> tuple[str, type[BaseModel]]:
