@@ -11,7 +11,7 @@ import click
 
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.configuration import read_configuration
-from inspector.cli.consent import TerminalApprover
+from inspector.cli.consent import confirm_call
 from inspector.cli.launch import headless
 from inspector.cli.location import source_words
 from inspector.cli.options import Options, as_json, options, shared
@@ -23,15 +23,13 @@ from inspector.config.file import read_bytes
 from inspector.config.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_call
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record, TaskChanged
-from inspector.core.events.call import Decision
 from inspector.core.message import TaskState, ToolResult
-from inspector.core.ports import ApprovalRequest
 from inspector.core.report import selected
 from inspector.core.server import ServerPhase
 from inspector.core.text import did_you_mean, file_name
 from inspector.core.tool import Tool
 from inspector.core.written_call import CALL_FORMS, CallForm, read_arguments, written
-from inspector.reliability.approval import CLAIMED, why_ask
+from inspector.reliability.approval import why_confirm
 from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject
 from inspector.session.workbench import Workbench
@@ -70,7 +68,7 @@ def call(
 
     TOOL is SERVER:NAME, or a name that only one server has. Each value is read as its parameter's type: text
     as is, anything else as JSON; KEY:=JSON is always JSON. @FILE in place of a value is the file's text, and
-    alone an object with all arguments; @- is the standard input. A call that may change something asks first;
+    alone an object with all arguments; @- is the standard input. A call that destroys something asks first;
     --yes allows it. With --saved, words change the saved arguments, and the result is compared with the saved
     one. The exit code is 1 if the tool reports an error or was not called.
 
@@ -152,10 +150,8 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
             text = written(wanted.form, tool, given, spec, protocol, source_words(chosen))
             show({"form": wanted.form, "call": text}, [text])
             return
-        why, approver = why_ask(tool, bench.state), TerminalApprover(yes=chosen.yes)
-        request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)
-        if why and await approver.ask(request) is Decision.NO:
-            raise ToolsightError(f"{tool.id} was not called")
+        if not chosen.yes and (why := why_confirm(tool)):
+            confirm_call(tool, given, why)
         tasks: list[TaskState] = []
 
         def on_record(record: Record) -> None:

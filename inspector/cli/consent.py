@@ -16,10 +16,11 @@ from inspector.config.consent import (
     purpose,
     warnings_text,
 )
-from inspector.core.error import ConfigError
+from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events.call import Decision
 from inspector.core.message import arguments_text
 from inspector.core.ports import ApprovalRequest, ServerMemory
+from inspector.core.tool import Tool
 from inspector.mcp.elicitation import (
     CANCELLED,
     DECLINED,
@@ -37,6 +38,7 @@ from inspector.mcp.elicitation import (
     impersonation,
 )
 from inspector.mcp.sampling import ANSWER, LONGEST_PROMPT, SamplingRequest, sampling_note
+from inspector.schema.json_value import JsonObject
 from widgets import visible
 from widgets.typed_value import InvalidValue, Kind, parse
 
@@ -114,6 +116,17 @@ class TerminalApprover:
         with interruptible():
             answer = click.prompt("Call it?", type=choices, default="no", err=True)
         return Decision(answer)
+
+
+def confirm_call(tool: Tool, arguments: JsonObject, why: str) -> None:
+    """Ask once about a call that a person has typed. Raises ToolsightError if it is not to be made."""
+    if not sys.stdin.isatty():
+        hint = "Run the command in a terminal to be asked, or add --yes."
+        raise ToolsightError(f"{tool.id} was not called: {why}", hint=hint)
+    say(f"{tool.id}  {arguments_text(arguments)}\n  {why}", err=True, exact=True)
+    with interruptible():
+        if not click.confirm("Call it?", default=False, err=True):
+            raise ToolsightError(f"{tool.id} was not called")
 
 
 _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}

@@ -20,7 +20,7 @@ from inspector.clients.client import Client
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
 from inspector.core.report import NAME, TWO, Column, Table, selected
-from inspector.search.answer_text import answer_text, metadata
+from inspector.search.answer_text import WITHHELD, answer_text, metadata
 from inspector.search.ranker_list import RANKERS
 from inspector.search.standing import by_step, compare_rankers
 from inspector.session.workbench import Workbench
@@ -156,6 +156,8 @@ def search_report(report: SearchReport) -> Iterator[str | Table]:
         f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}"
         f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
     )
+    if report.withheld:
+        yield WITHHELD + ", ".join(report.withheld)
     for hit in shown:
         yield from _past(hit)
     if report.note:

@@ -182,6 +182,7 @@ class Outcome(StrEnum):
     NOTHING_FITS = "no tool fits"
     OVER_LIMIT = "over limit"
     WITHHELD = "withheld"
+    PINNED_FITS = "a pinned tool fits"
     OTHER_SERVER = "other server"
     OTHER_TAG = "other tag"
     PRECONDITION = "precondition not met"
@@ -286,6 +287,11 @@ class SearchReport:
     @property
     def results(self) -> tuple[Hit, ...]:
         return tuple(hit for hit in self.hits if hit.outcome.is_result)
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The tools that destroy something, and were not loaded for that."""
+        return tuple(hit.tool_id for hit in self.hits if hit.outcome is Outcome.WITHHELD)
 
     @property
     def answer(self) -> Answer:

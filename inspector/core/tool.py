@@ -212,6 +212,14 @@ _CHANGES: Final = _DESTROYS.union(_CHANGING.split())
 _ENDS: Final = _DESTROYS.union(_ENDING.split())
 ACTS: Final = _CHANGES | _ENDS
 READS: Final = frozenset(_READING.split())
+_ENDING_FORMS: Final = {verb + ending: verb for verb in _ENDS for ending in ("", "s", "es")}
+# A sentence's first verb, and one joined with it: “This tool permanently deletes …”, “Find and delete …”.
+_FIRST_VERBS = re.compile(
+    r"\W*(?:(?:this|use|used|it|to|will|can|the|tool|function|command|\w+ly)\b\W*){0,8}"
+    r"([a-z]+)(?:,?\s+(?:and|then|and then)\s+([a-z]+))?",
+    re.IGNORECASE,
+)
+_LONGEST_SENTENCE = 1_000
 _JOINS: Final = frozenset({"and", "or", "then"})
 _ACTIONS: Final = frozenset({"action", "operation", "method"})
 _PATHS: Final = frozenset({"path", "file path", "file", "filename", "file name"})
@@ -232,17 +240,22 @@ def contradiction(tool: Tool) -> str:
     return f"its server says it is not destructive, but its name says “{word}”" if word else ""
 
 
-def destroys(tool: Tool) -> bool:
-    """Whether a tool may destroy something, by its server's claim, its name or its choices of an action."""
-    claims = tool.annotations
-    if claims.destructive and not claims.read_only:
-        return True
-    return bool(destroying_word(tool))
+def destroying_verb(tool: Tool) -> str:
+    """What a tool does if that destroys or ends something, by the verb of its name or first sentence; or "".
+
+    `destructiveHint` tells nothing of that: by default it is true, and servers set it for clicks, too.
+    """
+    if verb := _said(tool.name, _ENDS):
+        return verb
+    found = _FIRST_VERBS.match(first_sentence(tool.description[:_LONGEST_SENTENCE]))
+    verbs = map(str.lower, found.groups("")) if found else ()
+    return next((_ENDING_FORMS[verb] for verb in verbs if verb in _ENDING_FORMS), "")
 
 
-def destroying_word(tool: Tool) -> str:
-    """The word of a tool's name, or else of its choices, that says that it destroys or ends something."""
-    return _said(tool.name, _ENDS) or _chosen(fields(tool.input_schema), _DESTROYS)[1]
+def why_destroys(tool: Tool) -> str:
+    """What says that a tool destroys or ends something, see `destroying_verb`; "" if nothing does."""
+    verb, where = destroying_verb(tool), "name" if _said(tool.name, _ENDS) else "description"
+    return f"its {where} says “{verb}”" if verb else ""
 
 
 def _against_reading(tool: Tool) -> str:

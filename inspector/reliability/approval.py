@@ -8,13 +8,14 @@ from inspector.core.events import ApprovalDecided, TrustChanged
 from inspector.core.ports import ApprovalRequest, Approver, Decision
 from inspector.core.session import SessionState
 from inspector.core.stream import Session
-from inspector.core.tool import Tool, contradiction
+from inspector.core.tool import Tool, contradiction, why_destroys
 from inspector.schema.json_value import JsonObject
 
 CHANGED: Final = "its definition changed since you were asked"
 ASKED_BEFORE: Final = "you were asked about it before"
 CLAIMED: Final = "only its server says it is read-only"
 CLAIMED_SINCE: Final = "its server now says it is read-only"
+DESTRUCTIVE: Final = "its server marks it as destructive"
 
 
 def why_ask(tool: Tool, state: SessionState) -> str:
@@ -32,10 +33,15 @@ def why_ask(tool: Tool, state: SessionState) -> str:
             return CLAIMED_SINCE
         return "" if tool.server in state.trusted_servers else CLAIMED
     if annotations.destructive:
-        return "its server marks it as destructive"
+        return DESTRUCTIVE
     if annotations.read_only is None:
         return "its server does not mark it as read-only"
     return "its server says it makes changes"
+
+
+def why_confirm(tool: Tool) -> str:
+    """Why a call that a person has typed needs a yes: the tool destroys something; "" for any other tool."""
+    return DESTRUCTIVE if tool.annotations.destructive else why_destroys(tool)
 
 
 def is_known_to_read(tool: Tool, state: SessionState) -> bool:

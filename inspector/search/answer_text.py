@@ -9,7 +9,7 @@ from inspector.core.number import percent, plural
 from inspector.core.ranking import Answer, Outcome, SearchReport
 from inspector.core.settings import ResultForm
 from inspector.core.text import closest, first_sentence, one_line, sentences, shortened
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, why_destroys
 from inspector.schema.schema import SchemaField, fields
 
 NOTHING_FOUND = (
@@ -20,6 +20,7 @@ CLOSEST_ONLY = (
     "No tool clearly fits this request. These come closest: use one only if it does what was asked, "
     "otherwise say that none does."
 )
+WITHHELD = "withheld, as the query does not clearly ask to destroy or end anything: "
 NOW_LOADED = "These tools are now loaded and available to call."
 _BRIEF = 120
 # As many servers as an answer lists in full.
@@ -78,8 +79,9 @@ def withheld_text(tools: Sequence[Tool]) -> str:
     """The tools that a search did not load because they destroy something; "" for none."""
     if not tools:
         return ""
+    said = ", ".join(f"{tool.id} ({why_destroys(tool)})" for tool in tools)
     return (
-        f"Not loaded, as nobody clearly asked to destroy anything: {_ids(tools)}. "
+        f"Not loaded, because the request does not clearly ask for it: {said}. "
         "Load one with tool_names only if the user asked for exactly that."
     )
 

@@ -316,18 +316,23 @@ def asked_action(text: str) -> int:
     return next(filter(None, bits), 0)
 
 
-def asks_for(text: str, tool_name: str, verb: str = "") -> bool:
-    """Whether a text names, or paraphrases, an action of the kind that a tool does.
+# What asks for the opposite, however much it names what was done.
+_UNDO = re.compile(r"\b(?:un(?:do|delete|archive)|revert|restor|recover)", re.IGNORECASE)
 
-    `verb` says what it does, by default the first verb of its name. The name's other words are what it is
-    done to, and ask for nothing: whoever mentions an order does not ask to refund one.
+
+def asks_for(text: str, tool_name: str, verb: str) -> bool:
+    """Whether a text names, or paraphrases, what a tool does by its verb.
+
+    The name's other words are what it is done to, and ask for nothing: whoever mentions an order does not ask
+    to refund one.
     """
-    words = split_words(tool_name)
-    verb = verb or next(filter(lambda word: actions([word]), words), "")
-    objects = {stem(word.lower()) for word in words} - {stem(verb.lower())}
+    if _UNDO.search(text):
+        return False
+    objects = {stem(word.lower()) for word in split_words(tool_name)} - {stem(verb)}
     asked = [word for word in split_words(text) if stem(word.lower()) not in objects]
     said = [done for pattern, done in _SAID if re.search(pattern, text, re.IGNORECASE)]
-    return bool(actions([*asked, *said]) & actions([verb]))
+    names_it = any(stem(word.lower()) == stem(verb) for word in asked)
+    return names_it or bool(actions([*asked, *said]) & actions([verb]))
 
 
 MAX_STEPS = 8

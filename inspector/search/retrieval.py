@@ -184,7 +184,8 @@ class Retrieval:
         """The current rules that turn a ranking into results."""
         from inspector.search.search import SearchRules
 
-        return replace(SearchRules.of(self.settings), tags=Tags(self._server_tags(), self.settings.tags))
+        tags, withholds = Tags(self._server_tags(), self.settings.tags), not INFO[self.ranker_name].of_client
+        return replace(SearchRules.of(self.settings), tags=tags, withholds=withholds)
 
     @property
     def ranker_name(self) -> str:

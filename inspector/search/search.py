@@ -19,7 +19,7 @@ from inspector.core.ranking import (
     Signal,
 )
 from inspector.core.settings import DiscoverySettings, ResultForm
-from inspector.core.tool import Tool, destroying_word, destroys
+from inspector.core.tool import Tool, destroying_verb
 from inspector.search.answer_text import (
     CLOSEST_ONLY,
     NOTHING_ASKED,
@@ -34,12 +34,14 @@ from inspector.search.answer_text import (
     withheld_text,
 )
 from inspector.search.index import NameIndex, ToolIndex
-from inspector.search.query import asking, asks_for
+from inspector.search.query import asking, asks_for, parse
 from inspector.search.ranker import Mask, Ranker, Ranking, ranking_for
 from inspector.search.vocabulary import Tags
 
 # How many tools come closest where none clearly fits.
-CLOSEST_AT_MOST = 3
+CLOSEST_AT_MOST = 5
+# How many tools a text names without loading them.
+_NAMED = 3
 # A search that is sure returns so many, and of the others those with this share of the best score: few where
 # one stands out, more where many are alike. Chosen on recorded runs of agents (docs/papers/recorded-runs.md).
 SURELY, NEAR = 3, 0.5
@@ -53,7 +55,8 @@ class SearchRules:
     """At most `limit` results that are not `pinned`, and `more` of a sure search. `form` is that of its text.
 
     `unmet` holds the unmet preconditions by tool. `bound` tools, which include the pinned ones, are loaded
-    already. `away` tells why what has a name (a server, a tool) is away now.
+    already. `away` tells why what has a name (a server, a tool) is away now. Without `withholds`, as in a
+    client's own search, tools that destroy are found as others are.
 
     If the ranker estimates how likely tools fit, the likeliest one near the top decides: from `threshold` on
     the answer is `found`, from `closest_threshold` on `closest`. Without a `threshold` it is always `found`.
@@ -69,6 +72,7 @@ class SearchRules:
     form: ResultForm = "full"
     away: Mapping[str, str] = field(default_factory=dict)
     more: int = 0
+    withholds: bool = True
 
     @classmethod
     def of(cls, settings: DiscoverySettings) -> "SearchRules":
@@ -91,17 +95,6 @@ class SearchRules:
     def most(self, answer: Answer) -> int:
         """The most results that an answer has; for `nothing`, those it would have had."""
         return self.limit if answer is Answer.FOUND else min(self.limit, CLOSEST_AT_MOST)
-
-    def withholds(self, tool: Tool, query: str, answer: Answer) -> bool:
-        """Whether a search leaves this tool unloaded: it destroys, and nobody asked for that.
-
-        A search that is sure does so only if the query tells something (“the parcel has gone out”): what is
-        asked for in other words than the tool's is not withheld.
-        """
-        asked = asking(query)
-        if answer is Answer.NOTHING or (answer is Answer.FOUND and asked == query):
-            return False
-        return destroys(tool) and not asks_for(asked or query, tool.name, destroying_word(tool))
 
     def likely(self, ranking: Ranking, request: SearchRequest) -> Mask:
         """The tools that the ranker keeps and that are as similar as is asked for."""
@@ -130,18 +123,22 @@ class Places:
 
     A pinned tool takes no place of another one. One that a search loaded before keeps its own, so that the
     same search again loads nothing more. After the last place of the others there are no more results, nor
-    after the first whose score is far below the best; late places are for short definitions.
+    after the first whose score is far below the best; late places are for short definitions. Nothing is
+    loaded beside a pinned tool that clearly does what is asked.
     """
 
-    def __init__(self, rules: SearchRules, ranking: Ranking, index: ToolIndex) -> None:
+    def __init__(self, rules: SearchRules, ranking: Ranking, index: ToolIndex, query: str) -> None:
         answer = rules.answer(ranking)
         self._documents, at = index.documents, index.position
+        self._guards, self._query = rules.withholds and answer is not Answer.NOTHING, ranking.read or query
+        self._bound, self._leader = rules.bound, _clearly_first(ranking)
         self._pinned = {at[tool_id] for tool_id in rules.pinned if tool_id in at}
         most = max(rules.most(answer), 0)
         self._scores = ranking.comparable if rules.threshold and answer is Answer.FOUND else None
         self._usual = most
         if self._scores is not None and most >= USUAL:
             most += rules.more
+        self._pinned_winner = self._winner(ranking) if self._scores is not None else None
         self._free = {False: most, True: most}
         self._taken: list[float] = []
         self.end: Outcome | None = None if most else Outcome.OVER_LIMIT
@@ -152,20 +149,52 @@ class Places:
         is_pinned = position in self._pinned
         if self.end is None and not is_pinned and self._is_far(position):
             self.end = Outcome.UNLIKELY
+        is_withheld = self.end is None and self._withholds(position)
         is_late = not is_pinned and self._scores is not None and len(self._taken) >= self._usual
-        if self.end is not None or not self._free[is_pinned] or (is_late and is_long):
+        if not is_withheld and (self.end is not None or not self._free[is_pinned] or (is_late and is_long)):
             return self.end or Outcome.OVER_LIMIT
-        self._free[is_pinned] -= 1
         if not is_pinned and self._scores is not None:
             self._taken.append(float(self._scores[position]))
+        if is_withheld:
+            return Outcome.WITHHELD
+        self._free[is_pinned] -= 1
         if not self._free[False]:
             self.end = Outcome.OVER_LIMIT
+        if position == self._pinned_winner:
+            self.end = Outcome.PINNED_FITS
         return None
+
+    def _winner(self, ranking: Ranking) -> int | None:
+        """The best match of a search that is sure, if it is pinned and does all that is asked."""
+        first = next(iter(ranking.order(1)), None)
+        return first if first in self._pinned and not parse(self._query).steps else None
+
+    def _withholds(self, position: int) -> bool:
+        """Whether a search leaves this tool unloaded: it destroys, and nobody clearly asked for that.
+
+        What comes first by a clear margin is asked for, in whatever words; but not by what is merely told
+        (“the parcel has gone out”).
+        """
+        tool = self._documents[position].tool
+        if not self._guards or tool.id in self._bound or not (verb := destroying_verb(tool)):
+            return False
+        asked = asking(self._query)
+        if position == self._leader and asked == self._query:
+            return False
+        return not asks_for(asked or self._query, tool.name, verb)
 
     def _is_far(self, position: int) -> bool:
         if self._scores is None or len(self._taken) < SURELY:
             return False
         return float(self._scores[position]) < NEAR * max(self._taken)
+
+
+def _clearly_first(ranking: Ranking) -> int | None:
+    """The position of the best tool, if no other has half its score."""
+    scores = ranking.values if ranking.comparable is None else ranking.comparable
+    order = ranking.order(2)
+    best, *others = [float(scores[position]) for position in order] or [0.0]
+    return order[0] if best > 0 and all(other <= NEAR * best for other in others) else None
 
 
 class ToolSearch:
@@ -289,15 +318,13 @@ class ToolSearch:
         found: list[tuple[int, int, Outcome]] = []
         answer = self._rules.answer(ranking)
         outcome = _of_results(answer, outcome)
-        likely, missed, query = self._rules.likely(ranking, request), 0, ranking.read or request.query
-        places = Places(self._rules, ranking, self._index)
+        likely, missed = self._rules.likely(ranking, request), 0
+        places = Places(self._rules, ranking, self._index, request.query)
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)
             if actual is None and not likely[position]:
                 actual = self._rules.missed(ranking, position)
-            elif actual is None and places.end is None and self._rules.withholds(tool, query, answer):
-                actual = Outcome.WITHHELD
             elif actual is None and (refused := places.take(position)):
                 actual = outcome if answer is Answer.NOTHING else refused
             elif actual is None:
@@ -316,10 +343,9 @@ class ToolSearch:
     def _answer(self, report: SearchReport, missing: str, load: bool) -> SearchAnswer:
         already = self._tools(report, Outcome.ALREADY_LOADED)
         fresh = self._tools(report, Outcome.LOADED, Outcome.FOUND, Outcome.CLOSEST)
-        withheld = self._tools(report, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
+        withheld = self._tools(report, Outcome.WITHHELD)[:_NAMED]
         if report.nothing_fits or (withheld and not report.results):
-            near = self._tools(report, Outcome.NOTHING_FITS, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
-            text = nothing_fits_text(near)
+            text = nothing_fits_text(self._tools(report, Outcome.NOTHING_FITS)[:_NAMED])
         else:
             closed = {
                 tool.id: self._rules.unmet[tool.id]
@@ -332,8 +358,7 @@ class ToolSearch:
         if missing and not report.results:
             report = replace(report, error=missing)
         caution = CLOSEST_ONLY if report.answer is Answer.CLOSEST else ""
-        if report.results:
-            missing = "\n\n".join(filter(None, [withheld_text(withheld), missing]))
+        missing = "\n\n".join(filter(None, [withheld_text(withheld), missing]))
         full_text = "\n\n".join(filter(None, [caution, text, missing]))
         to_load = tuple(fresh) if load else ()
         return SearchAnswer(

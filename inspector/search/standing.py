@@ -109,15 +109,8 @@ class Verdict:
         """Of each match why it is no result, or None if it is one."""
         if self.is_lookup:
             return dict.fromkeys(self.matches)
-        index = self.rankers.index
-        places, tools = Places(self.rules, self.standings.ranking, index), index.tools
-        query = self.standings.ranking.read or self.request.query
-        return {
-            position: Outcome.WITHHELD
-            if places.end is None and self.rules.withholds(tools[position], query, self.answer)
-            else places.take(position)
-            for position in self.matches
-        }
+        places = Places(self.rules, self.standings.ranking, self.rankers.index, self.request.query)
+        return {position: places.take(position) for position in self.matches}
 
     def rivals(self, tool: Tool) -> Sequence[str]:
         """The matches that compete with a tool for a place, itself included, best first."""

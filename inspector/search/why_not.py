@@ -17,7 +17,7 @@ from inspector.core.ranking import (
     SearchRequest,
     Signal,
 )
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, why_destroys
 from inspector.search.answer_text import told_apart
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.fusion import STATIC
@@ -219,8 +219,8 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         yield f"It is match {number} of {count}: {change}."
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.comparable is not None:
         yield f"Its score is below {percent(NEAR)} of the best: other tools fit the request much better."
-    elif cut is Outcome.WITHHELD:
-        yield "It may destroy data, and the request does not clearly ask for that."
+    elif cut in (Outcome.WITHHELD, Outcome.PINNED_FITS):
+        yield _left_out(cut, tool)
     elif cut is Outcome.NOTHING_FITS and probability is not None:
         lower = math.floor(probability * 100) / 100
         own, needed = told_apart(probability, verdict.rules.closest_threshold)
@@ -228,6 +228,13 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
             f"The highest confidence of any tool is {own}, but “closest” needs {needed}; "
             f"a threshold of {lower:.2f} would return it."
         )
+
+
+def _left_out(cut: Outcome, tool: Tool) -> str:
+    if cut is Outcome.PINNED_FITS:
+        return "A pinned tool fits the request, so nothing is loaded beside it."
+    why = why_destroys(tool)
+    return f"{why[:1].upper()}{why[1:]}, which the request does not clearly ask for."
 
 
 def _meaning(why: WhyNot) -> Iterator[str]:

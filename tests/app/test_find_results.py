@@ -260,7 +260,7 @@ def test_an_unsure_search_says_what_a_model_would_get_and_what_is_withheld() -> 
     first, second, third = facts.facts(report).plain.splitlines()
     assert "closest   confidence 12 %, needs 30 %" in first
     assert second == "⚠ no tool clearly fits; a model would get the 2 closest   l loads any tool"
-    assert third == "withheld, as the query does not clearly ask to delete: s:t1"
+    assert third == "withheld, as the query does not clearly ask to destroy or end anything: s:t1"
 
 
 def test_the_facts_tell_ranker_count_and_confidence() -> None:

@@ -86,6 +86,7 @@ def test_a_ledger_that_does_not_add_up_says_so() -> None:
         (Outcome.OTHER_SERVER, "limited to one server"),
         (Outcome.OTHER_TAG, "asks for tags"),
         (Outcome.WITHHELD, "the request does not clearly ask for that"),
+        (Outcome.PINNED_FITS, "nothing is loaded beside it"),
         (None, "✓ it is a result"),
     ],
 )

@@ -137,15 +137,12 @@ async def test_what_is_typed_right_behind_the_key_of_the_call_is_in_its_first_fi
         await until(pilot, lambda: [one.value for one in pilot.app.screen.query(PlainInput)][-1:] == ["Slot"])
 
 
-async def test_a_claim_to_only_read_is_asked_about_once() -> None:
-    async with _opened(FORECAST) as (pilot, rig):
+async def test_a_call_that_a_person_fills_in_is_made_unasked_unless_it_destroys() -> None:
+    async with _opened(FORECAST, _forecast(annotations=Annotations())) as (pilot, rig):
         rig.bench.trust("weather", trusted=False)
         await pilot.press("c", *"Oslo", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        await pilot.press("left", "enter")
         await says(pilot, "✓ ok")
-        await pilot.press("ctrl+r")
-        await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})] * 2)
+        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})]
 
 
 async def test_arguments_can_be_edited_as_json_in_the_same_place() -> None:
@@ -265,7 +262,7 @@ async def test_a_models_calls_are_in_the_history_and_two_with_one_id_are_two() -
 
 
 @pytest.mark.parametrize(("keys", "called"), [("left enter", True), ("enter", False)])
-async def test_a_tool_that_may_change_something_asks_first(keys: str, called: bool) -> None:
+async def test_a_tool_that_destroys_something_asks_first(keys: str, called: bool) -> None:
     async with _opened(FORECAST, _forecast(annotations=Annotations(destructive=True))) as (pilot, rig):
         await _typed_in(pilot)
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.consent import confirm_call
 from inspector.cli.location import source_words
 from inspector.cli.options import Options
+from inspector.core.error import ToolsightError
+from inspector.core.tool import Annotations, Tool
+from inspector.reliability.approval import why_confirm
 from tests.cli.conftest import Toolsight
 from tests.support.mcp_case import SERVERS
 
@@ -64,22 +68,32 @@ def test_an_error_of_the_tool_is_the_exit_code(toolsight: Toolsight) -> None:
     assert "zero" in done.stdout + done.stderr
 
 
-def test_what_changes_something_is_not_called_without_a_yes(toolsight: Toolsight) -> None:
-    note = ("shop:add_order_note", "order_id=1042", "note=Called.")
-    refused = toolsight("call", *note, *SHOP)
-    assert refused.exit_code == 1
-    assert "--yes" in refused.stderr
-    assert "Called." not in toolsight("call", "shop:get_order", "order_id=1042", *SHOP).stdout
-    assert toolsight("call", "--yes", *note, *SHOP).exit_code == 0
-    assert "Called." in toolsight("call", "shop:get_order", "order_id=1042", *SHOP).stdout
+def test_who_types_a_call_has_said_what_to_do(toolsight: Toolsight) -> None:
+    """Neither a claim to read nor one to change something is asked about."""
+    assert toolsight("call", "shop:add_order_note", "order_id=1042", "note=Called.", *SHOP[2:]).exit_code == 0
+    assert "Called." in toolsight("call", "shop:get_order", "order_id=1042", *SHOP[2:]).stdout
 
 
-def test_what_a_server_only_claims_to_read_is_not_called_without_a_yes_or_trust(toolsight: Toolsight) -> None:
-    get = ("call", "shop:get_order", "order_id=1042")
-    refused = toolsight(*get, *SHOP[2:])
+def test_only_what_destroys_is_not_called_without_a_yes(toolsight: Toolsight) -> None:
+    refund = ("call", "shop:refund_order", "order_id=1042", "reason=damaged")
+    refused = toolsight(*refund, *SHOP)
     assert refused.exit_code == 1
-    assert "its server says it is read-only; --trust shop or --yes allows such calls" in refused.stderr
-    assert toolsight(*get, "--yes", *SHOP[2:]).exit_code == toolsight(*get, *SHOP).exit_code == 0
+    assert "shop:refund_order was not called: its server marks it as destructive" in refused.stderr
+    assert "add --yes" in refused.stderr
+    assert toolsight(*refund, "--yes", *SHOP).exit_code == 0
+
+
+def test_a_call_that_destroys_asks_once_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    tool, answers = Tool("files", "delete", annotations=Annotations(destructive=False)), iter((True, False))
+    monkeypatch.setattr("click.confirm", lambda *_args, **_options: next(answers))
+    confirm_call(tool, {"path": "a"}, why_confirm(tool))
+    assert "its name says “delete”" in capsys.readouterr().err
+    with pytest.raises(ToolsightError, match="was not called"):
+        confirm_call(tool, {"path": "a"}, why_confirm(tool))
+    assert next(answers, None) is None
 
 
 def test_trust_in_a_server_that_is_not_there_is_a_mistake(toolsight: Toolsight) -> None:

@@ -14,7 +14,7 @@ from inspector.core.tool import Tool
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.query import MAX_STEPS
 from inspector.search.ranker_list import RANKERS
-from inspector.search.search import CLOSEST_AT_MOST, SearchRules, ToolSearch
+from inspector.search.search import SearchRules, ToolSearch
 from inspector.search.standing import by_step, compare_rankers
 from inspector.search.vocabulary import Tags
 from inspector.search.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, why_not
@@ -177,10 +177,11 @@ def test_a_tool_over_the_limit_is_compared_with_the_last_result() -> None:
     assert ask("refund order", ranker="bm25", limit=int(number[1]) - 1).cut is Outcome.OVER_LIMIT
 
 
-def test_no_limit_is_advised_where_an_unsure_search_returns_so_few() -> None:
+def test_no_limit_is_advised_where_an_unsure_search_returns_so_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.search.search.CLOSEST_AT_MOST", 2)
     found = ask("search order messages", "mail:send_message", limit=5, threshold=0.999)
     assert found.cut is Outcome.OVER_LIMIT
-    assert found.advice[0].endswith(f"a “closest” answer has at most {CLOSEST_AT_MOST}.")
+    assert found.advice[0].endswith("a “closest” answer has at most 2.")
 
 
 def test_what_the_request_leaves_out_is_all_the_advice_there_is() -> None:

@@ -56,7 +56,7 @@ def loaded(answer: SearchAnswer) -> list[str]:
 
 
 def test_a_query_loads_the_best_tools_up_to_the_limit() -> None:
-    answer = run("order")
+    answer = run("refund order")
     assert len(loaded(answer)) == 2
     assert answer.text.startswith("Found 2 tools:")
     outcomes = [hit.outcome for hit in answer.report.hits if hit.score.value > 0]
@@ -221,7 +221,7 @@ def test_as_many_results_as_were_asked_for_within_the_limit(asked: int, found: i
 
 
 def test_a_ranked_answer_lists_all_matches_by_score_whether_they_are_bound_or_not() -> None:
-    answer = searching(RANKED).search(SearchRequest("order", limit=3), bound=("shop:get_order",))
+    answer = searching(RANKED).search(SearchRequest("refund order", limit=3), bound=("shop:get_order",))
     ids = [hit.tool_id for hit in answer.report.results]
     lines = answer.text.splitlines()
     assert [line.split()[1] for line in lines if line[:1].isdigit()] == ids

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import Annotations, Tool, why_destroys
 from inspector.search.answer_text import CLOSEST_ONLY, SearchAnswer
 from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.ranker import Ranking
@@ -60,9 +60,33 @@ def test_the_confidence_decides_what_a_search_says(confidence: float, answer: An
     assert ask("orders", *READING, fit=confidence).report.answer is answer
 
 
-def test_closest_returns_at_most_three() -> None:
-    assert loaded(ask("orders", *READING)) == [tool.name for tool in READING[:CLOSEST_AT_MOST]]
-    assert len(loaded(ask("orders", *READING, fit=SURE))) == len(READING)
+def test_closest_returns_at_most_five() -> None:
+    tools = [Tool("shop", f"list_{number}", "Lists.") for number in range(8)]
+    few = replace(RULES, limit=8)
+    assert loaded(ask("orders", *tools, rules=few)) == [f"list_{number}" for number in range(CLOSEST_AT_MOST)]
+    assert len(loaded(ask("orders", *tools, rules=few, fit=SURE))) == len(tools)
+    assert CLOSEST_AT_MOST == 5
+
+
+PINNED = replace(RULES, pinned=frozenset({READING[1].id}))
+
+
+@pytest.mark.parametrize(
+    ("query", "fits", "found"),
+    [
+        ("convert miles", [0.5, SURE, 0.6], [1]),
+        ("convert miles", [SURE, 0.7, 0.6], [0, 1, 2]),
+        ("list the carts and send a message", [0.5, SURE, 0.6], [1, 2, 0]),
+        ("convert miles", [0.1, UNSURE, 0.15], [1, 2, 0]),
+    ],
+)
+def test_nothing_is_loaded_beside_a_pinned_tool_that_clearly_does_what_is_asked(
+    query: str, fits: list[float], found: list[int]
+) -> None:
+    report = ask(query, *READING[:3], fit=fits, rules=PINNED).report
+    assert [hit.tool_id for hit in report.results] == [READING[at].id for at in found]
+    left = {hit.outcome for hit in report.hits if not hit.outcome.is_result}
+    assert left == ({Outcome.PINNED_FITS} if len(found) == 1 else set())
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=len(READING)))
@@ -81,31 +105,43 @@ def test_late_places_are_for_short_definitions() -> None:
 CANCEL = Tool("shop", "cancel_order", "Cancel an order.")
 REFUND = Tool("shop", "refund_order", "Refund an order.")
 DELETE = Tool("wiki", "delete_page", "Delete a page.")
-CLAIMED = Tool("db", "run_query", "Run a statement.", annotations=Annotations(destructive=True))
-CHOICE = Tool(
-    "files",
-    "manage_file",
-    "Manage a file.",
-    {"type": "object", "properties": {"action": {"type": "string", "enum": ["move", "delete"]}}},
-)
+CLEANUP = Tool("db", "cleanup", "This tool permanently deletes all rows. Drops nothing else.")
+RESIZE = Tool("web", "resize", "Resize the window.", annotations=Annotations(destructive=True))
 
 
+@pytest.mark.parametrize("fit", [UNSURE, SURE])
 @pytest.mark.parametrize(
     ("query", "tool"),
     [
         ("the parcel for order 1042 has gone out", CANCEL),
         ("where is order 1042", REFUND),
         ("I threw away the wrong page, get it back", DELETE),
-        ("how warm is it", CLAIMED),
-        ("the file is too long", CHOICE),
+        ("undo the deletion of that page", DELETE),
+        ("how many rows are there", CLEANUP),
     ],
 )
-def test_a_destructive_tool_is_withheld_from_closest_unless_asked_for(query: str, tool: Tool) -> None:
-    answer = ask(query, tool, READING[0])
+def test_what_destroys_is_withheld_from_every_answer_unless_asked_for(
+    query: str, tool: Tool, fit: float
+) -> None:
+    answer = ask(query, tool, READING[0], fit=fit)
     assert loaded(answer) == [READING[0].name]
     assert answer.report.hits[0].outcome is Outcome.WITHHELD
-    assert "nobody clearly asked" in answer.text
-    assert tool.id in answer.text
+    assert f"does not clearly ask for it: {tool.id} ({why_destroys(tool)})" in answer.text
+
+
+@pytest.mark.parametrize("fits", [[SURE, SURE], [UNSURE, UNSURE]])
+def test_what_a_server_marks_as_destructive_is_not_withheld_for_that(fits: list[float]) -> None:
+    assert loaded(ask("make it as small as a phone", RESIZE, READING[0], fit=fits))[0] == RESIZE.name
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_what_comes_first_by_a_clear_margin_is_never_withheld_from_a_request(
+    one: float, other: float
+) -> None:
+    answer = ask("make page 7 vanish", DELETE, READING[0], fit=[one, other])
+    is_withheld = Outcome.WITHHELD in [hit.outcome for hit in answer.report.hits]
+    is_first = one > 0 and other <= NEAR * one
+    assert is_withheld is (not is_first and max(one, other) >= RULES.closest_threshold)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +150,8 @@ def test_a_destructive_tool_is_withheld_from_closest_unless_asked_for(query: str
         ("cancel order 1042", CANCEL),
         ("get my money back for order 1042", REFUND),
         ("get rid of that page", DELETE),
-        ("run this on the database", CLAIMED),
+        ("purge the rows", CLEANUP),
+        ("reset the board", Tool("game", "reset_board", "Reset the board.")),
     ],
 )
 def test_a_destructive_tool_that_was_asked_for_is_among_the_closest(query: str, tool: Tool) -> None:
@@ -138,7 +175,7 @@ def test_a_misspelt_request_to_destroy_is_judged_as_it_was_meant() -> None:
 def test_what_is_merely_told_loads_nothing_that_destroys_however_well_it_fits(query: str, tool: Tool) -> None:
     answer = ask(query, tool, READING[0], fit=SURE)
     assert (answer.report.answer, loaded(answer)) == (Answer.FOUND, [READING[0].name])
-    assert "nobody clearly asked" in answer.text
+    assert "does not clearly ask for it" in answer.text
     alone = ask(query, tool, fit=SURE)
     assert (alone.report.answer, loaded(alone)) == (Answer.NOTHING, [])
     assert tool.id in alone.text

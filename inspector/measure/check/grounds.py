@@ -10,7 +10,7 @@ import numpy as np
 
 from inspector.access.reach import EvalCase
 from inspector.core.text import first_sentence
-from inspector.core.tool import ACTS, READS, Tool, destroys
+from inspector.core.tool import ACTS, READS, Tool, destroying_verb
 from inspector.measure.check.wording import GRAMMAR, Asked, is_other_word
 from inspector.schema.schema import fields
 from inspector.search.index import ToolIndex
@@ -76,10 +76,12 @@ class Grounds:
     @cached_property
     def _acts(self) -> bool:
         """Whether the tool changes something, by its claims, its name or how its description begins."""
-        first = split_words(self._tool.description.lower()[:_BEGINNING])[:1]
+        claims, first = self._tool.annotations, split_words(self._tool.description.lower()[:_BEGINNING])[:1]
         words = {stem(word) for word in (*self._name, *first)}
         reads = not words.isdisjoint(map(stem, READS))
-        return destroys(self._tool) or (not reads and not words.isdisjoint(map(stem, ACTS)))
+        if destroying_verb(self._tool) or (claims.destructive and not claims.read_only):
+            return True
+        return not reads and not words.isdisjoint(map(stem, ACTS))
 
     def _is_its_own(self, head: str, phrase: "_Nearness") -> bool:
         if not self._is_telling(head) or (phrase.cosine < _VERY_CLOSE and self._is_asked_everywhere(head)):

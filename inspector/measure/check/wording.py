@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.core.tool import READS, Tool, destroys
+from inspector.core.tool import READS, Tool, destroying_verb
 from inspector.schema.schema import fields, resolve
 from inspector.search.generate import synonyms
 from inspector.search.query import STEP_VERBS, typed
@@ -296,7 +296,12 @@ def schema_sentences(tool: Tool, sibling: Tool | None) -> Iterator[str]:
         taken += [f"`{field.name}`{choice}"] if _is_plain(field.name) else []
     if taken and len(known) <= _MOST_NAMED:
         yield language.takes.format(listing(taken, language.joint))
-    if sibling is not None and not destroys(tool) and not destroys(sibling) and _is_plain(sibling.name):
+    if (
+        sibling is not None
+        and not destroying_verb(tool)
+        and not destroying_verb(sibling)
+        and _is_plain(sibling.name)
+    ):
         others = {field.name for field in fields(sibling.input_schema)}
         needed = [f"`{field.name}`" for field in known if field.required and field.name not in others]
         if 0 < len(needed) <= _MOST_CHOICES and sibling.server == tool.server:

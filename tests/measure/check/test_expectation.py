@@ -122,9 +122,9 @@ def test_with_a_failed_server_an_unknown_tool_is_a_miss_and_no_mistake() -> None
     ("text", "problem"),
     [
         ("money back -> refund_order", ""),
-        ("customer money orders -> shop:list_orders@2", ""),
+        ("refund customer orders -> shop:list_orders@2", ""),
         (
-            "customer money orders -> shop:list_orders",
+            "refund customer orders -> shop:list_orders",
             "shop:list_orders has rank 2; shop:refund_order is first",
         ),
         ("money back -> send_mail@4", "office:send_mail is no result"),

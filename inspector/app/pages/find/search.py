@@ -17,11 +17,11 @@ from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import stands_for
 from inspector.core.access import permitted
 from inspector.core.number import count, milliseconds
-from inspector.core.ranking import Answer, IndexPhase, IndexState, Outcome, SearchReport, SearchRequest
+from inspector.core.ranking import Answer, IndexPhase, IndexState, SearchReport, SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
-from inspector.search.answer_text import confidence_text
+from inspector.search.answer_text import WITHHELD, confidence_text
 from inspector.search.index import ToolIndex
 from inspector.search.vocabulary import as_written
 from inspector.session.view import SessionView
@@ -231,7 +231,7 @@ def _terms(report: SearchReport, width: int) -> Content:
 def _for_a_model(report: SearchReport, width: int) -> Iterator[Content]:
     """What a model would get where that is not all that was found, one thing a line."""
     number = len(report.results)
-    held = [hit.tool_id for hit in report.hits if hit.outcome is Outcome.WITHHELD]
+    held = report.withheld
     is_unsure = report.probability is not None and report.probability < report.threshold
     loads = ("   l loads any tool", MUTED)
     if is_unsure and number:
@@ -241,10 +241,9 @@ def _for_a_model(report: SearchReport, width: int) -> Iterator[Content]:
     elif is_unsure or (held and not number):
         yield Content.assemble(("⚠ no tool fits; a model would get none", "$text-warning"), loads)
     if held:
-        lead = "withheld, as the query does not clearly ask to delete: "
         names = ", ".join(visible(tool_id, newlines=False) for tool_id in held)
-        listed = middle(names, max(width - len(lead), _TERMS))
-        yield Content.assemble((lead, "$text-warning"), plain(listed))
+        listed = middle(names, max(width - len(WITHHELD), _TERMS))
+        yield Content.assemble((WITHHELD, "$text-warning"), plain(listed))
 
 
 def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Content]:

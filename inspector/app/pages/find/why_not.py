@@ -94,7 +94,9 @@ def _why(found: WhyNot, limit: int, closest: float) -> str:
             own, needed = told_apart(found.probability or 0.0, closest)
             return f"the search returns nothing (confidence {own}, closest needs {needed})"
         case Outcome.WITHHELD:
-            return "it may destroy data, and the request does not clearly ask for that"
+            return "it destroys or ends something, and the request does not clearly ask for that"
+        case Outcome.PINNED_FITS:
+            return "a pinned tool fits the request, so nothing is loaded beside it"
         case Outcome.OTHER_SERVER:
             return "the request is limited to one server, and this tool is on another"
         case _:

@@ -28,7 +28,6 @@ from inspector.app.pages.tools.call_answer import (
     saved_for,
 )
 from inspector.app.pages.tools.call_form import CallForm
-from inspector.core.definition import definition_hash
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
 from inspector.core.ports import ApprovalRequest
@@ -36,13 +35,12 @@ from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.core.written_call import written
-from inspector.reliability.approval import CLAIMED, why_ask
+from inspector.reliability.approval import why_confirm
 from inspector.schema.json_value import JsonObject
 from widgets import Choice, Field, GuardedConfirm, Record, SchemaForm, plain, visible
 
-_CALL, _TRUST, _NO = "call", "trust", "no"
+_CALL, _NO = "call", "no"
 _CHOICES = (Choice("ctrl+r", "call it", _CALL), Choice("", "no", _NO))
-_TRUSTING = (Choice("", "trust its claims", _TRUST), *_CHOICES)
 _RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
 _CANCELED = Content.styled("Canceled. The server may have completed the call anyway.", "$text-warning")
 _REFUSED = Content.styled("Not called: you declined.", MUTED)
@@ -79,7 +77,6 @@ class CallPanel(InContext, Container):
         self._answers: dict[str, Answer] = {}
         self._form: CallForm | None = None
         self._chosen: PastCall | None = None
-        self._read_before: set[str] = set()
 
     def compose(self) -> ComposeResult:
         with Vertical(id="ask"):
@@ -221,20 +218,13 @@ class CallPanel(InContext, Container):
             self._answer(tool.id, Answer(line, result, arguments, changes))
 
     async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
-        why = why_ask(tool, self.session.state)
-        definition = definition_hash(tool)
-        if not why or (why == CLAIMED and definition in self._read_before):
+        """Whether to make the call: who fills in a form has said what to do, unless it destroys something."""
+        why = why_confirm(tool)
+        if not why:
             return True
-        request = ApprovalRequest(tool, arguments, why, offers_trust=why == CLAIMED)
         name = visible(tool.id, limit=120, newlines=False)
-        choices = _TRUSTING if request.offers_trust else _CHOICES
-        dialog = GuardedConfirm(f"Call {name}?", approval_body(request), choices)
-        answer = await self.app.push_screen_wait(dialog)
-        if answer == _TRUST:
-            self.commands.trust(tool.server, trusted=True)
-        if answer == _CALL and why == CLAIMED:
-            self._read_before.add(definition)
-        return answer in (_CALL, _TRUST)
+        body = approval_body(ApprovalRequest(tool, arguments, why))
+        return await self.app.push_screen_wait(GuardedConfirm(f"Call {name}?", body, _CHOICES)) == _CALL
 
     def _answer(self, tool_id: str, answer: Answer) -> None:
         self._answers[tool_id] = answer
