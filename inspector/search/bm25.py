@@ -28,7 +28,7 @@ from inspector.core.tool import Tool
 from inspector.search.document import FIELDS, WORDS, TermCounts
 from inspector.search.index import ToolIndex
 from inspector.search.ranker import Explanation, Ranking, Scores, scored
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, terms, written_words
+from inspector.search.vocabulary import MAX_QUERY_LENGTH, stem, terms, whole_words, written_words
 
 if TYPE_CHECKING:
     from rank_bm25 import BM25Okapi
@@ -75,7 +75,10 @@ class Bm25Ranker:
         self._saturated = self._saturation()
 
     def terms(self, query: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._split(query[:MAX_QUERY_LENGTH])))
+        query = query[:MAX_QUERY_LENGTH]
+        whole = whole_words(query) if self._settings.as_written else map(stem, whole_words(query))
+        # A name of several words (`createPage`) is mostly no word of its own.
+        return tuple(dict.fromkeys((*self._split(query), *filter(self.knows, whole))))
 
     def idf(self, term: str) -> float:
         """The inverse document frequency of a term; highest for a term that no tool has."""

@@ -16,7 +16,7 @@ from inspector.core.tool import Tool, summary_line
 from inspector.schema.json_value import compact
 from inspector.schema.schema import fields
 from inspector.search.metric import processors, side_by_side
-from inspector.search.vocabulary import spaced, split_words, terms, written_words
+from inspector.search.vocabulary import spaced, split_words, stem, terms, whole_words, written_words
 
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
 # The words as they are written, stop words too, of name, description and parameters in one.
@@ -86,11 +86,13 @@ class Document:
 def read(tool: Tool, vocabulary: Vocabulary) -> Document:
     """Build a tool's document. New terms are added to `vocabulary`, which all documents of an index share."""
     texts = [text[:MAX_INDEXED] for text in _field_texts(tool)]
+    whole = [whole_words(prose[:MAX_INDEXED]) for prose in _prose(tool)]
+    counted = [(*terms(text), *map(stem, words)) for text, words in zip(texts, whole, strict=True)]
     own = [word for text in texts[: FIELDS.index(Signal.SERVER)] for word in written_words(text)]
     return Document(
         tool,
-        TermCounts.of([terms(text) for text in texts], vocabulary),
-        TermCounts.of([own], vocabulary),
+        TermCounts.of(counted, vocabulary),
+        TermCounts.of([[*own, *chain.from_iterable(whole)]], vocabulary),
         tuple(key_of(text) for text in passage_texts(tool)),
         len(tool.description) + len(compact(tool.input_schema)),
     )
@@ -100,6 +102,11 @@ def _field_texts(tool: Tool) -> tuple[str, ...]:
     """One text per field, in the order of FIELDS."""
     parameters = " ".join(f"{field.name} {field.description}" for field in fields(tool.input_schema))
     return tool.name, tool.description, parameters, tool.server
+
+
+def _prose(tool: Tool) -> tuple[str, ...]:
+    """What of each of FIELDS is prose, and no identifier."""
+    return "", tool.description, " ".join(field.description for field in fields(tool.input_schema)), ""
 
 
 def passage_texts(tool: Tool) -> tuple[str, ...]:

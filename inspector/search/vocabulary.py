@@ -48,6 +48,11 @@ def written_words(text: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in split_words(text))
 
 
+def whole_words(prose: str) -> list[str]:
+    """The words of prose that have capitals inside, in lower case: YouTube is one word there."""
+    return [word.lower() for word in _WORD.findall(prose) if _CAMEL_BOUNDARY.search(word)]
+
+
 def terms(text: str) -> tuple[str, ...]:
     """Lower-case, stemmed words in order, without stop words unless there are only stop words."""
     words = [word.lower() for word in split_words(text)]
@@ -184,6 +189,6 @@ def claimed_tags(annotations: Annotations) -> tuple[str, ...]:
 def as_written(query: str, sought: Iterable[str]) -> tuple[str, ...]:
     """Terms as the query has them, not stemmed; a term that it does not have stays as it is."""
     written: dict[str, str] = {}
-    for word in split_words(query):
-        written.setdefault(terms(word)[0], word.lower())
+    for word in (*split_words(query), *whole_words(query)):
+        written.setdefault(stem(word.lower()), word.lower())
     return tuple(written.get(term, term) for term in sought)

@@ -88,7 +88,19 @@ CASES: list[tuple[str, Factory]] = [
 ]
 every_ranker = pytest.mark.parametrize(("name", "factory"), CASES, ids=[name for name, _ in CASES])
 
-KNOWN = ("create", "page", "createPage", "list_orders", "get-user", "the", "a", "database", "x1", "Ünïcode")
+KNOWN = (
+    "create",
+    "page",
+    "createPage",
+    "list_orders",
+    "get-user",
+    "the",
+    "a",
+    "database",
+    "YouTube",
+    "youtube",
+    "Ünïcode",
+)
 # What makes steps, literals and small talk of a query.
 SAID = ("then", "and send", ".", "please", "notes/a.md", "“a page”", "#12", "Thanks")
 characters = st.one_of(

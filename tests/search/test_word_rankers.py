@@ -24,6 +24,7 @@ from inspector.search.index import ToolIndex
 from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
 from inspector.search.ranker import Ranker, Ranking
 from inspector.search.vocabulary import VOCABULARY, terms
+from tests.support.retrieval import rankers_of
 
 CLAUDE = "claude_order"
 some_words = st.sampled_from(
@@ -38,6 +39,26 @@ catalogs = st.lists(st.tuples(texts, texts), max_size=12).map(
 @pytest.mark.parametrize("written", ["createPage", "create_page", "create-page", "CreatePage", "create page"])
 def test_a_name_is_the_same_words_however_it_is_written(written: str) -> None:
     assert terms(written) == ("creat", "page")
+
+
+BRANDS = "BibTeX YouTube PostgreSQL OAuth TypeScript PowerPoint LaTeX OpenAI GraphQL WordPress MongoDB iPhone"
+
+
+@pytest.mark.parametrize("ranker", ["bm25", "hybrid"])
+@pytest.mark.parametrize("brand", BRANDS.split())
+def test_a_word_of_prose_with_capitals_inside_is_found_as_one_word(brand: str, ranker: str) -> None:
+    others = [Tool("s", f"t{number}", f"Work with {other}.") for number, other in enumerate(BRANDS.split())]
+    parameter = {"properties": {"x": {"description": f"Name of the {brand}."}}}
+    for tools, asked in (
+        (others, brand.lower()),
+        (others, brand),
+        ([Tool("s", "t", f"Work with {brand.lower()}."), Tool("s", "u", "Work.")], brand),
+        ([Tool("s", "t", "Work.", parameter), Tool("s", "u", "Work.")], brand.lower()),
+    ):
+        ranking = rankers_of(tools, semantic=False).get(ranker).rank(asked)
+        first = tools[ranking.order(1)[0]]
+        assert brand.lower() in f"{first.description} {first.input_schema}".lower()
+        assert ranking.values.max() > sorted(ranking.values)[-2]
 
 
 def test_acronyms_digits_and_accents_split_where_a_reader_would() -> None:

@@ -15,6 +15,7 @@ from inspector.measure.check.finding import Finding, Rule, Severity, Stage
 from inspector.measure.check.wording import asked_in
 from inspector.measure.evalset import read_cases
 from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.document import passage_texts
 from inspector.search.search import SearchRules
 from inspector.search.standing import Standings, Verdict
 from inspector.search.vocabulary import terms
@@ -205,14 +206,26 @@ def missed(found: Iterable[ExpectationResult]) -> dict[str, list[str]]:
     return by_tool
 
 
+def _says(text: str, word: str) -> bool:
+    """Whether a text has a word however it is split: “e-mail”, “eMail” and “Email” are one."""
+    return re.search(rf"(?<![^\W_]){'[-_ ]?'.join(map(re.escape, word))}", text, re.IGNORECASE) is not None
+
+
 def missing_words(requests: Mapping[str, Sequence[str]], rankers: CatalogRankers) -> Iterator[Finding]:
     """The common nouns of requests that miss a tool, as far as its definition lacks them."""
     index = rankers.index
     for tool_id, queries in requests.items():
         tool = index.tools[index.position[tool_id]]
-        has = set(index.documents[index.position[tool_id]].terms.ids.tolist())
+        has, text = (
+            set(index.documents[index.position[tool_id]].terms.ids.tolist()),
+            " ".join(passage_texts(tool)),
+        )
         asked = (word for query in queries for one in asked_in(query) for word in one.words)
-        lacking = [word for word in asked if has.isdisjoint(index.vocabulary.get(t, -1) for t in terms(word))]
+        lacking = [
+            word
+            for word in asked
+            if has.isdisjoint(index.vocabulary.get(t, -1) for t in terms(word)) and not _says(text, word)
+        ]
         if lacking:
             quoted = ", ".join(f"“{query}”" for query in queries)
             message = f"{count(len(queries), 'request')} that should find it use words that it lacks."

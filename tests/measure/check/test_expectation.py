@@ -185,6 +185,13 @@ def test_missing_words_are_the_nouns_of_all_requests_that_miss_except_those_that
     assert lacking("give the money back") == ""
 
 
+@pytest.mark.parametrize("written", ["E-mail a customer.", "eMail a customer.", "Emails go out."])
+def test_a_word_that_the_text_has_in_another_spelling_is_not_missing(written: str) -> None:
+    tool = Tool("office", "reach", written)
+    assert not list(missing_words({tool.id: ["send the email"]}, rankers_of([tool], semantic=False)))
+    assert list(missing_words({MAIL.id: ["send the invoice"]}, RANKERS))
+
+
 def test_values_names_and_verbs_are_no_missing_words() -> None:
     assert lacking("did you reimburse Kowalski the invoice 77 for 'blue shoes'?") == "invoice"
 
