@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inspector.core.number import money, percent
-from inspector.core.ranking import Score, SearchReport
+from inspector.core.ranking import UNSERVED, Score, SearchReport
 from inspector.core.text import first_sentence, one_line, shortened
 
 # Semantic tool discovery, section 10.1. Nobody checks what a publisher says: all texts here are hostile.
@@ -83,7 +83,7 @@ def why_further(report: SearchReport) -> str:
     """
     if report.error or not report.request.query.strip():
         return ""
-    return "" if report.results else "no tool fits"
+    return UNSERVED.get(report.answer, "")
 
 
 def brief(description: str) -> str:

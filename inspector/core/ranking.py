@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from inspector.core.number import percent
 
@@ -168,6 +168,10 @@ class Answer(StrEnum):
     FOUND = "found"
     CLOSEST = "closest"
     NOTHING = "nothing"
+
+
+UNSERVED: Final = {Answer.CLOSEST: "no tool clearly fits", Answer.NOTHING: "no tool fits"}
+"""What an answer that is not sure says, in words."""
 
 
 class Outcome(StrEnum):

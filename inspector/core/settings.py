@@ -175,8 +175,13 @@ class FallbackSettings:
 class MarketplaceSettings:
     """When a search goes on in the marketplace, and where that is. Nothing is ever installed by itself."""
 
-    enabled: bool = knob(
-        True, "also search the marketplace if a search finds nothing; this requires a catalog"
+    enabled: bool = knob(True, "also search the marketplace if no tool clearly fits; this requires a catalog")
+    max_probability: float = knob(
+        1.0,
+        "beside an answer “closest”, search the marketplace only if its confidence is below this; 0: only "
+        "after “nothing”",
+        low=0,
+        high=1,
     )
     catalogs: tuple[str, ...] = knob(
         (), "plugin files: Toolsight's own format, a server.json, or a response from an MCP registry"

@@ -209,7 +209,9 @@ def first_words(reading: Reading) -> str:
 
 def other_words(reading: Reading) -> str:
     """A second query for a search that found nothing useful: synonyms, and the step's own values."""
-    words = [*reading.capability[1:], *_synonyms(reading), *reading.topic.split()]
+    # The first word is mostly the verb, but no abbreviation (PDF) is one.
+    kept = [word for at, word in enumerate(reading.capability) if at or word.isupper()]
+    words = [*kept, *_synonyms(reading), *reading.topic.split()]
     return " ".join(dict.fromkeys(words)) or reading.text[:80]
 
 

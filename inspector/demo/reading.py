@@ -207,7 +207,8 @@ def read(text: str) -> Reading:
 
 def _capability(text: str, places: Sequence[str]) -> tuple[str, ...]:
     for place in places:
-        text = text.replace(place, " ")
+        # “to PDF” is no place.
+        text = text if place.isupper() else text.replace(place, " ")
     words = re.findall(r"[^\W\d_]+", re.sub(r"\b\w+['’]\w+\b", " ", text))
     kept: list[str] = []
     for word in words:

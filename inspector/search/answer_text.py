@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.core.number import percent, plural
-from inspector.core.ranking import Answer, Outcome, SearchReport
+from inspector.core.ranking import UNSERVED, Outcome, SearchReport
 from inspector.core.settings import ResultForm
 from inspector.core.text import closest, first_sentence, one_line, sentences, shortened
 from inspector.core.tool import Tool, why_destroys
@@ -257,12 +257,9 @@ def ranked_text(query: str, matches: Sequence[Match]) -> str:
     return "\n".join(lines)
 
 
-_MEANING = {Answer.CLOSEST: "no tool clearly fits", Answer.NOTHING: "no tool fits"}
-
-
 def answer_text(report: SearchReport) -> str:
     """One line: “closest: no tool clearly fits (confidence 12 %, needs 35 %)”."""
-    said = ": ".join(filter(None, (report.answer.value, _MEANING.get(report.answer, ""))))
+    said = ": ".join(filter(None, (report.answer.value, UNSERVED.get(report.answer, ""))))
     confidence = confidence_text(report)
     return f"{said} ({confidence})" if confidence else said
 

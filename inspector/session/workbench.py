@@ -107,8 +107,7 @@ class Workbench(RunningSession):
             request, bound=state.bound_ids, pinned=state.pinned, unmet=self._parts.binder.unmet()
         )
         self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
-        further = None if answer.report.results else self.marketplace.after(answer.report, "user")
-        if further is not None:
+        if (further := self.marketplace.after(answer.report, "user")) is not None:
             self._session.emit(further)
         return answer.report
 

@@ -14,7 +14,7 @@ from inspector.config.consent import check_consent
 from inspector.config.plugin import FileChange, Plugin, ServerChange, Variable
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.package_run import PackageKind
-from inspector.core.ranking import TOLERANCE, SearchRequest
+from inspector.core.ranking import TOLERANCE, Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
@@ -51,6 +51,29 @@ async def test_a_search_that_finds_nothing_goes_on_in_the_marketplace() -> None:
         assert "- currency (Somebody, free, rated 4.5 of 5)" in rig.results[-1]
         assert rig.bench.state.conversation.items[1].suggested == event.report.suggestions
         assert rig.bench.state.budget is not None
+
+
+@pytest.mark.parametrize(
+    ("confidence", "below", "why"),
+    [
+        (0.2, 1.0, "no tool clearly fits"),
+        (0.2, 0.25, "no tool clearly fits"),
+        (0.3, 0.25, ""),
+        (0.2, 0.0, ""),
+        (0.4, 1.0, ""),
+    ],
+)
+async def test_beside_closest_a_plugin_is_suggested_as_far_as_the_confidence_is_low(
+    confidence: float, below: float, why: str
+) -> None:
+    hits = (Hit(1, Score("shop:list_orders", 1.0), Outcome.CLOSEST),)
+    closest = SearchReport(SearchRequest(RATES), "hybrid", hits, probability=confidence, threshold=0.35)
+    values = {**WORDS, "marketplace.max_probability": below}
+    async with connected(configuration=CONFIGURED, marketplace=market(), values=values) as rig:
+        found = rig.bench.marketplace.after(closest, "user")
+        assert (found.report.why if found else "") == why
+        assert found is None or found.report.suggestions[0].plugin == "currency"
+        assert rig.bench.marketplace.after(replace(closest, hits=()), "user") is not None
 
 
 @pytest.mark.parametrize("arguments", [{"tool_names": ["no_such_tool"]}, {"server_name": "shop"}, {}])

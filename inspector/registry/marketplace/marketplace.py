@@ -293,9 +293,10 @@ class Marketplace:
         return self._searching.search(query, self._specs, limit)
 
     def after(self, report: SearchReport, by: Actor) -> MarketplaceSearched | None:
-        """The search that goes on here after one that returned nothing; None if it does not."""
-        chosen = self._live.settings.marketplace
-        why = why_further(report) if chosen.enabled else ""
+        """The search that goes on here after one where no tool clearly fits; None if it does not."""
+        chosen, confidence = self._live.settings.marketplace, report.probability or 0.0
+        is_likely = bool(report.results) and confidence >= chosen.max_probability
+        why = why_further(report) if chosen.enabled and not is_likely else ""
         if not why or self._is_connecting() or not self.plugins:
             return None
         found = self._searching.search(report.request.query, self._specs, chosen.results, why)
