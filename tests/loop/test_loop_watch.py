@@ -93,7 +93,7 @@ async def test_as_published_neither_searches_nor_rejected_calls_count() -> None:
 
 
 async def test_a_loop_after_recovery_is_named_and_the_ranker_offers_alternatives() -> None:
-    search, again = searches(query="orders"), calls(("shop__list_orders", {}))
+    search, again = searches(query="refund orders"), calls(("shop__list_orders", {}))
     bench = Bench(search, again, again, again, search, again, says("done"))
     await bench.say()
     first, second = bench.events("loop")
