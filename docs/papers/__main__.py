@@ -10,13 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from docs.papers.published import report
+from docs.papers.report import Section, Table, markdown
 from docs.papers.run import CHAPTERS, Chapter, chapters, make
 from docs.papers.shipped_source import ShippedSource
 from docs.papers.source import Source, Steps, Stopped
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, say_json, say_report, write_file
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.report import Column, Section, Table, markdown, selected
+from inspector.core.report import Column, selected
 
 _CHAPTER = (Column("section", "id"), Column("published in", "source"), Column("measured", "about"))
 _TABLE = "tables{title headers rows right notes origin why}"

@@ -39,6 +39,7 @@ from docs.papers.published import (
     main_findings,
     scaling_findings,
 )
+from docs.papers.report import Origin, Section, Table
 from docs.papers.source import recorded
 from docs.papers.study import (
     CATALOG_SIZES,
@@ -61,7 +62,6 @@ from docs.papers.study import (
 )
 from inspector.core.number import percent
 from inspector.core.ports import TokenCounter
-from inspector.core.report import Origin, Section, Table
 from inspector.measure.bootstrap import SIGNIFICANT
 from inspector.search.ports import Embedder, StaticEmbedder
 
@@ -257,7 +257,7 @@ def _variant_table(variants: Mapping[str, Measured], of: Bench) -> Table:
         f"TF-IDF uses the same summaries, stemmed, and the same threshold.{_words_win(variants)}",
     )
     return Table(
-        "table 5, token columns", headers, tuple(rows), frozenset(range(1, 7)), notes, Origin.GENERATED
+        "table 5, token columns", headers, tuple(rows), frozenset(range(1, 7)), notes, origin=Origin.GENERATED
     )
 
 
@@ -292,7 +292,7 @@ def _sweep_table(swept: Sequence[Swept]) -> Table:
         f"{THRESHOLD}.",
     )
     headers = ("threshold", "precision", "recall", "F1", "phase 2 tokens")
-    return Table("threshold sweep", headers, rows, frozenset(range(5)), notes, Origin.GENERATED)
+    return Table("threshold sweep", headers, rows, frozenset(range(5)), notes, origin=Origin.GENERATED)
 
 
 def _cache_table(layouts: Sequence[Layout]) -> Table:
@@ -317,5 +317,5 @@ def _cache_table(layouts: Sequence[Layout]) -> Table:
         "searches, whose results stay in the conversation.",
     )
     return Table(
-        "prompt cache over a session", headers, rows, frozenset(range(1, 6)), notes, Origin.GENERATED
+        "prompt cache over a session", headers, rows, frozenset(range(1, 6)), notes, origin=Origin.GENERATED
     )

@@ -5,12 +5,12 @@ from statistics import mean, pstdev
 
 from docs.papers.method import Quality
 from docs.papers.published import B4, OURS, POOL_AND_SCHEMAS, SCALE, SCALE_RHO, TABLE_3, TABLE_4, TURNS
+from docs.papers.report import Origin, Section, Table
 from docs.papers.source import columns, recorded
 from docs.papers.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, Scaled, paired_f1
 from docs.papers.task import SHARES
 from docs.papers.testbed import TABLE_2
 from inspector.core.number import money, percent, signed_percent
-from inspector.core.report import Origin, Section, Table
 from inspector.core.settings import BindingSettings
 
 PAPER = "Tool Attention"
@@ -89,7 +89,7 @@ def _task_table(of: Bench) -> Table:
         tuple(rows),
         frozenset({1, 2, 3}),
         notes,
-        Origin.GENERATED,
+        origin=Origin.GENERATED,
     )
 
 
@@ -104,8 +104,8 @@ def _copied_table(of: Bench, copied: Mapping[str, Quality]) -> Table:
             f"A copied query shares all its words with the summary (a Jaccard index of stems of 1.00). Our "
             f"queries have {of.overlap:.2f} on average.",
         ),
-        Origin.CALIBRATION,
-        "Who asks with the summary's own words finds the tool by construction.",
+        origin=Origin.CALIBRATION,
+        why="Who asks with the summary's own words finds the tool by construction.",
     )
 
 
@@ -183,8 +183,8 @@ def _token_table(measured: Mapping[str, Measured]) -> Table:
         tuple(rows),
         frozenset(range(1, 9)),
         notes,
-        Origin.GENERATED,
-        SIZED,
+        origin=Origin.GENERATED,
+        why=SIZED,
     )
 
 
@@ -209,7 +209,7 @@ def _retrieval_table(measured: Mapping[str, Measured]) -> Table:
         "Of the task: everything that was ever bound compared to the ground truth of the whole task.",
         "Every search is another model call: the last column is the price of fewer tokens per call.",
     )
-    return Table("retrieval", headers, tuple(rows), frozenset(range(1, 7)), notes, Origin.GENERATED)
+    return Table("retrieval", headers, tuple(rows), frozenset(range(1, 7)), notes, origin=Origin.GENERATED)
 
 
 def _three(of: Quality) -> list[str]:
@@ -235,7 +235,7 @@ def _kind_table(measured: Mapping[str, Measured]) -> Table:
     )
     headers = ("method", *kinds, "over all turns")
     right = frozenset(range(1, len(headers)))
-    return Table("tokens/turn by kind of task", headers, rows, right, tuple(notes), Origin.GENERATED)
+    return Table("tokens/turn by kind of task", headers, rows, right, tuple(notes), origin=Origin.GENERATED)
 
 
 def _projected() -> Table:
@@ -257,7 +257,7 @@ def _projected() -> Table:
         rows,
         frozenset(range(1, 6)),
         ("According to section 6.1 no model was run for these: they are derived from token counts.",),
-        Origin.PUBLISHED,
+        origin=Origin.PUBLISHED,
     )
 
 
@@ -287,8 +287,9 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
                     "Here our default searches by words alone, which judge less well what fits; simple "
                     "retrieval ranks by summaries.",
                 ),
-                Origin.GENERATED,
-                f"{SIZED} “Tokens by catalog size” has real catalogs of up to as many tools as they have.",
+                origin=Origin.GENERATED,
+                why=f"{SIZED} “Tokens by catalog size” has real catalogs of up to as many tools as they "
+                "have.",
             ),
             Table(
                 "ρ",
@@ -296,7 +297,7 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
                 rho,
                 right,
                 (f"Claimed for Tool Attention: at least {SCALE_RHO} up to {SCALE:,} tools.",),
-                Origin.GENERATED,
+                origin=Origin.GENERATED,
             ),
         ),
     )

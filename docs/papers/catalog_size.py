@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from random import Random
 from statistics import median, quantiles
 
+from docs.papers.report import Origin, Section, Table
 from docs.papers.source import NamedCatalog, Source, Steps, columns, recorded, told
 from docs.papers.testbed import MEAN, SERVER_SIZE, generated
 from inspector.core.budget import CHARACTERS_PER_TOKEN
 from inspector.core.number import percent, percent_down
 from inspector.core.ports import TokenCounter
-from inspector.core.report import Origin, Section, Table
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
 from inspector.core.tool import Tool, definition
 from inspector.search.answer_text import found_text

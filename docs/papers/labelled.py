@@ -6,12 +6,12 @@ from functools import cached_property
 from statistics import mean, median
 
 from docs.papers.method import Quality
+from docs.papers.report import Table
 from docs.papers.source import NamedCatalog, Source, Steps, columns, indexed
 from inspector.access.reach import EvalCase
 from inspector.core.message import UserMessage
 from inspector.core.ports import Clock
 from inspector.core.ranking import SearchRequest
-from inspector.core.report import Table
 from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSettings
 from inspector.core.tool import Tool, definition, summary_pool
 from inspector.loop.gate import Gate

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from docs.papers.report import Section, Table
 from docs.papers.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
 from inspector.config.plugin import Plugin
 from inspector.core.ranking import SearchRequest
-from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings, MarketplaceSettings
 from inspector.registry.embedding import embed_missing
 from inspector.registry.marketplace.marketplace import PluginSearch

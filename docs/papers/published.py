@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from docs.papers.report import Report, Section
 from docs.papers.source import Source, told
 from docs.papers.testbed import TABLE_2
 from inspector.core.budget import tools_tax, utilization
 from inspector.core.number import percent
-from inspector.core.report import Report, Section
 
 TITLE = "Published numbers, reproduced"
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
+from docs.papers.report import Section, real_first
 from docs.papers.source import Source, Steps
 from inspector.core.error import ConfigError
-from inspector.core.report import Section, real_first
 from inspector.core.text import closest
 
 SEEDS, TASKS = 3, 500

@@ -4,9 +4,8 @@ A table's columns say once how each value is found and shown. `selected` names t
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Self
 
@@ -53,25 +52,11 @@ class Column:
         return NOTHING if value is None else self.kind.show(value)
 
 
-class Origin(StrEnum):
-    """What a table's numbers rest on, in the order in which a section shows them.
-
-    Those of a calibration were built into the data that is measured: that they agree with the published ones
-    confirms nothing. Published ones are not measured at all.
-    """
-
-    REAL = "real"
-    GENERATED = "generated"
-    CALIBRATION = "calibration"
-    PUBLISHED = "published"
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows of text under headers. The columns in `right` hold numbers, those in `whole` are never broken.
 
     Notes go below.
-    `origin` says what the numbers rest on, and `why`, a sentence, why that is not real data.
     """
 
     title: str
@@ -79,8 +64,6 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     right: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
-    origin: Origin = Origin.REAL
-    why: str = ""
     whole: frozenset[int] = frozenset()
 
     @classmethod
@@ -97,50 +80,14 @@ class Table:
             whole=frozenset(place for place, column in enumerate(columns) if column.kind.whole),
         )
 
-    @property
-    def heading(self) -> str:
-        """The title, which begins with the origin where numbers are generated or built in."""
-        if self.origin in (Origin.GENERATED, Origin.CALIBRATION):
-            return f"{self.origin.capitalize()}: {self.title}"
-        return self.title
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Why the numbers are not of real data, and the notes."""
-        return (self.why, *self.notes) if self.why else self.notes
-
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A page of a report. `measured` says what was measured on what.
-
-    `findings` say where published numbers disagree. `source` is the publication and its section. `bars` are
-    (demanded, measured, met). `recorded` says where recorded runs of real agents answer the same question.
-    """
+    """Tables about one subject."""
 
     id: str
     title: str
-    source: str
-    measured: str
     tables: tuple[Table, ...]
-    findings: tuple[str, ...] = ()
-    bars: tuple[tuple[str, str, bool], ...] = ()
-    recorded: str = ""
-
-
-def real_first(section: Section) -> Section:
-    """The section with its tables ordered by origin, and otherwise as they were."""
-    order = list(Origin)
-    return replace(section, tables=tuple(sorted(section.tables, key=lambda one: order.index(one.origin))))
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Sections under one title."""
-
-    title: str
-    intro: tuple[str, ...]
-    sections: tuple[Section, ...]
 
 
 def selected(value: Any, keys: str) -> Any:
@@ -189,40 +136,6 @@ def _found(value: Any, path: str) -> Any:
     for name in path.split("."):
         value = None if value is None else getattr(value, name)
     return value
-
-
-def markdown(report: Report) -> str:
-    """The report as GitHub Markdown, ending in a newline."""
-    blocks = [f"# {report.title}", *report.intro]
-    for section in report.sections:
-        blocks += _section(section)
-    return "\n\n".join(blocks) + "\n"
-
-
-def _section(section: Section) -> Iterator[str]:
-    yield f"## {section.title}"
-    if section.source:
-        yield f"Published: {section.source}."
-    if section.measured:
-        yield f"Measured: {section.measured}."
-    if section.recorded:
-        yield f"Recorded runs of real agents: {section.recorded}."
-    for table in section.tables:
-        yield from _table(table)
-    if section.bars:
-        rows = tuple((what, value, "yes" if met else "**no**") for what, value, met in section.bars)
-        yield from _table(Table("Bars", ("demanded", "measured", "met"), rows))
-    if section.findings:
-        yield "Where the published numbers do not hold together:"
-        yield "\n".join(f"- {finding}" for finding in section.findings)
-
-
-def _table(table: Table) -> Iterator[str]:
-    if table.heading:
-        yield f"### {table.heading}"
-    yield markdown_table(table)
-    if table.remarks:
-        yield "\n".join(f"- {note}" for note in table.remarks)
 
 
 def markdown_table(table: Table) -> str:

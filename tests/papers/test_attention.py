@@ -18,10 +18,10 @@ from docs.papers.published import (
     main_findings,
     scaling_findings,
 )
+from docs.papers.report import Origin, Report, markdown
 from docs.papers.study import DEFAULT, best
 from inspector.core.budget import utilization
 from inspector.core.prompt_cache import Block
-from inspector.core.report import Origin, Report, markdown
 from inspector.search.index import ToolIndex
 from tests.papers.test_testbed import quarter
 from tests.support.memory_vectors import MemoryEmbedder

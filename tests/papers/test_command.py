@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from docs.papers.__main__ import main
+from docs.papers.report import Section, Table
 from docs.papers.run import CHAPTERS, Chapter
 from docs.papers.shipped_source import REQUESTS, ShippedSource, read_poisons
 from docs.papers.source import Source, Steps
 from inspector.cli.location import fixtures_path
 from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
-from inspector.core.report import Section, Table
 from inspector.measure.evalset import QUERIES, TOOLS
 from tests.cli.conftest import Done
 

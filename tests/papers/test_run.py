@@ -9,10 +9,10 @@ from docs.papers.accuracy import accuracy
 from docs.papers.catalog_size import meter_of
 from docs.papers.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets, request_table
 from docs.papers.published import report
+from docs.papers.report import Origin, Section, Table, markdown
 from docs.papers.run import CHAPTERS, Chapter, chapters, make
 from docs.papers.source import NamedCatalog, Steps, Stopped, StoredEmbedder
 from inspector.core.error import ConfigError
-from inspector.core.report import Origin, Section, Table, markdown
 from inspector.tokens.counter import TiktokenCounter
 from tests.support.fakes import CharacterCounter
 from tests.support.memory_vectors import MemoryVectors

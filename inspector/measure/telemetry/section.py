@@ -48,7 +48,7 @@ def sections(gathered: Telemetry) -> tuple[Section, ...]:
         ("inertia", "Inertia", inertia_tables(gathered.inertia)),
         ("backlog", "Backlog", _backlog(gathered)),
     )
-    return tuple(Section(id_, title, "", "", tuple(tables)) for id_, title, tables in made)
+    return tuple(Section(id_, title, tuple(tables)) for id_, title, tables in made)
 
 
 def _discovery(gathered: Telemetry) -> Iterator[Table]:
