@@ -100,15 +100,6 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
         raise
 
 
-def with_list_changes(demo: Configuration) -> Configuration:
-    """The demo as the app shows it: one tool of its clock server comes and goes again."""
-    schedule = {"TOOLSIGHT_CLOCK_ADD_AFTER": "20", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "60"}
-    servers = (
-        replace(one, env={**one.env, **schedule}) if one.name == "clock" else one for one in demo.servers
-    )
-    return replace(demo, servers=tuple(servers))
-
-
 def is_the_demo(configuration: Configuration) -> bool:
     """Whether the servers are the demo's, whose data are Toolsight's own."""
     return configuration.trusted and configuration.source == str(demo_path())

@@ -129,7 +129,7 @@ async def _start(
     from inspector.app.place import ScenarioPage
     from inspector.cli import composition
     from inspector.cli.agents import MachineLibrary
-    from inspector.cli.configuration import as_seen, is_the_demo, whole_configuration, with_list_changes
+    from inspector.cli.configuration import as_seen, is_the_demo, whole_configuration
     from inspector.cli.lab import ShippedLab
     from inspector.cli.location import shipped_recording, source_words
     from inspector.cli.sessions import RecordedFlows
@@ -146,8 +146,6 @@ async def _start(
         if not await has_consent(app, configuration, memory, approves=options.approve):
             raise ConfigError("no server was started", hint="Its files are read only with your consent.")
     configuration = (await asyncio.to_thread(as_seen, configuration, options)).unrestricted
-    if is_the_demo(configuration) and not scenario:
-        configuration = with_list_changes(configuration)
     if watch:
         configuration = replace(configuration, servers=tuple(map(under_work, configuration.servers)))
     approver = ModalApprover(yes=options.yes)
