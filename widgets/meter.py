@@ -46,8 +46,20 @@ def _stack(parts: Sequence[tuple[str, float, str]], width: int, maximum: float) 
     return Content("").join([*pieces, Content(" " * (width - drawn))])
 
 
-# Three by five dots for each character.
+# Three by five dots for each character; of letters, those of NOT COMPARABLE.
 _FONT = {
+    " ": ("   ", "   ", "   ", "   ", "   "),
+    "A": ("###", "# #", "###", "# #", "# #"),
+    "B": ("## ", "# #", "## ", "# #", "## "),
+    "C": ("###", "#  ", "#  ", "#  ", "###"),
+    "E": ("###", "#  ", "## ", "#  ", "###"),
+    "L": ("#  ", "#  ", "#  ", "#  ", "###"),
+    "M": ("# #", "###", "###", "# #", "# #"),
+    "N": ("###", "# #", "# #", "# #", "# #"),
+    "O": ("###", "# #", "# #", "# #", "###"),
+    "P": ("###", "# #", "###", "#  ", "#  "),
+    "R": ("## ", "# #", "## ", "# #", "# #"),
+    "T": ("###", " # ", " # ", " # ", " # "),
     "0": ("###", "# #", "# #", "# #", "###"),
     "1": (" # ", "## ", " # ", " # ", "###"),
     "2": ("###", "  #", "###", "#  ", "###"),
@@ -59,7 +71,7 @@ _FONT = {
     "8": ("###", "# #", "###", "# #", "###"),
     "9": ("###", "# #", "###", "  #", "###"),
     "%": ("# #", "  #", " # ", "#  ", "# #"),
-    "-": ("   ", "   ", "###", "   ", "   "),
+    "×": ("   ", "# #", " # ", "# #", "   "),
     ".": ("   ", "   ", "   ", "   ", " # "),
 }
 _WIDTH, _HEIGHT = 3, 5
@@ -74,9 +86,9 @@ def size_for(text: str, width: int, height: int) -> int:
 
 
 def big(text: str, size: int) -> list[str]:
-    """Draw digits, `%`, `-` and `.` with dots of `size` cells across and half of it down, a line a row.
+    """Draw digits, `%`, `×`, `.` and those letters, a line a row.
 
-    Any other character is left out.
+    A dot is `size` cells across and half of that down. Any other character is left out.
     """
     glyphs = [_FONT[character] for character in text if character in _FONT]
     if size <= 0 or not glyphs:

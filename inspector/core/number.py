@@ -65,6 +65,22 @@ def percent(fraction: float, decimals: int = 0) -> str:
     return f"{fraction * 100:.{decimals}f} %"
 
 
+def saving(share: float) -> str:
+    """A saved share, negative where more is spent: 78 % less, 12 % more, 7 times as much."""
+    if share <= -1:
+        return f"{_times(share)} times as much"
+    return f"{percent(abs(share))} {'less' if share >= 0 else 'more'}"
+
+
+def large_saving(share: float) -> str:
+    """The same as a number alone, for where it is drawn large: 78%, 12%, 7×."""
+    return f"{_times(share)}×" if share <= -1 else percent(abs(share)).replace(" ", "")
+
+
+def _times(share: float) -> str:
+    return f"{1 - share:.{0 if share < -9 else 1}f}".removesuffix(".0")
+
+
 def percent_down(fraction: float) -> str:
     """94.9 %: truncated to one decimal, never rounded up."""
     return f"{int(fraction * 1000 + 1e-9) / 10:.1f} %"

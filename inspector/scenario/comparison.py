@@ -8,9 +8,9 @@ from itertools import zip_longest
 from inspector.config.profile import find_profile
 from inspector.config.setting import render_value
 from inspector.core.budget import Prices
-from inspector.core.events import CallFinished, CallRejected, GateApplied, Record
+from inspector.core.events import CallFinished, CallRejected, CatalogBuilt, GateApplied, Record
 from inspector.core.fold import fold
-from inspector.core.number import plural
+from inspector.core.number import count, plural
 from inspector.core.prompt_cache import Charge
 from inspector.core.turns import ModelCall, Turn, turns
 from inspector.scenario.expectation import Finding
@@ -230,6 +230,26 @@ class ComparedProfile:
         )
 
 
+Offered = frozenset[tuple[str, int]]
+"""The tools of a run's last catalog, with their tokens."""
+
+
+def offered(catalogs: Sequence[CatalogBuilt], before: Offered = frozenset()) -> Offered:
+    """The tools of the last catalog; those `before` if there is none."""
+    return frozenset((entry.id, entry.tokens) for entry in catalogs[-1].entries) if catalogs else before
+
+
+def incomparable(runs: Iterable[tuple[str, Offered]]) -> str:
+    """Why runs by these names cannot be compared, in a sentence; "" if all had the same tools."""
+    names, tools = zip(*runs, strict=True)
+    if len(set(tools)) < 2:
+        return ""
+    told = ", ".join(f"{name} had {count(len(had), 'tool')}" for name, had in zip(names, tools, strict=True))
+    differ = len(frozenset.union(*tools) - frozenset.intersection(*tools))
+    why = "" if len({len(had) for had in tools}) > 1 else f", {differ} of them different"
+    return f"Not comparable: {told}{why}. Run it again once the same servers start everywhere."
+
+
 def share_saved(static: float, other: float) -> float | None:
     """The share (0 to 1) of what static binding takes that was saved; None if that is nothing."""
     return 1 - other / static if static else None
@@ -271,12 +291,17 @@ def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> Pr
     """
     static = next((result for result in results if result.profile == STATIC), None)
     rows = tuple(_compared(result, static, scripted=scripted) for result in results)
+    built = (
+        (result.profile, offered([one for turn in turns(result.records) for one in turn.of(CatalogBuilt)]))
+        for result in results
+    )
+    unequal = incomparable(built) if results else ""
     notes = [note for result in results for note in _notes(result, scripted=scripted)]
     return ProfileComparison(
         results[0].scenario.title if results else "",
         rows,
         tuple(_aligned(rows)),
-        (*notes, *_undone(results)),
+        (*filter(None, (unequal,)), *notes, *_undone(results)),
         static is not None,
         next((result.prices for result in results if result.prices is not None), None),
     )

@@ -17,6 +17,7 @@ from inspector.core.budget import Prices
 from inspector.core.events import (
     ApprovalDecided,
     BudgetMeasured,
+    CatalogBuilt,
     Decision,
     Failed,
     Record,
@@ -28,10 +29,13 @@ from inspector.core.stream import Listener
 from inspector.core.turns import ModelCall, Rejection, Search, ToolCall, Turn, Turns
 from inspector.scenario.comparison import (
     ANSWERED,
+    Offered,
     RunCosts,
     ScenarioResult,
     call_costs,
     compare_profiles,
+    incomparable,
+    offered,
     share_saved,
 )
 from inspector.scenario.ground import left_out, static_scenario, static_settings
@@ -49,6 +53,7 @@ class Racer(RunCosts):
 
     `last` says in a line what came of the last model call: raw text. `refused` names the tools of calls that
     needed an approval and did not get it, one for each call, `failed` the servers that did not start.
+    `catalog` has the tools that could be found or bound.
     """
 
     profile: str = ""
@@ -57,6 +62,7 @@ class Racer(RunCosts):
     message: int = 0
     last: str = ""
     is_over: bool = False
+    catalog: Offered = frozenset()
     refused: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
 
@@ -119,6 +125,7 @@ def _in(racer: Racer, turn: Turn) -> Racer:
         tokenizer=budgets[-1].budget.tokenizer.label if budgets else racer.tokenizer,
         message=racer.message + (turn.said is not None),
         last=", ".join(filter(None, news)),
+        catalog=offered(turn.of(CatalogBuilt), racer.catalog),
         failed=(*racer.failed, *(event.server for event in turn.of(ServerFailed))),
         refused=(*racer.refused, *refused),
     )
@@ -178,7 +185,9 @@ class Verdict:
 
     @property
     def shortfall(self) -> str:
-        """Why the saving is no result, in a sentence; "" if both did the same work."""
+        """Why the saving is no result, in a sentence; "" if both did the same work with the same tools."""
+        if unequal := incomparable((racer.profile, racer.catalog) for racer in self.racers):
+            return unequal
         for racer in self.racers:
             if racer.outcome != ANSWERED:
                 return f"No saving: {racer.profile} did not answer ({racer.outcome or 'no outcome'})."
@@ -269,8 +278,11 @@ class Race:
             return None
         script = left_out(self.scenario) if self.scripted else ""
         notes = compare_profiles(results, scripted=self.scripted).notes
-        told = (*self._own_notes, *((script,) if script else ()), *notes, *_notes(self.racers))
-        return Verdict(self.racers, told, self.prices)
+        verdict = Verdict(self.racers, prices=self.prices)
+        # What the verdict itself says is not said once more.
+        others = [note for note in notes if note != verdict.shortfall]
+        told = (*self._own_notes, *((script,) if script else ()), *others, *_notes(self.racers))
+        return replace(verdict, notes=told)
 
 
 class _Track:

@@ -6,12 +6,14 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.app.pages.chat.race_text import NOT_COMPARABLE, big_share
 from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import (
     ApprovalDecided,
     CallFinished,
     CallRejected,
     CallStarted,
+    CatalogBuilt,
     Decision,
     Event,
     Failed,
@@ -24,6 +26,7 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
+from inspector.core.events.discovery import CatalogEntry
 from inspector.core.events.session import TurnOutcome
 from inspector.core.message import ToolCall
 from inspector.core.prompt_cache import CacheTerms, Charge
@@ -33,6 +36,7 @@ from inspector.scenario.ground import left_out, static_scenario
 from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
 from inspector.scenario.scenario import ScriptedCall, Step
 from tests.support.lab import story
+from widgets.meter import big
 
 NO_CALLS = "Neither side made a successful tool call, so the number only covers definitions."
 SEARCH = ScriptedCall(tool="search_tools", arguments={"query": "late orders"})
@@ -209,6 +213,29 @@ def solving(steps: int, outcome: TurnOutcome = "answered") -> list[Record]:
 @given(st.integers(0, 4), st.integers(0, 4))
 def test_a_saving_is_told_only_where_both_sides_solved_the_same(static: int, other: int) -> None:
     assert (ended(solving(static), solving(other)).shortfall == "") is (static == other)
+
+
+def with_tools(*tools: str) -> list[Record]:
+    entries = tuple(CatalogEntry(tool, 5, False) for tool in tools)
+    made = CatalogBuilt("", entries, "", 0, 5 * len(entries))
+    return records(made, UserSaid("a"), asked(10), TurnEnded("answered"))
+
+
+_tools = st.frozensets(st.sampled_from(("a:x", "a:y", "b:x")), max_size=3)
+
+
+@given(_tools, _tools)
+def test_a_race_with_unequal_catalogs_has_no_number_and_says_so_largest(
+    static: frozenset[str], other: frozenset[str]
+) -> None:
+    verdict = ended(with_tools(*sorted(static)), with_tools(*sorted(other)))
+    assert verdict.shortfall.startswith("Not comparable: static had") is (static != other)
+    assert (big_share(verdict) == "NOT COMPARABLE") is (static != other)
+    assert not any(note.startswith("Not comparable") for note in verdict.notes)
+
+
+def test_every_letter_of_the_largest_words_can_be_drawn() -> None:
+    assert len(big(NOT_COMPARABLE, 1)[0]) == 4 * len(NOT_COMPARABLE) - 1
 
 
 @pytest.mark.parametrize(("static", "other"), [("answered", "failed"), ("capped", "answered")])

@@ -12,7 +12,7 @@ from textual.widgets import Static, Tab, Tabs
 from inspector.app.base_screen import VerdictLine
 from inspector.app.draw.budget import few_segments, no_budget, two_bars, window_label
 from inspector.app.draw.table import COLUMNS, deferred_rows, evicted_rows, loaded_rows, usage
-from inspector.core.number import count, tokens
+from inspector.core.number import count, large_saving, tokens
 from inspector.core.session import Binding, SessionState
 from widgets import BigNumber, Meter, Record, RecordList, Segment, StillText, legend
 
@@ -75,9 +75,12 @@ class BudgetPanel(Vertical):
         if budget is None:
             return
         self.set_class(budget.saved < 0, "-more")
-        less = "less" if budget.saved >= 0 else "more"
-        self.query_one(BigNumber).value = f"{abs(budget.saved_fraction):.0%}"
-        told = Content.styled(f"{less} for tools than with all {bound} bound", "bold")
+        share = budget.saved_fraction
+        less = "less" if share >= 0 else "more" if share > -1 else "as much"
+        self.query_one(BigNumber).value = large_saving(share)
+        told = Content.styled(
+            f"{less} for tools {'as' if share <= -1 else 'than'} with all {bound} bound", "bold"
+        )
         self.query_one("#budget-less", StillText).update(told)
 
     def _show_texts(self, parts: tuple[Segment, ...]) -> None:

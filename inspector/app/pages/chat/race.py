@@ -98,7 +98,7 @@ class RaceResult(Vertical):
             saved = self.query_one(BigNumber)
             saved.value = big_share(verdict)
             saved.display = bool(saved.value)
-            saved.set_class((verdict.saved or 0) < 0, "-more")
+            saved.set_class(bool(verdict.shortfall) or (verdict.saved or 0) < 0, "-more")
             self.query_one("#race-table", Static).update(table(verdict))
             said = Content("\n").join([headline(verdict), note_lines(verdict)])
         self.query_one("#race-said", Static).update(said)

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from inspector.app.draw import svg
 from inspector.app.draw.line import joined
 from inspector.app.pages.chat.race_text import (
+    NOT_COMPARABLE,
     SEARCHES,
     answered,
     bar,
@@ -23,7 +24,7 @@ from inspector.app.pages.chat.race_text import (
     so_far,
     table_rows,
 )
-from inspector.core.number import count, money, percent, tokens
+from inspector.core.number import count, large_saving, money, saving, tokens
 from inspector.core.report import Table, markdown_table
 from inspector.scenario.race import Race, RaceFrame, Racer, Verdict
 from widgets import middle, plain, shorten, visible
@@ -109,7 +110,7 @@ _DASHES = ("10 6", "")
 _TICKS = 4
 _NOTES, _NOTE_WIDTH = 5, 160
 # Letters in a line of the sentence that stands where there is no number.
-_SHORTFALL_WIDTH = 32
+_SHORTFALL_WIDTH = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +148,17 @@ def _head(title: str, verdict: Verdict) -> Iterator[str]:
 def _totals(verdict: Verdict) -> Iterator[str]:
     saved = verdict.saved
     good = saved is None or saved >= 0
+    fewer = "as many" if saved is not None and saved <= -1 else "fewer" if good else "more"
     if verdict.shortfall:
+        yield svg.text(_LEFT, 190, NOT_COMPARABLE, 48, svg.BAD, weight=700)
         for number, line in enumerate(wrap(verdict.shortfall, _SHORTFALL_WIDTH)):
-            yield svg.text(_LEFT, 190 + 32 * number, line, 24, svg.BAD, weight=700)
+            yield svg.text(_LEFT, 224 + 24 * number, line, 18)
     else:
-        share = "–" if saved is None else percent(abs(saved))
+        share = "–" if saved is None else large_saving(saved)
         yield svg.text(_LEFT, 246, share, 104, svg.GOOD if good else svg.BAD, weight=700)
-        yield svg.text(_LEFT, 282, f"{'fewer' if good else 'more'} tokens sent for tools", 22)
+        yield svg.text(_LEFT, 282, f"{fewer} tokens sent for tools", 22)
     if verdict.input_saved is not None and not verdict.shortfall:
-        less = "less" if verdict.input_saved >= 0 else "more"
-        yield svg.text(
-            _LEFT, 310, f"and {percent(abs(verdict.input_saved))} {less} input overall", 18, svg.DIM
-        )
+        yield svg.text(_LEFT, 310, f"and {saving(verdict.input_saved)} input overall", 18, svg.DIM)
     for side, racer in enumerate(verdict.racers):
         yield from _total(racer, 384 + 120 * side, side)
 
@@ -254,8 +254,7 @@ def _note_texts(verdict: Verdict) -> Iterator[str]:
     """Yield the effect of a prompt cache with its prices first, because the rest misleads without it."""
     static, other = verdict.racers
     if verdict.billed_saved is not None and (static.has_cache or other.has_cache):
-        less = "less" if verdict.billed_saved >= 0 else "more"
-        share = f"With a prompt cache, {percent(abs(verdict.billed_saved))} {less} input is billed"
+        share = f"With a prompt cache, {saving(verdict.billed_saved)} input is billed"
         dollars = f", at the prices of {prices(verdict, source=True)}" if verdict.prices else ""
         yield f"{share}{dollars}."
     yield from verdict.notes

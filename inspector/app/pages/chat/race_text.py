@@ -8,7 +8,7 @@ from inspector.app.draw.line import MUTED, joined
 from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.config.profile import PROFILES
 from inspector.core.events import Record
-from inspector.core.number import count, money, money_decimals, percent, tokens
+from inspector.core.number import count, large_saving, money, money_decimals, saving, tokens
 from inspector.scenario.comparison import ANSWERED, STATIC
 from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Racer, Verdict
 from widgets import visible
@@ -135,10 +135,14 @@ def racer_title(profile: str) -> Content:
 
 
 def answered(racer: Racer) -> Content:
-    """Return in a word whether a racer answered."""
-    good = racer.outcome == ANSWERED
-    said = f"{'✓' if good else '✕'} {visible(racer.outcome, limit=40, newlines=False) or 'no answer'}"
-    return Content.styled(said, "$text-success" if good else "$text-error")
+    """Return whether a racer answered; an answer without a solved step is no success yet."""
+    if racer.outcome != ANSWERED:
+        return Content.styled(
+            f"✕ {visible(racer.outcome, limit=40, newlines=False) or 'no answer'}", "$text-error"
+        )
+    if not racer.steps:
+        return Content.styled("✓ answered without a solved step", MUTED)
+    return Content.styled("✓ answered", "$text-success")
 
 
 def waiting(progress: Progress) -> str:
@@ -236,16 +240,19 @@ def so_far(frame: RaceFrame) -> Content:
     return Content.assemble(
         (f"call {frame.call}", "bold"),
         f": {name} {tokens(found)} tokens for tools, static {tokens(bound)}, ",
-        (f"{percent(abs(share))} {'less' if share >= 0 else 'more'}", "bold"),
+        (saving(share), "bold"),
     )
 
 
 _CELL = 11
+NOT_COMPARABLE = "NOT COMPARABLE"
 
 
 def big_share(verdict: Verdict) -> str:
-    """Return the saved share for the large number; empty if there is none that one could be proud of."""
-    return "" if verdict.saved is None or verdict.shortfall else percent(verdict.saved).replace(" ", "")
+    """Return what is saved for the large number; "" if nothing was sent for tools."""
+    if verdict.shortfall:
+        return NOT_COMPARABLE
+    return "" if verdict.saved is None else large_saving(verdict.saved)
 
 
 def headline(verdict: Verdict) -> Content:
@@ -256,10 +263,8 @@ def headline(verdict: Verdict) -> Content:
     numbers = f"for tools: {tokens(other.discovery_tokens)} instead of {tokens(static.discovery_tokens)}"
     if verdict.shortfall:
         return Content.assemble((visible(verdict.shortfall, limit=400), "bold"), f"\nTokens {numbers}")
-    verb, color = ("saved", "$text-success") if verdict.saved >= 0 else ("more", "$text-warning")
-    return Content.assemble(
-        (f"{percent(abs(verdict.saved))} {verb}", f"bold {color}"), (f" {numbers}", "bold")
-    )
+    color = "$text-success" if verdict.saved >= 0 else "$text-warning"
+    return Content.assemble((saving(verdict.saved), f"bold {color}"), (f" {numbers}", "bold"))
 
 
 def table_rows(verdict: Verdict) -> list[tuple[str, str, str, str]]:
@@ -327,7 +332,7 @@ def _money(verdict: Verdict) -> Iterator[tuple[str, str, str, str]]:
 def _row(
     label: str, static: Racer, other: Racer, write: Callable[[Racer], str], saved: float | None = None
 ) -> tuple[str, str, str, str]:
-    share = "" if saved is None else f"{percent(abs(saved))} {'less' if saved >= 0 else 'more'}"
+    share = "" if saved is None else saving(saved)
     return label, write(static), write(other), share
 
 
