@@ -28,6 +28,7 @@ from inspector.config.server_entry import ServerReader
 from inspector.config.setting import anchored, find_knob, knobs
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError, MissingValue
+from inspector.core.package_run import own_name
 from inspector.core.redaction import SECRETS, learn_environment
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
@@ -214,7 +215,8 @@ def _discovery(path: Path, model: FileModel) -> DiscoverySettings:
 
 
 _RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
-_VERSION = re.compile(r"(?<=.)@.*$")
+# Stands for a word with a secret: an option's value, which names nothing.
+_HIDDEN = "-"
 _UNFIT = re.compile(r"[^\w.-]+")
 
 
@@ -257,7 +259,7 @@ def server_name(words: Sequence[str]) -> str:
     if _is_address(words[0]):
         return _name(urlsplit(words[0]).hostname or "server")
     shown = zip(words[1:], without_secrets(words)[1:], strict=True)
-    return _name(_told([words[0], *(word for word, plain in shown if word == plain)]))
+    return _name(own_name([words[0], *(word if word == plain else _HIDDEN for word, plain in shown)]))
 
 
 def _alone(spec: ServerSpec) -> Configuration:
@@ -283,15 +285,6 @@ def _command(words: Sequence[str]) -> tuple[str, ...]:
             hint="Write a command that starts the server, like `toolsight -- python server.py`, or its URL.",
         )
     return (str(path.absolute()) if is_there else first, *rest)
-
-
-def _told(words: Sequence[str]) -> str:
-    """The word that distinguishes servers: the script, the package, or else the command."""
-    others = [word for word in words if not word.startswith("-")]
-    scripts = [word for word in others if Path(word).suffix in _RUNNERS]
-    packages = [word for word in others[1:] if "/" in word or "-" in word]
-    word = next(iter((*scripts, *packages, *others)))
-    return Path(_VERSION.sub("", word)).name.removesuffix(Path(word).suffix if scripts else "")
 
 
 def _name(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "fish", "ksh", "cmd", "powershell", "pwsh"})
 _WRAPPERS = frozenset(
@@ -155,6 +156,42 @@ def package_run(argv: Sequence[str]) -> PackageRun | None:
     name, version = _name_and_version(runtime.kind, chosen[0]) if len(chosen) == 1 else ("", "")
     told = tuple(word for one in options if not _is_usual(one, runtime) for word in one)
     return PackageRun(runtime.kind, name, version, told)
+
+
+# A file or folder called so is part of something that has a name; of packages, so are those with more words.
+_ALONE = _words("index main cli __main__ mcp mcp-server src lib bin dist build out scripts")
+_PARTS = _ALONE | _words("server start run")
+_INSTALLED = re.compile(r".*[/\\](?:node_modules|site-packages)[/\\]([^\s]+)")
+_SCRIPT = re.compile(r"\.(?:[cm]?[jt]s|py|rb)$")
+_SUFFIX = re.compile(r"(?<=[^/@])[@:][^/]*$")
+
+
+def own_name(argv: Sequence[str]) -> str:
+    """What distinguishes a command from others: its package, module or script, or else its program."""
+    run = package_run(argv)
+    if run is not None and run.name:
+        return _distinct(run.name, _PARTS)
+    words = list(argv)
+    at = words.index("-m") if "-m" in words[:-1] else 0
+    if at and not any(map(_SCRIPT.search, words[:at])):
+        return _distinct(words[at + 1].replace(".", "/"), _PARTS)
+    others = [word for word in words if not word.startswith("-")] or words
+    for word in others:
+        if installed := _INSTALLED.fullmatch(word):
+            name = re.split(r"[/\\]", installed[1])
+            return _distinct("/".join(name[: 2 if name[0].startswith("@") else 1]), _PARTS)
+    if script := next(filter(_SCRIPT.search, others), ""):
+        return _distinct(_SCRIPT.sub("", str(Path(script).absolute())), _ALONE)
+    package = next((word for word in others[1:] if "/" in word or "-" in word), others[0])
+    return _distinct(_SUFFIX.sub("", package), _PARTS if package != others[0] else frozenset())
+
+
+def _distinct(path: str, parts: frozenset[str]) -> str:
+    """The last piece of a path that is not called as any other's is."""
+    pieces = [piece.lstrip("@") for piece in re.split(r"[/\\]", path) if piece]
+    return next(
+        (piece for piece in reversed(pieces) if piece.lower() not in parts), pieces[-1] if pieces else path
+    )
 
 
 def runs_anything(argv: Sequence[str]) -> str:

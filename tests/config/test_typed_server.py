@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspector.config.program import child_environment
-from inspector.config.reader import names_a_server, typed_configuration
+from inspector.config.reader import names_a_server, server_name, typed_configuration
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 
@@ -39,10 +39,26 @@ def test_a_script_runs_with_the_environment_beside_it(folder: Path) -> None:
         (("sh", "-c", "true"), "sh"),
         (("env", "-y", "@scope/server-files@1.2"), "server-files"),
         (("https://mcp.example.com/mcp",), "mcp.example.com"),
+        (("node", "/opt/app/node_modules/@playwright/mcp/cli.js"), "playwright"),
+        (("node", "../node_modules/@scope/server-files/dist/index.js"), "server-files"),
+        (("node", "node_modules/.pnpm/x@1/node_modules/mcp-shop/build/index.js"), "mcp-shop"),
+        (("node", "/opt/shop/build/index.js", "-m", "x"), "shop"),
+        (("npx", "-y", "@playwright/mcp@latest", "--headless"), "playwright"),
+        (("npx", "--yes", "--package", "@scope/server-files@1.2", "start"), "server-files"),
+        (("uvx", "mcp-server-git==1.2", "--repository", "/a/b"), "mcp-server-git"),
+        (("uvx", "--from", "git-tools[all]", "serve"), "git-tools"),
+        (("docker", "run", "-i", "--rm", "-e", "KEY", "mcp/github:1.2"), "github"),
+        (("docker", "run", "-i", "ghcr.io/github/github-mcp-server@sha256:0a"), "github-mcp-server"),
+        (("python", "-m", "mcp_server_fetch", "--user-agent", "x/y"), "mcp_server_fetch"),
+        (("python", "-m", "shop.server"), "shop"),
+        (("python", "/lib/python3.11/site-packages/mcp_server_git/__main__.py"), "mcp_server_git"),
+        (("uv", "run", "--with", "mcp", "mcp-server-time"), "mcp-server-time"),
+        (("/opt/shop/.venv/bin/mcp-server-shop", "--stdio"), "mcp-server-shop"),
+        (("server.py",), "server"),
     ],
 )
 def test_a_server_is_called_after_its_script_package_or_host(words: tuple[str, ...], name: str) -> None:
-    assert typed(*(word.replace("python", "python3") for word in words)).name == name
+    assert server_name(words) == name
 
 
 def test_a_stored_answer_to_tools_list_is_a_server_that_is_never_started(folder: Path) -> None:
