@@ -15,10 +15,10 @@ from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit, run
 from inspector.cli.table import show
 from inspector.clients.client import Client
-from inspector.clients.verdict import ClientVerdict, verdict_line
+from inspector.clients.verdict import ClientVerdict, verdict_lines
 from inspector.core.budget import Budget
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.number import count, milliseconds, percent, tokens
+from inspector.core.number import count, milliseconds, percent, saving, tokens
 from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Column, Table, selected
 from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
@@ -145,8 +145,6 @@ def _servers(
         if listed:
             yield f"{server.name} also lists {', '.join(listed)}"
         yield from (f"! {server.name}: {one}" for one in offered["list_problems"])
-        if found[server.name]:
-            yield f"{server.name} {verdict_line(found[server.name])}"
         yield from (f"! {server.name}: {one}" for one in server.news)
         if server.phase is ServerPhase.FAILED:
             yield f"\n{server.name}: {server.reason}"
@@ -158,6 +156,9 @@ def _servers(
         if lines:
             yield f"\n{server.name}:"
             yield from (f"  {line}" for line in lines)
+    if any(found.values()):
+        yield "\nIn clients:"
+        yield from (f"  {line}" for line in verdict_lines({name: of for name, of in found.items() if of}))
 
 
 def _named(bench: Workbench, name: str) -> tuple[str, ...]:
@@ -327,6 +328,6 @@ def budget_report(budget: Budget) -> Iterator[str | Table]:
     yield Table("", ("part", "tokens"), tuple((name, str(number)) for name, number in rows), frozenset({1}))
     yield f"{percent(budget.fraction)} of the {tokens(budget.window)}-token window"
     yield (
-        f"static binding: {budget.static_tools} tool tokens; now {parts.discovery_tokens}, "
-        f"saving {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"
+        f"static binding: {budget.static_tools:,} tool tokens; now {parts.discovery_tokens:,}, "
+        f"{saving(budget.saved_fraction)}   {budget.tokenizer.label}"
     )

@@ -37,15 +37,19 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClientVerdict:
-    """A verdict with the first finding behind it, and how sure that is; "" where nothing was found."""
+    """A verdict with the first finding behind it, and how sure that is; "" where nothing was found.
+
+    `reason` is the finding without what is one server's own, such as its numbers.
+    """
 
     client: Client
     verdict: Verdict
     confidence: Confidence
     finding: str = ""
+    reason: str = ""
 
 
-_Found = tuple[Verdict, Topic, str]
+_Found = tuple[Verdict, Topic, str, str]
 
 
 def verdict(client: Client, tools: Sequence[Tool], instructions: str) -> ClientVerdict:
@@ -53,8 +57,8 @@ def verdict(client: Client, tools: Sequence[Tool], instructions: str) -> ClientV
     seen = see_all(client, tools)
     found = next(_findings(client, seen, instructions), None)
     if found is not None:
-        kind, topic, text = found
-        return ClientVerdict(client, kind, client.confidence(topic), text)
+        kind, topic, text, reason = found
+        return ClientVerdict(client, kind, client.confidence(topic), text, reason or text)
     sure = [client.confidence(topic) for topic in (*_NEEDED, Topic.LISTING, Topic.SEARCH)]
     return ClientVerdict(client, Verdict.WORKS, max(sure, key=list(Confidence).index))
 
@@ -62,7 +66,7 @@ def verdict(client: Client, tools: Sequence[Tool], instructions: str) -> ClientV
 def _findings(client: Client, seen: Sequence[SeenTool], instructions: str) -> Iterator[_Found]:
     """What stands in the way of a server, the worst first."""
     if not seen:
-        yield Verdict.UNKNOWN, Topic.LISTING, "it has no tools"
+        yield Verdict.UNKNOWN, Topic.LISTING, "it has no tools", ""
     shown = [one for one in seen if not is_for_apps_alone(one.tool)]
     refused = [one for one in shown if one.refused]
     if refused:
@@ -72,10 +76,11 @@ def _findings(client: Client, seen: Sequence[SeenTool], instructions: str) -> It
             kind,
             refused_for(client, first),
             f"{_part(refused, shown, 'tool')} refused, {_name(first.tool.name)}: {first.refused}",
+            "tools are refused",
         )
     if 0 < client.listing.most < len(shown):
         most = f"of {count(len(shown), 'tool')} at most {client.listing.most:,} can be on"
-        yield Verdict.DEGRADED, Topic.LISTING, most
+        yield Verdict.DEGRADED, Topic.LISTING, most, "not all tools can be on"
     yield from _names(shown)
     yield from _texts(client, shown, instructions)
     losing = [one for one in shown if any(map(_is_loss, one.changes))]
@@ -83,37 +88,32 @@ def _findings(client: Client, seen: Sequence[SeenTool], instructions: str) -> It
         lost = next(filter(_is_loss, losing[0].changes))
         name = _name(losing[0].tool.name)
         told = f"{_part(losing, shown, 'schema')} changed, {name}: {lost.removeprefix(_SCHEMA)}"
-        yield Verdict.DEGRADED, Topic.SCHEMAS, told
+        yield Verdict.DEGRADED, Topic.SCHEMAS, told, "schemas change"
     yield from _unknown(client, seen, shown)
 
 
 def _names(shown: Sequence[SeenTool]) -> Iterator[_Found]:
     twins = [one for one in shown if any(change.startswith("same name as") for change in one.changes)]
     if twins:
-        yield Verdict.DEGRADED, Topic.NAMES, f"{_part(twins, shown, 'name')} equal: {_name(twins[0].name)}"
+        told = f"{_part(twins, shown, 'name')} equal: {_name(twins[0].name)}"
+        yield Verdict.DEGRADED, Topic.NAMES, told, "names are equal"
     short = [one for one in shown if any(change.startswith("name shortened") for change in one.changes)]
     if short:
-        yield (
-            Verdict.DEGRADED,
-            Topic.NAMES,
-            f"{_part(short, shown, 'name')} shortened: {_name(short[0].name)}",
-        )
+        told = f"{_part(short, shown, 'name')} shortened: {_name(short[0].name)}"
+        yield Verdict.DEGRADED, Topic.NAMES, told, "names are shortened"
 
 
 def _texts(client: Client, shown: Sequence[SeenTool], instructions: str) -> Iterator[_Found]:
     if instructions and not client.listing.instructions:
-        yield Verdict.DEGRADED, Topic.LISTING, "its instructions are not shown"
+        yield Verdict.DEGRADED, Topic.LISTING, "its instructions are not shown", ""
     kept = kept_of(client.texts, instructions)
     if kept.lost:
         told = f"instructions cut after {kept.kept:,} of {len(instructions):,} characters"
-        yield Verdict.DEGRADED, Topic.CUTS, told
+        yield Verdict.DEGRADED, Topic.CUTS, told, "instructions are cut"
     short = [one for one in shown if one.description.lost]
     if short:
-        yield (
-            Verdict.DEGRADED,
-            Topic.CUTS,
-            f"{_part(short, shown, 'description')} cut, {_name(short[0].tool.name)}",
-        )
+        told = f"{_part(short, shown, 'description')} cut, {_name(short[0].tool.name)}"
+        yield Verdict.DEGRADED, Topic.CUTS, told, "descriptions are cut"
 
 
 def _unknown(client: Client, seen: Sequence[SeenTool], shown: Sequence[SeenTool]) -> Iterator[_Found]:
@@ -122,20 +122,18 @@ def _unknown(client: Client, seen: Sequence[SeenTool], shown: Sequence[SeenTool]
     silent = [one for one in shown if not one.tool.description.strip()]
     if deferred and silent:
         told = f"{_part(silent, shown, 'tool')} without a description to be found by"
-        yield Verdict.DEGRADED, Topic.SEARCH, told
+        yield Verdict.DEGRADED, Topic.SEARCH, told, "some tools have no description to be found by"
     if (private := len(seen) - len(shown)) and not client.listing.hides_app_tools:
-        yield (
-            Verdict.DEGRADED,
-            Topic.LISTING,
-            f"the model gets {count(private, 'tool')} for its own view alone",
-        )
+        told = f"the model gets {count(private, 'tool')} for its own view alone"
+        yield Verdict.DEGRADED, Topic.LISTING, told, "the model gets tools for a view alone"
     if any(map(_wants_headers, shown)) and not "" < client.protocol < _HEADERS_SINCE:
-        yield Verdict.UNKNOWN, Topic.PROTOCOL, "whether it sends marked parameters as headers is not known"
+        told = "whether it sends marked parameters as headers is not known"
+        yield Verdict.UNKNOWN, Topic.PROTOCOL, told, ""
     for topic, told in _NEEDED.items():
         if client.confidence(topic) is Confidence.ASSUMED:
-            yield Verdict.UNKNOWN, topic, told
+            yield Verdict.UNKNOWN, topic, told, ""
     if deferred and client.search.none:
-        yield Verdict.UNKNOWN, Topic.SEARCH, "how it finds tools cannot be followed"
+        yield Verdict.UNKNOWN, Topic.SEARCH, "how it finds tools cannot be followed", ""
 
 
 def _wants_headers(seen: SeenTool) -> bool:
@@ -158,16 +156,41 @@ def _part(some: Sequence[SeenTool], all_: Sequence[SeenTool], noun: str) -> str:
     return f"{len(some):,} of {count(len(all_), noun)}"
 
 
-def verdict_line(verdicts: Sequence[ClientVerdict]) -> str:
-    """All verdicts in one line, the worst first; clients with the same finding stand together."""
-    groups: dict[tuple[Verdict, str, Confidence | None], list[str]] = {}
+def verdict_lines(found: Mapping[str, Sequence[ClientVerdict]]) -> Iterator[str]:
+    """The verdicts on servers, the worst first: a line for all clients and servers with the same reason."""
+    groups: dict[tuple[Verdict, str, tuple[str, ...]], list[ClientVerdict]] = {}
     for kind in Verdict:
-        for one in verdicts:
-            if one.verdict is kind:
-                key = (kind, one.finding, one.confidence if one.finding else None)
-                groups.setdefault(key, []).append(one.client.name)
-    told = []
-    for (kind, finding, confidence), names in groups.items():
-        why = f" ({finding}; {confidence})" if finding else ""
-        told.append(f"{kind} in {', '.join(names)}{why}")
-    return " · ".join(told)
+        reasons: dict[tuple[str, str], dict[str, ClientVerdict]] = {}
+        for server, verdicts in found.items():
+            for one in verdicts:
+                if one.verdict is kind:
+                    reasons.setdefault((one.client.name, one.reason), {})[server] = one
+        for (_client, reason), servers in reasons.items():
+            first = next(iter(servers.values()))
+            groups.setdefault((kind, reason, tuple(servers)), []).append(first)
+    for (kind, _reason, names), same in groups.items():
+        where = "" if len(names) == len(found) else f"{_names_of(names)}: "
+        yield f"{where}{kind} in {_clients(same)}{_why(same[0], names)}"
+
+
+_MOST_SERVERS = 3
+
+
+def _names_of(servers: Sequence[str]) -> str:
+    named = ", ".join(servers[:_MOST_SERVERS])
+    more = len(servers) - _MOST_SERVERS
+    return f"{named} and {count(more, 'more server')}" if more > 0 else named
+
+
+def _clients(verdicts: Sequence[ClientVerdict]) -> str:
+    """The clients' names; where something was found, after each that is as sure how sure that is."""
+    sure: dict[str, list[str]] = {}
+    for one in verdicts:
+        sure.setdefault(f" ({one.confidence})" if one.finding else "", []).append(one.client.name)
+    return ", ".join(f"{', '.join(names)}{how}" for how, names in sure.items())
+
+
+def _why(first: ClientVerdict, servers: Sequence[str]) -> str:
+    if len(servers) == 1 or first.finding == first.reason:
+        return f": {first.finding}" if first.finding else ""
+    return f": {first.reason} ({servers[0]}: {first.finding})"

@@ -80,7 +80,7 @@ def test_a_server_says_what_happened_to_it_and_what_to_try() -> None:
 async def test_a_server_says_in_which_clients_it_works_and_what_stands_in_the_way() -> None:
     servers = {"one": MemoryServer([Tool("one", "x" * 140, "Find."), Tool("one", "find", "Find.")])}
     async with tools_page("one", servers=servers) as (pilot, _):
-        await says(pilot, "degraded in claude-code (1 of 2")
+        await says(pilot, "degraded in claude-code")
 
 
 async def test_servers_are_reconnected_and_stopped() -> None:

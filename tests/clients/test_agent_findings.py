@@ -81,6 +81,10 @@ def test_a_search_that_found_nothing_missed_even_as_the_last() -> None:
     assert missed(*search("late", LATE)) == []
 
 
+def test_a_search_without_arguments_searched_for_nothing_and_missed_nothing() -> None:
+    assert missed(*search("")) == []
+
+
 def test_a_miss_says_what_was_searched_for_next() -> None:
     [miss] = misses(records(events(OFFER, *search("late", ORDERS), *search("overdue", LATE), *call(LATE))))
     assert (miss.found, miss.then) == (("shop:list_orders",), "overdue")

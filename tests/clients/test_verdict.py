@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
-from inspector.clients.verdict import Verdict, verdict, verdict_line
+from inspector.clients.verdict import Verdict, verdict, verdict_lines
 from inspector.core.tool import Tool
 
 PLAIN = Tool("shop", "list_orders", "List orders.")
@@ -125,9 +125,22 @@ def test_a_line_has_the_worst_first_and_clients_with_one_finding_together() -> N
     client = _sure()
     twin = replace(client, name="other")
     found = [verdict(client, [PLAIN], ""), *(verdict(one, [ODD], "") for one in (client, twin))]
-    line = verdict_line(found)
-    assert line.startswith("blocked in claude-code, other (1 of 1 tool refused")
-    assert line.endswith("documented) · works in claude-code")
+    blocked, works = verdict_lines({"shop": found})
+    assert blocked.startswith("blocked in claude-code, other (documented): 1 of 1 tool refused, list_orders")
+    assert works == "works in claude-code"
+
+
+def test_servers_with_one_reason_stand_in_one_line() -> None:
+    client = _sure()
+    odd, fine = verdict(client, [ODD], ""), verdict(client, [PLAIN], "")
+    names = [f"shop{number}" for number in range(9)]
+    (line,) = verdict_lines(dict.fromkeys(names, (odd,)))
+    assert line.startswith(
+        "blocked in claude-code (documented): tools are refused (shop0: 1 of 1 tool refused"
+    )
+    most, one = reversed(list(verdict_lines({**dict.fromkeys(names, (fine,)), "other": (odd,)})))
+    assert most == "shop0, shop1, shop2 and 6 more servers: works in claude-code"
+    assert one.startswith("other: blocked in claude-code (documented): 1 of 1 tool refused, list_orders")
 
 
 def test_every_known_client_has_a_verdict_on_a_plain_server() -> None:

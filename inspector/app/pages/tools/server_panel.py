@@ -15,7 +15,7 @@ from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
 from inspector.app.pages.tools.server_reading import ReadingPanel
 from inspector.app.pages.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
-from inspector.clients.verdict import ClientVerdict, verdict_line
+from inspector.clients.verdict import ClientVerdict, verdict_lines
 from inspector.core.error import SettingProblem
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
@@ -227,7 +227,7 @@ class ServerPanel(InContext, Vertical):
             return
 
         def show(verdicts: Sequence[ClientVerdict]) -> None:
-            self._judged, self._verdicts = judged, verdict_line(verdicts)
+            self._judged, self._verdicts = judged, " · ".join(verdict_lines({server: verdicts}))
             self.draw()
 
         self.run_job("verdicts", lambda _job: verdicts_on(session, server), show)
