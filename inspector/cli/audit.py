@@ -12,7 +12,7 @@ from inspector.cli.catalog import budget_report
 from inspector.cli.cost import cost_table, session_json, terms_text
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.table import show
-from inspector.core.number import count, money, percent, tokens
+from inspector.core.number import count, money, percent, saving, tokens
 from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table, selected
 from inspector.measure.audit.audit import server_table
 from inspector.measure.audit.result import Audit, Basis, ConfigurationAudit, ServerAudit
@@ -167,7 +167,7 @@ _SUMS = (
     Column("first call", _measured(lambda one: one.discovery), COUNT),
     Column("static", _measured(lambda one: _prices(one.session)[0]), NUMBER),
     Column("discovery", _measured(lambda one: _prices(one.session)[1]), NUMBER),
-    Column("saved", _measured(lambda one: _prices(one.session)[2]), NUMBER),
+    Column("against static", _measured(lambda one: _prices(one.session)[2]), NUMBER),
 )
 
 
@@ -176,14 +176,14 @@ def _sums(audit: Audit) -> Table:
 
 
 def _prices(session: PricedSession | None) -> tuple[str, str, str]:
-    """What a session costs with every tool bound and with discovery, and what that saves."""
+    """What a session costs with every tool bound and with discovery, and how they compare."""
     if session is None:
         return NOTHING, NOTHING, NOTHING
     costs = [session.of(delivery).cached for delivery in _both(session)]
     static, discovery = (
         tokens(round(cost.billed)) if cost.dollars is None else money(cost.dollars) for cost in costs
     )
-    return static, discovery, NOTHING if session.saved is None else percent(session.saved)
+    return static, discovery, NOTHING if session.saved is None else saving(session.saved)
 
 
 def basis_lines(basis: Basis) -> Iterator[str]:

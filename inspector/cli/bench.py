@@ -1,6 +1,5 @@
 """`toolsight bench`: measures rankers on labelled requests, without the app."""
 
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -16,7 +15,15 @@ from inspector.cli.clients import as_clients, client_ranker, say_search_as
 from inspector.cli.dataset import read_datasets
 from inspector.cli.options import CommandGroup, Options, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import Progress, TableLayout, cancellation, say, say_report, side_by_side
+from inspector.cli.table import (
+    Progress,
+    TableLayout,
+    cancellation,
+    say,
+    say_report,
+    side_by_side,
+    terminal_width,
+)
 from inspector.clients.client import Client
 from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
@@ -149,7 +156,6 @@ _COMMANDS = {
     "runs": "recorded_runs",
 }
 _WITH_DETAILS = ("text", "markdown")
-_NO_TERMINAL = (200, 24)
 _Path = click.Path(path_type=Path)
 
 
@@ -246,7 +252,7 @@ def _report(rows: Sequence[Row], form: str) -> str:
             return json_text(rows)
         case "markdown":
             return markdown(rows)
-    return text_report(rows, shutil.get_terminal_size(_NO_TERMINAL).columns)
+    return text_report(rows, terminal_width())
 
 
 def _claims(measured: Sequence[Measured], form: str) -> str:

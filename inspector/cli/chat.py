@@ -49,8 +49,8 @@ from inspector.core.events.base import record_json
 from inspector.core.fold import apply
 from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
 from inspector.core.message import arguments_text
-from inspector.core.number import count, milliseconds, money, percent
-from inspector.core.report import Table
+from inspector.core.number import count, milliseconds, money, percent, saving
+from inspector.core.report import NOTHING, Table
 from inspector.core.session import SessionState
 from inspector.core.turns import turns
 from inspector.scenario.scenario import load_scenario
@@ -263,11 +263,11 @@ def _savings(bench: Workbench, database: Path) -> Iterator[str | Table]:
     rows = []
     for cost, request in zip(bench.state.costs, sent, strict=True):
         parts, static = cost.parts, cost.static_tools
-        saved = percent(1 - parts.discovery_tokens / static) if static else "-"
+        saved = saving(1 - parts.discovery_tokens / static) if static else NOTHING
         numbers = (cost.call, len(request.bound), parts.tool_tokens, parts.searches, static)
         rows.append((*map(str, numbers), saved))
     title = f"Tool tokens per model call, compared with binding all {count(len(bench.state.tools), 'tool')}"
-    headers = ("call", "tools bound", "definitions", "searches", "static", "saved")
+    headers = ("call", "tools bound", "definitions", "searches", "static", "against static")
     yield Table(title, headers, tuple(rows), frozenset(range(6)))
     counted = bench.accounting.meter.tokenizer.label
     yield f"tokens counted with {counted}, compact JSON; definitions include search_tools and the manifest"

@@ -265,16 +265,16 @@ def _marketplace(options: Options) -> MarketplacePorts:
 def model_for(name: str, *, api_base: str = "", window: int | None = None) -> ChatModel:
     """The model with that name: any litellm model or a `demo/…` model. Raises ModelError.
 
-    `api_base` and `window` are for models of litellm.
+    `window` is its context window in tokens if not the known one; `api_base` is for models of litellm.
     """
     if name == PLANNER:
         from inspector.demo.model import DemoPlanner
 
-        return DemoPlanner()
+        return DemoPlanner(window)
     if name.startswith(_SCRIPT):
         from inspector.demo.model import ScriptModel
 
-        return ScriptModel(Path(name.removeprefix(_SCRIPT)))
+        return ScriptModel(Path(name.removeprefix(_SCRIPT)), window)
     if name.startswith("demo/") or not name.strip():
         near = ", ".join(closest(name, [PLANNER, f"{_SCRIPT}FILE"])) or PLANNER
         raise ModelError(f"there is no model '{name}'", hint=f"Did you mean {near}? Others: {_EXAMPLES}.")

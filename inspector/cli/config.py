@@ -1,6 +1,5 @@
 """`toolsight config`: every setting with its value and origin, the profiles, and the keys."""
 
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -13,7 +12,7 @@ from inspector.cli.launch import problem_line, require_policy, run_headless
 from inspector.cli.location import keys_path, read_keys
 from inspector.cli.options import CommandGroup, Options, as_json, options, shared
 from inspector.cli.run import Exit
-from inspector.cli.table import show
+from inspector.cli.table import show, terminal_width
 from inspector.config.configuration import Configuration
 from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
 from inspector.config.setting import Knob, Origin, find_knob, knobs, origins, render_value, value_of
@@ -158,7 +157,7 @@ def _origin(origin: Origin) -> str:
 
 def _wrapped(text: str) -> str:
     """Indented lines, at most as long as is readable, however wide the terminal is."""
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    width = min(terminal_width(), _WIDEST)
     return fill(text, width, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False)
 
 

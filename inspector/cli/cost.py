@@ -22,7 +22,7 @@ from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
-from inspector.core.number import count, money, money_decimals, percent, signed_percent, tokens
+from inspector.core.number import count, money, money_decimals, percent, saving, tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.report import NOTHING, Table, selected
 from inspector.core.settings import BudgetSettings
@@ -135,7 +135,7 @@ def cost_table(session: PricedSession, deliveries: Sequence[Delivery] = tuple(De
 
 def _against_static(session: PricedSession, delivery: Delivery) -> str:
     saved = session.saved_by(delivery)
-    return "" if delivery is Delivery.STATIC else NOTHING if saved is None else signed_percent(-saved)
+    return "" if delivery is Delivery.STATIC else NOTHING if saved is None else saving(saved)
 
 
 def _dollars(amount: float | None, decimals: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.composition import make_workbench, open_memory
+from inspector.cli.composition import make_workbench, open_memory, open_store
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.doctor import ask_about_leftovers
@@ -76,20 +76,26 @@ async def headless(
     if opened.sight.is_whole:
         ask_about_leftovers(options)
     approver = TerminalApprover(yes=options.yes)
-    making = make_workbench(opened.unrestricted, options, approver, memory, record=record, listing=listing)
-    async with making as bench:
-        bench.subscribe(say_news)
-        bench.connect()
-        await bench.wait_connected()
-        await bench.retrieval.settled()
-        # In a part of the configuration, what is about no server may be about the rest.
-        found = [one for one in bench.state.problems if one.server or not opened.is_part]
-        if tell_problems:
-            say_failures(bench.state.servers.values())
-            say_problems(one for one in found if not is_of_policy(one))
-        if requires_policy:
-            require_policy(found)
-        yield bench
+    bench = make_workbench(opened.unrestricted, options, approver, memory, record=record, listing=listing)
+    try:
+        async with bench:
+            bench.subscribe(say_news)
+            bench.connect()
+            await bench.wait_connected()
+            await bench.retrieval.settled()
+            # In a part of the configuration, what is about no server may be about the rest.
+            found = [one for one in bench.state.problems if one.server or not opened.is_part]
+            if tell_problems:
+                say_failures(bench.state.servers.values())
+                say_problems(one for one in found if not is_of_policy(one))
+            if requires_policy:
+                require_policy(found)
+            yield bench
+    finally:
+        # What was refused before it began would be listed as a session in which nothing happened.
+        if record and not (bench.state.calls or bench.state.conversation.items):
+            with open_store(options) as store:
+                store.cut(bench.session_id, 0)
 
 
 def run_headless(

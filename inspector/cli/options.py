@@ -185,7 +185,7 @@ _SHARED = (
     _common(
         "--window",
         type=click.IntRange(min=1),
-        help="The model's context window in tokens, if litellm does not know it.",
+        help="The model's context window in tokens, if not the one that Toolsight knows.",
     ),
     _common("--toolset", default="", help="Toolset from the configuration. Default: all tools."),
     database,

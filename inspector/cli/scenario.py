@@ -18,7 +18,7 @@ from inspector.cli.table import is_json, say, say_json, say_report, show, termin
 from inspector.core.access import viewer
 from inspector.core.budget import Prices
 from inspector.core.events import ModelResponded, Record, SessionStarted
-from inspector.core.number import count, money, percent
+from inspector.core.number import count, money, saving
 from inspector.core.report import selected
 from inspector.scenario.comparison import ComparedProfile, Totals, compare_profiles
 from inspector.scenario.expectation import Finding
@@ -75,8 +75,8 @@ def totals_lines(row: ComparedProfile, prices: Prices | None) -> Iterator[str]:
     yield f"{definitions}, with searches {had.discovery_tokens:,}, all input {had.input_tokens:,}"
     if row.saved is not None and row.input_saved is not None:
         yield (
-            f"static binding: definitions {row.static_tokens:,}, saved {percent(row.saved)} with searches; "
-            f"all input {row.static_input:,}, saved {percent(row.input_saved)}"
+            f"static binding: definitions {row.static_tokens:,}, with searches {saving(row.saved)}; "
+            f"all input {row.static_input:,}, {saving(row.input_saved)}"
         )
     if prices is not None and had.dollars is not None:
         yield f"cost {money(had.dollars)} for {_per_step(had)}, at {prices.model} prices"

@@ -94,8 +94,8 @@ class TableLayout:
 
 
 def terminal_width() -> int:
-    """The width of the terminal; a wide one where there is none."""
-    return shutil.get_terminal_size((200, 24)).columns
+    """The width of the terminal in cells; where there is none, nothing is too wide."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
 
 
 def cells(text: str) -> int:
@@ -194,16 +194,15 @@ def say_report(report: Iterable[str | Table]) -> None:
 
 
 def say_table(table: Table) -> None:
-    """Print a table. Long text wraps within its column.
+    """Print a table. In a terminal long text wraps within its column; elsewhere nothing does.
 
-    A table that a terminal is too narrow for is printed row by row, a value a line; elsewhere it is as wide
-    as it has to be.
+    A table that a terminal is too narrow for is printed row by row, a value a line.
     """
     if table.title:
         say(f"\n{table.title}")
     rows = tuple(tuple(visible(clean(cell)) for cell in row) for row in table.rows)
-    layout, width = TableLayout(replace(table, rows=rows)), shutil.get_terminal_size().columns
-    if layout.least_width > width and sys.stdout.isatty():
+    layout, width = TableLayout(replace(table, rows=rows)), terminal_width()
+    if layout.least_width > width:
         _say_row_by_row(table.headers, rows)
     else:
         with written():

@@ -54,7 +54,7 @@ def unused_in(turn: Turn) -> Iterator[Miss]:
         if isinstance(act, ToolCall):
             called.pop(act.event.tool, None)
             called[act.event.tool] = None
-        if not isinstance(act, Search):
+        if not isinstance(act, Search) or act.event.report.request.is_empty:
             continue
         if later is not None and act.call is not later.call:
             then = _query(later)

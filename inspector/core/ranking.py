@@ -240,7 +240,7 @@ class SearchRequest:
         parts += [f"limit {self.limit}"] if self.limit else []
         parts += [f"fit at least {percent(self.min_similarity)}"] if self.min_similarity else []
         parts += [f"on a server for “{self.server_query}”"] if self.server_query else []
-        return "  ".join(parts) or "(nothing)"
+        return "  ".join(parts) or "(no arguments)"
 
 
 @dataclass(frozen=True, slots=True)

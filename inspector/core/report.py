@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Self
 
-from inspector.core.number import milliseconds, money, percent, shown_moment, tokens
+from inspector.core.number import milliseconds, money, percent, saving, shown_moment, tokens
 
 NOTHING = "–"
 
@@ -25,7 +25,7 @@ class Kind:
 
 TEXT, NAME = Kind(str, is_number=False), Kind(str, is_number=False, whole=True)
 NUMBER, COUNT, TOKENS, MONEY = Kind(str), Kind("{:,}".format), Kind(tokens), Kind(money)
-SHARE, TENTHS = Kind(percent), Kind(lambda one: percent(one, 1))
+SHARE, TENTHS, SAVING = Kind(percent), Kind(lambda one: percent(one, 1)), Kind(saving)
 ONE, TWO, THREE, MILLISECONDS = (
     Kind("{:.1f}".format),
     Kind("{:.2f}".format),

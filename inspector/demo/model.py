@@ -35,8 +35,10 @@ class DemoPlanner:
     name = "demo/planner"
     label = "demo/planner (rules, no LLM)"
     api_base = ""
-    window = WINDOW
     features = PLAIN
+
+    def __init__(self, window: int | None = None) -> None:
+        self.window = window or WINDOW
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """Yield the text in pieces, then the reply. Never raises."""
@@ -54,13 +56,14 @@ class ScriptModel:
     api_base = ""
     features = PLAIN
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, window: int | None = None) -> None:
+        """`window` is used in place of the scenario's, in tokens."""
         from inspector.scenario.scenario import load_scenario
 
         self.name = f"demo/script:{path}"
         self.label = f"demo/script:{path.name} (scripted, no LLM)"
         self.scenario = load_scenario(path)
-        self.window = self.scenario.window or WINDOW
+        self.window = window or self.scenario.window or WINDOW
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """Yield the scenario's next step, or a note that the script is over. Thinking takes no step."""

@@ -267,6 +267,8 @@ def answer_text(report: SearchReport) -> str:
 def answered(report: SearchReport) -> str:
     """The same in a word or two: “3 closest”."""
     number = len(report.results)
+    if report.error:
+        return "refused"
     return f"{number} {report.answer}" if number else report.answer.value
 
 

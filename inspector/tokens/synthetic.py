@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from inspector.core.error import FailureKind
 from inspector.core.message import ToolCall
-from inspector.core.session import SessionState
+from inspector.core.session import Binding, SessionState
 from inspector.core.stream import Session
 from inspector.core.text import paragraphs
 from inspector.core.tool import Catalog, function_definition
@@ -99,7 +99,12 @@ class MetaTool(SyntheticTool):
         return host.search([call.arguments for call in calls], beside)
 
     def absence(self, state: SessionState) -> str:
-        return f"There is no search: discovery is {state.decision}." if state.decision else ""
+        if not state.decision or state.decision.startswith("off"):
+            return f"There is no search: discovery is {state.decision}." if state.decision else ""
+        if state.with_binding(Binding.DEFERRED, Binding.LOADED, Binding.EVICTED):
+            return "There is no search: discovery.search_tool is off."
+        why = "every tool is bound" if state.tools else "there are no tools"
+        return f"There is nothing to search for: {why}."
 
     def holds_schemas(self, delivery: str) -> bool:
         return has_proxy(delivery)

@@ -61,8 +61,11 @@ def test_every_ranker_but_regex_is_measured_unless_some_are_named(run: Run) -> N
     assert [row["ranker"] for row in rows] == ["regex"]
 
 
-def test_columns_that_do_not_fit_a_narrow_terminal_go_below(run: Run) -> None:
-    lines = run("--ranker", "bm25", COLUMNS="80").stdout.splitlines()
+def test_columns_that_do_not_fit_a_narrow_terminal_go_below(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.cli.bench.terminal_width", lambda: 80)
+    lines = run("--ranker", "bm25").stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("bm25") for line in lines) == 4
 

@@ -120,6 +120,22 @@ def test_a_slip_is_told_with_what_was_meant(toolsight: Toolsight, words: tuple[s
     assert said in done.stderr
 
 
+def test_a_call_that_was_not_made_leaves_no_session(toolsight: Toolsight, tmp_path: Path) -> None:
+    place = {"TOOLSIGHT_DB": str(tmp_path / "calls.db")}
+    refused = (
+        ("shop:add_order_note", "order_id=1042", "note=Hi."),
+        ("shop:get_ordr",),
+        ("shop:get_order", "x=1"),
+    )
+    for words in refused:
+        assert toolsight("call", *words, *SHOP, **place).exit_code != 0
+    printed = toolsight("call", "shop:get_order", "order_id=1042", "--print", "line", *SHOP, **place)
+    assert printed.exit_code == 0
+    assert json.loads(toolsight("sessions", "--json", **place).stdout) == []
+    assert toolsight("call", "shop:get_order", "order_id=1042", *SHOP, **place).exit_code == 0
+    assert len(json.loads(toolsight("sessions", "--json", **place).stdout)) == 1
+
+
 def test_a_stored_listing_has_nothing_to_call(toolsight: Toolsight, tmp_path: Path) -> None:
     file = tmp_path / "crm.json"
     file.write_text(json.dumps({"tools": [{"name": "a", "annotations": {"readOnlyHint": True}}]}))

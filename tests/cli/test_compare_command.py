@@ -46,9 +46,10 @@ def test_json_has_the_totals_and_the_tokens_of_each_call(
 
 @pytest.mark.usefixtures("labs")
 def test_a_narrow_terminal_gets_more_tables_and_every_number(
-    toolsight: Toolsight, file: Callable[[str], str]
+    toolsight: Toolsight, file: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    printed = toolsight("scenario", "compare", file(FORECAST), "--all-profiles", COLUMNS="60")
+    monkeypatch.setattr("inspector.cli.compare.terminal_width", lambda: 60)
+    printed = toolsight("scenario", "compare", file(FORECAST), "--all-profiles")
     table = printed.stdout.partition("Savings are relative to")[0]
     assert all(len(line) <= 60 for line in table.splitlines())
     assert table.count("\nadvisory") > 1

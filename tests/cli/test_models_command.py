@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.cli.composition import chosen_model
+from inspector.cli.composition import PLANNER, chosen_model
+from inspector.cli.location import shipped_scenarios
 from inspector.cli.options import Options
 from inspector.loop.model.litellm import DEFAULT_WINDOW
 from tests.cli.conftest import Toolsight
@@ -79,3 +80,8 @@ def test_a_window_is_used_for_the_model_that_it_was_given_for() -> None:
     given = Options(model="openai/mine", window=4096)
     assert chosen_model("openai/mine", given).window == 4096
     assert chosen_model("openai/other", given).window == DEFAULT_WINDOW
+
+
+@pytest.mark.parametrize("name", [PLANNER, f"demo/script:{shipped_scenarios()[0]}", "openai/mine"])
+def test_a_given_window_is_used_for_every_kind_of_model(name: str) -> None:
+    assert chosen_model(name, Options(model=name, window=3000)).window == 3000

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
 from inspector.cli.table import TableLayout, cells, say_table
@@ -15,6 +16,13 @@ VALUES = tuple(f"{number},000" for number in range(8))
 @pytest.fixture(autouse=True)
 def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
+
+
+@given(st.lists(st.text("ab-", min_size=1, max_size=300), min_size=3, max_size=3))
+def test_without_a_terminal_no_name_is_broken(names: list[str]) -> None:
+    with CliRunner().isolation(env={"COLUMNS": "20"}) as (out, *_):
+        say_table(Table("", ("a", "b", "c"), (tuple(names),)))
+    assert out.getvalue().decode().splitlines()[-1].split() == names
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import given, strategies as st
 
-from inspector.core.events import EVENT_TYPES, Event, Record
+from inspector.core.events import EVENT_TYPES, Event, Record, SearchPerformed
+from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.schema.json_value import JsonObject
 
 # Whatever servers, models and people may send: NUL and lone surrogates too.
@@ -78,3 +79,8 @@ def test_every_event_type_can_be_stored_under_a_kind_of_its_own() -> None:
 @given(events)
 def test_any_event_is_told_in_text(event: Event) -> None:
     assert isinstance(event.summary(), str)
+
+
+def test_a_search_without_arguments_is_told_with_what_it_lacks() -> None:
+    report = SearchReport(SearchRequest(), "hybrid", error="Provide a query.")
+    assert SearchPerformed(report, "").summary() == "(no arguments) -> Provide a query."

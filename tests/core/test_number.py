@@ -12,12 +12,14 @@ from inspector.core.number import (
     bar,
     count,
     duration,
+    large_saving,
     milliseconds,
     money,
     money_decimals,
     ordinal,
     percent,
     percent_down,
+    saving,
     shown_moment,
     signed,
     signed_percent,
@@ -30,6 +32,14 @@ SHOWN: dict[Callable[..., str], dict[Any, str]] = {
     lambda number: count(number, "tool"): {0: "0 tools", 1: "1 tool", 1200: "1,200 tools"},
     lambda number: count(number, "search", "searches"): {1: "1 search", 2: "2 searches"},
     ordinal: {1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 21: "21st", 113: "113th"},
+    saving: {
+        0.78: "78 % less",
+        0.0: "0 % less",
+        -0.12: "12 % more",
+        -6.03: "7 times as much",
+        -1.5: "2.5 times as much",
+    },
+    large_saving: {0.78: "78%", -0.12: "12%", -6.03: "7×", -40: "41×"},
     # Two digits that say something.
     tokens: {212: "212", 4096: "4.1k", 128_000: "128k", 999_960: "1M", 1_240_000: "1.2M", -2500: "-2.5k"},
     # Cents, and below a dollar two digits.
@@ -97,3 +107,8 @@ def test_the_larger_share_never_has_the_shorter_bar(one: float, other: float, ce
 
 def _eighths(drawn: str) -> int:
     return sum("▏▎▍▌▋▊▉█".index(block) + 1 for block in drawn)
+
+
+@given(st.floats(-1e6, 1))
+def test_a_saving_is_never_a_negative_number(share: float) -> None:
+    assert "-" not in saving(share) + large_saving(share)

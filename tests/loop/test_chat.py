@@ -242,6 +242,25 @@ async def test_a_search_where_everything_is_bound_is_told_why_there_is_none() ->
     assert rejected.text.endswith("discovery starts at 2,300.")
 
 
+@pytest.mark.parametrize(
+    ("tools", "values", "reason"),
+    [
+        (TOOLS, {"discovery.search_tool": False}, "There is no search: discovery.search_tool is off."),
+        (TOOLS, {"binding.always_include": ["*"]}, "There is nothing to search for: every tool is bound."),
+        ((), {}, "There is nothing to search for: there are no tools."),
+    ],
+)
+async def test_the_reason_for_no_search_never_says_that_discovery_is_on(
+    tools: Sequence[Tool], values: dict[str, Any], reason: str
+) -> None:
+    bench = Bench(searches(query="orders"), says("ok"))
+    bench.live.settings = with_values(bench.live.settings, values)
+    bench.binder.rebuild(tools, {})
+    await bench.say("go")
+    (rejected,) = bench.events("reject")
+    assert rejected.text == reason
+
+
 PINNED = "calc__evaluate"
 FIND_ORDERS = searches(tool_names=["list_orders"])
 

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED
 from inspector.core.budget import Budget, TokenParts, tools_tax, turns_left
-from inspector.core.number import bar, count, percent, tokens
+from inspector.core.number import bar, count, large_saving, saving, tokens
 from inspector.core.session import SessionState
 from widgets import Segment
 
@@ -97,8 +97,9 @@ def two_bars(session: SessionState, width: int) -> Content:
         return Content()
     now, static = budget.parts.discovery_tokens, budget.static_tools
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
-    saved = percent(abs(budget.saved_fraction))
-    share = f"{saved} {'saved' if budget.saved >= 0 else 'more'}" if static else ""
+    saved = budget.saved_fraction
+    # There is no room for more words.
+    share = (saving(saved) if saved > -1 else f"{large_saving(saved)} as much") if static else ""
     told = Content.styled(share, f"bold {color}")
     here = "with search" if session.has_search else "this call"
     rows = (

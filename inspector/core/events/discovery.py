@@ -29,7 +29,7 @@ class SearchPerformed(Event, kind="search", groups={Group.SEARCHES}):
         score = "" if self.report.unscored or not results else f" {results[0].score.value:.2f}"
         label, answer = self.report.request.label(), self.answer
         if not results:
-            return f"{label} -> {answer}"
+            return f"{label} -> {self.report.error or answer}"
         unsure = "" if answer is Answer.FOUND else f"{answer} "
         return f"{label} -> {unsure}{len(results)}, best {results[0].tool_id}{score}"
 

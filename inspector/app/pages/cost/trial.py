@@ -10,7 +10,7 @@ from textual.content import Content
 from inspector.app.draw.budget import flow, no_budget
 from inspector.app.draw.line import MUTED
 from inspector.core.budget import Prices
-from inspector.core.number import count, money, money_decimals, percent, tokens
+from inspector.core.number import count, money, money_decimals, percent, saving, tokens
 from inspector.core.session import Binding, SessionState
 from inspector.session.setup import (
     ChangeEffect,
@@ -150,13 +150,12 @@ def headline(session: SessionState, width: int) -> Content:
     if not session.has_search and not session.pool:
         none = "all bound; press d on a server to see what discovery would save"
         return flow([all_bound, Content.styled(none, MUTED)], width)
-    share = percent(abs(budget.saved_fraction))
     color = f"bold {'$text-success' if budget.saved >= 0 else '$text-warning'}"
     next_call = Content.assemble(
         "the next call ",
         (tokens(budget.parts.discovery_tokens), color),
         " with searches: ",
-        (f"{share} saved" if budget.saved >= 0 else f"⚠ {share} more than static", color),
+        (f"{'' if budget.saved >= 0 else '⚠ '}{saving(budget.saved_fraction)}", color),
     )
     return flow([all_bound, next_call], width)
 
@@ -172,7 +171,7 @@ def effect(trial: ChangeEffect, dollars: tuple[float | None, float | None], widt
         _moved("first call", tokens(now.tokens), tokens(then.tokens), better=then.tokens <= now.tokens),
         Content.styled(f"({_parts(then)})", MUTED),
         _moved("static", tokens(now.budget.static_tools), tokens(then.budget.static_tools)),
-        _moved("saved", percent(now.budget.saved_fraction), percent(then.budget.saved_fraction)),
+        _moved("against static", saving(now.budget.saved_fraction), saving(then.budget.saved_fraction)),
         _moved("window share", percent(now.share, 1), percent(then.share, 1)),
     ]
     before, after = dollars
