@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from inspector.clients.client import client_name
 from inspector.clients.known_tools import KnownTools
@@ -21,11 +21,25 @@ from inspector.core.events import (
     ServerConnecting,
     ServerStopped,
     SessionStarted,
+    TaskChanged,
 )
+from inspector.core.message import TaskState
 from inspector.core.number import byte_size, count
 from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import ServerSpec
+from inspector.mcp.client.task import (
+    CANCEL,
+    CANCELLED,
+    COMPLETED,
+    ENDED,
+    FAILED,
+    GET,
+    METHODS,
+    RESULT,
+    task_in,
+    task_state,
+)
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, as_object, compact, read_object
@@ -74,6 +88,7 @@ _LONGEST_TEXT = 20_000
 _MOST_PENDING = 1_000
 # Seconds until a store that failed is tried again.
 _PAUSE = 1.0
+_STATUS = ("notifications/tasks/status", "notifications/tasks")
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 
 
@@ -94,6 +109,16 @@ class _Request:
     params: JsonObject
 
 
+@dataclass(slots=True)
+class _Task:
+    """A call that runs as a task: its id and request, how often it was polled, and its last state."""
+
+    call: str
+    request: _Request
+    polls: int = 0
+    state: TaskState | None = None
+
+
 class Conversation:
     """Makes events of the messages between a client and its server."""
 
@@ -102,6 +127,7 @@ class Conversation:
         self._tapped = tapped
         self._counter_for = counter_for
         self._pending: dict[tuple[bool, str], _Request] = {}
+        self._tasks: dict[str, _Task] = {}
         self._listed: dict[str, AgentTool] = {}
         self._offered: frozenset[str] = frozenset()
         self._known: KnownTools | None = None
@@ -124,7 +150,9 @@ class Conversation:
         server = self._tapped.server
         yield MessagePassed(server, sent, method, id_, size, beginning(text, _LONGEST_TEXT), took)
         if asked is not None and sent is False:
-            yield from self._answered(asked, found, pair[1], took or 0.0)
+            yield from self._answered(asked, found, pair[1], at)
+        elif method in _STATUS and not sent:
+            yield from self._went_on(as_object(found.get("params")), at)
         elif id_ and method and not _is_reply(found):
             yield from self._asked(pair, _Request(method, at, as_object(found.get("params"))))
 
@@ -148,11 +176,18 @@ class Conversation:
         if pair[0] and request.method == "tools/call":
             yield CallStarted(pair[1], self._tool(request), as_object(request.params.get("arguments")))
 
-    def _answered(self, asked: _Request, found: JsonObject, id_: str, took: float) -> Iterator[Event]:
+    def _answered(self, asked: _Request, found: JsonObject, id_: str, at: float) -> Iterator[Event]:
         assert self._known is not None
         result = as_object(found.get("result"))
-        if asked.method == "tools/call":
-            yield self._call(asked, found, id_, took)
+        if asked.method == "tools/call" and (task := task_in(result)) is not None:
+            if len(self._tasks) >= _MOST_PENDING:
+                del self._tasks[next(iter(self._tasks))]
+            self._tasks[str(task.get("taskId"))] = _Task(id_, asked)
+            yield from self._went_on(task, at)
+        elif asked.method == "tools/call":
+            yield self._call(asked, found, id_, at)
+        elif asked.method in METHODS:
+            yield from self._of_task(asked, found, at)
         elif asked.method in ("initialize", "server/discover"):
             self._known.announce(self._tapped.server, str(result.get("instructions") or ""))
         elif asked.method == "tools/list" and isinstance(result.get("tools"), list):
@@ -177,7 +212,40 @@ class Conversation:
             self._offered = frozenset(self._listed)
             yield from self._known.news()
 
-    def _call(self, asked: _Request, found: JsonObject, id_: str, took: float) -> CallFinished:
+    def _of_task(self, asked: _Request, found: JsonObject, at: float) -> Iterator[Event]:
+        """What an answer about a task says of its call."""
+        id_, result = str(asked.params.get("taskId")), as_object(found.get("result"))
+        task = self._tasks.get(id_)
+        if task is None:
+            return
+        is_over = task.state is not None and task.state.status in ENDED
+        if asked.method == GET and "result" in found:
+            task.polls += 1
+            yield from self._went_on({**result, "taskId": id_}, at)
+        elif asked.method == CANCEL and "result" in found:
+            yield from self._went_on({"taskId": id_, "status": CANCELLED}, at)
+        elif asked.method == RESULT and ("result" in found or is_over):
+            yield self._call(self._tasks.pop(id_).request, found, task.call, at)
+
+    def _went_on(self, said: JsonObject, at: float) -> Iterator[Event]:
+        """The new state of a task, and the end of its call if that is in it."""
+        id_ = str(said.get("taskId"))
+        task = self._tasks.get(id_)
+        if task is None:
+            return
+        state, last = task_state(said, task.polls), task.state
+        if last is None or (state.status, state.message) != (last.status, last.message):
+            task.state = state
+            yield TaskChanged(task.call, self._tool(task.request), state)
+        ends = {COMPLETED: "result", FAILED: "error"}.get(state.status, "")
+        if state.status == CANCELLED:
+            told: JsonObject = {"error": {"message": state.message or CANCELLED}}
+            ended = self._call(self._tasks.pop(id_).request, told, task.call, at)
+            yield replace(ended, failure=FailureKind.CANCELLED)
+        elif ends in said:
+            yield self._call(self._tasks.pop(id_).request, {ends: said[ends]}, task.call, at)
+
+    def _call(self, asked: _Request, found: JsonObject, id_: str, at: float) -> CallFinished:
         result, error = as_object(found.get("result")), as_object(found.get("error"))
         blocks = result.get("content")
         parts = list(map(as_object, blocks)) if isinstance(blocks, list) else []
@@ -190,7 +258,7 @@ class Conversation:
             self._tool(asked),
             ok,
             text,
-            took,
+            (at - asked.at) * 1000,
             structured if isinstance(structured, dict) else None,
             None if ok else FailureKind.TOOL,
             tokens=self._count(compact(as_object(asked.params.get("arguments")))) + self._count(text),

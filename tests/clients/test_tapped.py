@@ -10,7 +10,7 @@ import pytest
 from inspector.clients import tapped
 from inspector.clients.tap_pump import END, SECRET, TO_CLIENT, TO_SERVER
 from inspector.clients.tapped import Piece, Tapped, TapRecorder, record
-from inspector.core.error import StoreError
+from inspector.core.error import FailureKind, StoreError
 from inspector.core.events import (
     CallFinished,
     CallStarted,
@@ -20,6 +20,7 @@ from inspector.core.events import (
     Record,
     ServerReady,
     SessionStarted,
+    TaskChanged,
     ToolsChanged,
 )
 from inspector.core.fold import fold
@@ -201,3 +202,63 @@ def test_a_secret_in_a_message_is_not_stored(store: SqliteStore) -> None:
     secret = "ghp_0123456789abcdefABCDEF0123456789"
     recorded(store, exchange(1, "tools/call", {}, name="list", arguments={"text": f"use {secret}"}))
     assert secret not in repr(store.read("s1"))
+
+
+DONE = {"content": [{"type": "text", "text": "done"}]}
+
+
+def about(status: str, **more: object) -> dict[str, object]:
+    return {"taskId": "t1", "status": status, **more}
+
+
+@pytest.mark.parametrize(
+    ("begun", "rest"),
+    [
+        (
+            {"task": about("working")},
+            [
+                *exchange(2, "tasks/get", about("working"), taskId="t1"),
+                *exchange(3, "tasks/get", about("completed"), taskId="t1"),
+                *exchange(4, "tasks/result", DONE, taskId="t1"),
+            ],
+        ),
+        (
+            {"resultType": "task", **about("working")},
+            [
+                *exchange(2, "tasks/get", about("working"), taskId="t1"),
+                *exchange(4, "tasks/get", about("completed", result=DONE), taskId="t1"),
+            ],
+        ),
+    ],
+)
+def test_a_call_by_a_task_is_one_call_with_its_polls(
+    store: SqliteStore, begun: dict[str, object], rest: list[Piece]
+) -> None:
+    events = recorded(store, [*exchange(1, "tools/call", begun, name="buy"), *rest])
+    started, *states, finished = some(events, CallStarted, TaskChanged, CallFinished)
+    assert isinstance(started, CallStarted)
+    assert isinstance(finished, CallFinished)
+    assert started.call_id == finished.call_id == "1"
+    told = [one.state for one in states if isinstance(one, TaskChanged)]
+    assert [(one.status, one.polls) for one in told] == [("working", 0), ("completed", 2)]
+    assert (finished.ok, finished.text, finished.milliseconds) == (True, "done", 3250.0)
+
+
+@pytest.mark.parametrize(
+    ("rest", "says"),
+    [
+        (exchange(2, "tasks/cancel", {}, taskId="t1"), "cancelled"),
+        (exchange(2, "tasks/get", about("cancelled", statusMessage="no"), taskId="t1"), "no"),
+        ([piece(TO_CLIENT, 2.0, {"method": "notifications/tasks/status", "params": about("cancelled")})], ""),
+    ],
+)
+def test_a_task_that_is_cancelled_ends_its_call(store: SqliteStore, rest: list[Piece], says: str) -> None:
+    events = recorded(store, [*exchange(1, "tools/call", {"task": about("working")}, name="buy"), *rest])
+    (finished,) = some(events, CallFinished)
+    assert isinstance(finished, CallFinished)
+    assert (finished.failure, says in finished.text) == (FailureKind.CANCELLED, True)
+
+
+def test_a_poll_of_a_task_that_no_call_began_is_a_message_alone(store: SqliteStore) -> None:
+    events = recorded(store, exchange(1, "tasks/get", about("completed", result=DONE), taskId="t1"))
+    assert not some(events, CallStarted, TaskChanged, CallFinished)
