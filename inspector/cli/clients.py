@@ -126,7 +126,7 @@ _BEFORE = {
     "nothing": "Before a search, the model knows nothing about these tools",
 }
 _CUT = "{shown lost}"
-_DECLARES = "declares{roots roots_changes forms links sampling name version}"
+_DECLARES = "declares{roots roots_changes forms links sampling tasks name version}"
 _SEARCH = "search{ranker results none}"
 
 

@@ -53,6 +53,7 @@ class Topic(StrEnum):
     SEARCH = "search"
     PROTOCOL = "protocol"
     RESULTS = "results"
+    TASKS = "tasks"
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
@@ -216,7 +217,7 @@ class Client:
 
     `declares` is what it says of itself when it connects, with its name; `follows_changes` is whether it
     lists tools again when a server says that they changed. `protocol` is the newest revision it asks for; ""
-    if that is not known.
+    if that is not known. `tasks` is whether it calls a tool that runs only as a task; None if nobody knows.
     """
 
     name: str
@@ -232,6 +233,7 @@ class Client:
     results: ResultRule = ResultRule()
     follows_changes: bool = False
     protocol: str = ""
+    tasks: bool | None = None
 
     def confidence(self, topic: Topic) -> Confidence:
         """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""
@@ -316,7 +318,7 @@ def read_client(name: str, text: str) -> Client:
         if isinstance(facts, dict):
             facts = list(_lines(facts, data.pop("sources", {})))
         facts = [{**every, **fact} for fact in facts]
-        declares = {**asdict(_NOTHING), **data.pop("declares", {})}
+        declares = {**asdict(_NOTHING), "tasks": data.get("tasks", False), **data.pop("declares", {})}
         found = {**_RULES, **data, "name": name, "declares": declares, "facts": facts}
         return TypeAdapter(Client).validate_python(found)
     except (tomllib.TOMLDecodeError, ValidationError, TypeError, ValueError, KeyError) as error:

@@ -23,6 +23,8 @@ _SINGLE = frozenset(
     {"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"}
 )
 _DESCRIPTION = "description"
+NO_TASKS = "every call fails: it runs only as a task"
+MAYBE_NO_TASKS = "it runs only as a task; whether the client calls one so is not known"
 # A server may nest schemas as deep as it likes.
 _DEEPEST = 50
 
@@ -99,6 +101,8 @@ def see(client: Client, tool: Tool, name: str = "") -> SeenTool:
     told = [*_name_changes(client.names, name, tool), *changes]
     if description.lost:
         told.append(f"description cut by {count(len(description.lost), 'character')}")
+    if tool.task_support == "required":
+        told += {False: [NO_TASKS], None: [MAYBE_NO_TASKS]}.get(client.tasks, [])
     hidden = "only its server's own view may call it" if is_for_apps_alone(tool) else ""
     return SeenTool(
         tool,

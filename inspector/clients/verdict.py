@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.clients.client import Client, Confidence, Topic
-from inspector.clients.seen import SeenTool, kept_of, refused_for, see_all
+from inspector.clients.seen import MAYBE_NO_TASKS, NO_TASKS, SeenTool, kept_of, refused_for, see_all
 from inspector.core.number import count
 from inspector.core.text import shortened
 from inspector.core.tool import Tool, is_for_apps_alone
@@ -78,6 +78,11 @@ def _findings(client: Client, seen: Sequence[SeenTool], instructions: str) -> It
             f"{_part(refused, shown, 'tool')} refused, {_name(first.tool.name)}: {first.refused}",
             "tools are refused",
         )
+    failing = [one for one in shown if NO_TASKS in one.changes]
+    if failing:
+        kind = Verdict.BLOCKED if len(failing) == len(shown) else Verdict.DEGRADED
+        told = f"{_part(failing, shown, 'tool')} cannot be called, {_name(failing[0].tool.name)}: only a task"
+        yield kind, Topic.TASKS, told, "tools that run only as a task cannot be called"
     if 0 < client.listing.most < len(shown):
         most = f"of {count(len(shown), 'tool')} at most {client.listing.most:,} can be on"
         yield Verdict.DEGRADED, Topic.LISTING, most, "not all tools can be on"
@@ -129,6 +134,9 @@ def _unknown(client: Client, seen: Sequence[SeenTool], shown: Sequence[SeenTool]
     if any(map(_wants_headers, shown)) and not "" < client.protocol < _HEADERS_SINCE:
         told = "whether it sends marked parameters as headers is not known"
         yield Verdict.UNKNOWN, Topic.PROTOCOL, told, ""
+    if unsure := [one for one in shown if MAYBE_NO_TASKS in one.changes]:
+        told = f"whether it calls {_name(unsure[0].tool.name)} as a task is not known"
+        yield Verdict.UNKNOWN, Topic.TASKS, told, ""
     for topic, told in _NEEDED.items():
         if client.confidence(topic) is Confidence.ASSUMED:
             yield Verdict.UNKNOWN, topic, told, ""

@@ -148,3 +148,30 @@ def test_every_known_client_has_a_verdict_on_a_plain_server() -> None:
     assert "none" not in kinds
     assert Verdict.BLOCKED not in kinds.values()
     assert kinds["claude-code"] is Verdict.WORKS
+
+
+TASK = replace(PLAIN, name="render", task_support="required")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "tools", "kind", "finding"),
+    [
+        (True, [TASK], Verdict.WORKS, ""),
+        (False, [PLAIN], Verdict.WORKS, ""),
+        (False, [replace(TASK, task_support="optional")], Verdict.WORKS, ""),
+        (False, [PLAIN, TASK], Verdict.DEGRADED, "1 of 2 tools cannot be called, render: only a task"),
+        (False, [TASK], Verdict.BLOCKED, "1 of 1 tool cannot be called"),
+        (None, [TASK], Verdict.UNKNOWN, "whether it calls render as a task is not known"),
+    ],
+)
+def test_a_client_without_tasks_loses_a_tool_that_runs_only_as_one(
+    tasks: bool | None, tools: list[Tool], kind: Verdict, finding: str
+) -> None:
+    told = _told(replace(_sure(), tasks=tasks), *tools)
+    assert told[0] is kind
+    assert finding in told[1]
+
+
+def test_what_nobody_measured_of_a_client_and_tasks_is_unknown() -> None:
+    measured = {one.name for one in real_clients() if any(f.topic is Topic.TASKS for f in one.facts)}
+    assert {one.name for one in real_clients() if one.tasks is not None} == measured
