@@ -36,6 +36,7 @@ class Forgetful:
     session: str = ""
     most: int = 1_000
     is_short: bool = False
+    task: dict[str, Any] | None = None
 
     def forget(self) -> None:
         self.session = ""
@@ -66,7 +67,7 @@ class Forgetful:
             await _answer(send, 202, None)
             return
         result = self._result(method)
-        if self.is_short and method == "tools/list":
+        if (self.is_short and method == "tools/list") or (self.task and method == "tools/call"):
             self.session = ""
         await _answer(send, 200, {"id": message["id"], **result}, self.session)
 
@@ -77,6 +78,8 @@ class Forgetful:
             "tools/list": {"tools": self.tools},
             "tools/call": {"content": [{"type": "text", "text": f"in {self.session}"}]},
         }
+        if self.task:
+            results["tools/call"] = {"task": self.task}
         if method not in results:
             return {"error": {"code": -32601, "message": "Method not found"}}
         return {"result": results[method]}
@@ -189,3 +192,13 @@ async def test_what_else_is_asked_in_a_forgotten_session_is_asked_again(tmp_path
         assert case.server.asked[-1] == "resources/list"
         case.server.forget()
         assert len((await case.link.list_tools()).tools) == 1
+
+
+@pytest.mark.parametrize("status", ["working", "completed"])
+async def test_a_task_that_is_lost_with_its_session_is_not_begun_again(tmp_path: Path, status: str) -> None:
+    server = Forgetful()
+    async with forgotten(tmp_path, server) as case:
+        server.task = {"taskId": "t1", "status": status, "pollInterval": 0}
+        with pytest.raises(ProtocolError, match="does not know its session"):
+            await case.call()
+        assert server.asked.count("tools/call") == 1

@@ -368,11 +368,14 @@ class McpLink:
         return raw
 
     async def _asked(self, method: str, params: JsonObject) -> Mapping[str, Any]:
-        """The result of a request that is part of a call."""
+        """The result of a request about a call's task."""
         try:
             return await self._result(method, params)
         except Exception as error:
-            raise await self._translated(error, method) from error
+            problem = await self._translated(error, method)
+            # A call that is made once more in a new session would begin another task.
+            is_lost = isinstance(problem, SessionLost)
+            raise (ProtocolError(problem.message) if is_lost else problem) from error
 
     async def wait_closed(self) -> ServerExited:
         return await self._host.wait_over()
