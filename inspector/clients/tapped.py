@@ -28,18 +28,7 @@ from inspector.core.number import byte_size, count
 from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import ServerSpec
-from inspector.mcp.client.task import (
-    CANCEL,
-    CANCELLED,
-    COMPLETED,
-    ENDED,
-    FAILED,
-    GET,
-    METHODS,
-    RESULT,
-    task_in,
-    task_state,
-)
+from inspector.mcp.client import task as tasks
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, as_object, compact, read_object
@@ -179,14 +168,14 @@ class Conversation:
     def _answered(self, asked: _Request, found: JsonObject, id_: str, at: float) -> Iterator[Event]:
         assert self._known is not None
         result = as_object(found.get("result"))
-        if asked.method == "tools/call" and (task := task_in(result)) is not None:
+        if asked.method == "tools/call" and (task := tasks.task_in(result)) is not None:
             if len(self._tasks) >= _MOST_PENDING:
                 del self._tasks[next(iter(self._tasks))]
             self._tasks[str(task.get("taskId"))] = _Task(id_, asked)
             yield from self._went_on(task, at)
         elif asked.method == "tools/call":
             yield self._call(asked, found, id_, at)
-        elif asked.method in METHODS:
+        elif asked.method in tasks.METHODS:
             yield from self._of_task(asked, found, at)
         elif asked.method in ("initialize", "server/discover"):
             self._known.announce(self._tapped.server, str(result.get("instructions") or ""))
@@ -218,13 +207,13 @@ class Conversation:
         task = self._tasks.get(id_)
         if task is None:
             return
-        is_over = task.state is not None and task.state.status in ENDED
-        if asked.method == GET and "result" in found:
+        is_over = task.state is not None and task.state.status in tasks.ENDED
+        if asked.method == tasks.GET and "result" in found:
             task.polls += 1
             yield from self._went_on({**result, "taskId": id_}, at)
-        elif asked.method == CANCEL and "result" in found:
-            yield from self._went_on({"taskId": id_, "status": CANCELLED}, at)
-        elif asked.method == RESULT and ("result" in found or is_over):
+        elif asked.method == tasks.CANCEL and "result" in found:
+            yield from self._went_on({"taskId": id_, "status": tasks.CANCELLED}, at)
+        elif asked.method == tasks.RESULT and ("result" in found or is_over):
             yield self._call(self._tasks.pop(id_).request, found, task.call, at)
 
     def _went_on(self, said: JsonObject, at: float) -> Iterator[Event]:
@@ -233,13 +222,13 @@ class Conversation:
         task = self._tasks.get(id_)
         if task is None:
             return
-        state, last = task_state(said, task.polls), task.state
+        state, last = tasks.task_state(said, task.polls), task.state
         if last is None or (state.status, state.message) != (last.status, last.message):
             task.state = state
             yield TaskChanged(task.call, self._tool(task.request), state)
-        ends = {COMPLETED: "result", FAILED: "error"}.get(state.status, "")
-        if state.status == CANCELLED:
-            told: JsonObject = {"error": {"message": state.message or CANCELLED}}
+        ends = {tasks.COMPLETED: "result", tasks.FAILED: "error"}.get(state.status, "")
+        if state.status == tasks.CANCELLED:
+            told: JsonObject = {"error": {"message": state.message or tasks.CANCELLED}}
             ended = self._call(self._tasks.pop(id_).request, told, task.call, at)
             yield replace(ended, failure=FailureKind.CANCELLED)
         elif ends in said:

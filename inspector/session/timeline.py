@@ -200,9 +200,7 @@ class Timeline:
                 if by == "model" and (not self.calls or self.calls[0].called):
                     self.calls.append(self._tool_call(record.seq, tool))
                     self._unanswered[call_id] = self.calls[-1]
-            case CallFinished(call_id=call_id) if call_id in self._unanswered:
-                self._unanswered.pop(call_id).actions.append(_action(record))
-            case TaskChanged(call_id=call_id) if call_id in self._unanswered:
+            case TaskChanged(call_id=call_id) | CallFinished(call_id=call_id) if call_id in self._unanswered:
                 self._unanswered[call_id].actions.append(_action(record))
             case event if isinstance(event, _ACTIONS) and self.calls and self._is_model(event):
                 self.calls[-1].actions.append(_action(record))

@@ -173,5 +173,5 @@ def test_a_client_without_tasks_loses_a_tool_that_runs_only_as_one(
 
 
 def test_what_nobody_measured_of_a_client_and_tasks_is_unknown() -> None:
-    measured = {one.name for one in real_clients() if any(f.topic is Topic.TASKS for f in one.facts)}
-    assert {one.name for one in real_clients() if one.tasks is not None} == measured
+    known = {one.name for one in real_clients() if one.confidence(Topic.TASKS) is not Confidence.ASSUMED}
+    assert {one.name for one in real_clients() if one.tasks is not None} == known

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from inspector.core.error import AuthRequired, ConnectError, ServerExited
-from inspector.core.message import OnTask, TaskState, ToolResult
+from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
@@ -236,6 +236,16 @@ class _Here:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(visit, self.loop))
 
 
+def _told_here(report: Callable[[T], None]) -> Callable[[T], None]:
+    """The same, called in this event loop whatever thread calls it."""
+    here = asyncio.get_running_loop()
+
+    def told(news: T) -> None:
+        here.call_soon_threadsafe(report, news)
+
+    return told
+
+
 class _Link:
     """A link of the servers' thread, for use in any other."""
 
@@ -248,21 +258,12 @@ class _Link:
         return self._link.info
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
-        here = asyncio.get_running_loop()
-
-        def told(count: int) -> None:
-            here.call_soon_threadsafe(progress, count)
-
-        return await self._thread.run(self._link.list_tools(told))
+        return await self._thread.run(self._link.list_tools(_told_here(progress)))
 
     async def call(
         self, tool: str, arguments: JsonObject, *, timeout: float, on_task: OnTask = ignored
     ) -> ToolResult:
-        here = asyncio.get_running_loop()
-
-        def told(state: TaskState) -> None:
-            here.call_soon_threadsafe(on_task, state)
-
+        told = _told_here(on_task)
         return await self._thread.run(self._link.call(tool, arguments, timeout=timeout, on_task=told))
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:

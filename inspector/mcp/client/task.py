@@ -8,6 +8,7 @@ decides, and `tasks/get` has questions and result. What a server sends tells whi
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from inspector.core.error import ArgumentsRejected, ClientRefusal, ProtocolError, ServerExited, ToolsightError
@@ -68,28 +69,26 @@ def pause(task: Mapping[str, Any]) -> float:
     return min(within, _LONGEST) / 1000
 
 
+@dataclass(slots=True, eq=False)
 class TaskCall:
-    """One call that runs as a task. Whatever ends the waiting for it also cancels it."""
+    """One call that runs as a task. Whatever ends the waiting for it also cancels it.
 
-    def __init__(
-        self,
-        tool: str,
-        ask: Ask,
-        answer: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]],
-        changed: Callable[[TaskState], None],
-    ) -> None:
-        """`answer` gives what the server asks for, by its keys; `changed` gets each new state."""
-        self._tool = tool
-        self._ask = ask
-        self._answer = answer
-        self._changed = changed
-        self._id = ""
-        self._polls = self._tellings = self._rounds = 0
-        self._last: TaskState | None = None
-        self._answered: set[str] = set()
-        # What waits for the result while the task needs input; it may not be asked for again.
-        self._waiting: asyncio.Task[Mapping[str, Any]] | None = None
-        self._may_wait = True
+    `answer` gives what the server asks for, by its keys; `changed` gets each new state.
+    """
+
+    tool: str
+    ask: Ask
+    answer: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+    changed: Callable[[TaskState], None]
+    _id: str = ""
+    _polls: int = 0
+    _tellings: int = 0
+    _rounds: int = 0
+    _last: TaskState | None = None
+    _answered: set[str] = field(default_factory=set)
+    # What waits for the result while the task needs input; it may not be asked for again.
+    _waiting: asyncio.Task[Mapping[str, Any]] | None = None
+    _may_wait: bool = True
 
     async def result(self, task: Mapping[str, Any]) -> Mapping[str, Any]:
         """Follow a task that has just begun, and return the call's result as it came.
@@ -99,7 +98,7 @@ class TaskCall:
         """
         id_ = task.get("taskId")
         if not isinstance(id_, str) or not id_:
-            raise ProtocolError(f"{self._tool}: the server began a task without an id", hint=_SERVER_BUG)
+            raise ProtocolError(f"{self.tool}: the server began a task without an id", hint=_SERVER_BUG)
         self._id, is_over = id_, False
         try:
             while not self._is_over(task):
@@ -119,12 +118,12 @@ class TaskCall:
     def _is_over(self, task: Mapping[str, Any]) -> bool:
         status = self._own(task).get("status")
         if not isinstance(status, str):
-            raise ProtocolError(f"{self._tool}: the server does not say how its task goes", hint=_SERVER_BUG)
+            raise ProtocolError(f"{self.tool}: the server does not say how its task goes", hint=_SERVER_BUG)
         state, last = task_state(task, self._polls), self._last
         if last is None or (state.status, state.message) != (last.status, last.message):
             self._last, self._tellings = state, self._tellings + 1
             if self._tellings <= MOST_TOLD or status in ENDED:
-                self._changed(state)
+                self.changed(state)
         return status in ENDED
 
     def _own(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -133,7 +132,7 @@ class TaskCall:
         related = meta.get(RELATED) if isinstance(meta, Mapping) else None
         named = related if isinstance(related, Mapping) else answer
         if named.get("taskId", self._id) != self._id:
-            raise ProtocolError(f"{self._tool}: the server answered for another task", hint=_SERVER_BUG)
+            raise ProtocolError(f"{self.tool}: the server answered for another task", hint=_SERVER_BUG)
         return answer
 
     async def _meanwhile(self, task: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -166,7 +165,7 @@ class TaskCall:
         if self._rounds > MOST_ROUNDS:
             raise ClientRefusal(f"it asks for more after {MOST_ROUNDS} answers")
         self._answered |= new.keys()
-        await self._ask(UPDATE, {"taskId": self._id, "inputResponses": await self._answer(new)})
+        await self.ask(UPDATE, {"taskId": self._id, "inputResponses": await self.answer(new)})
 
     async def _polled(self) -> Mapping[str, Any]:
         self._polls += 1
@@ -178,7 +177,7 @@ class TaskCall:
             is_gone = isinstance(error, ArgumentsRejected)
             what = "the server does not know its task" if is_gone else "its task cannot be followed"
             raise ProtocolError(
-                f"{self._tool}: {what}: {error.message}", hint="The server may still be working on it."
+                f"{self.tool}: {what}: {error.message}", hint="The server may still be working on it."
             ) from error
 
     async def _result_of(self, task: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -187,19 +186,19 @@ class TaskCall:
         said = task_state(task).message
         if status == CANCELLED:
             why = f": {said}" if said else ""
-            raise ProtocolError(f"{self._tool}: the server cancelled its task{why}")
+            raise ProtocolError(f"{self.tool}: the server cancelled its task{why}")
         if isinstance(inside, Mapping):
             return inside
         if isinstance(error, Mapping):
             told = _line(error.get("message"), _LONGEST_MESSAGE)
-            raise ProtocolError(f"{self._tool}: {told} ({error.get('code')})")
+            raise ProtocolError(f"{self.tool}: {told} ({error.get('code')})")
         try:
             if self._waiting is None:
                 return self._own(await self._asked(RESULT))
             return self._own(await self._waiting)
         except ProtocolError as problem:
             told = said if status == FAILED and said else problem.message
-            raise ProtocolError(f"{self._tool}: its task {status} without a result: {told}") from problem
+            raise ProtocolError(f"{self.tool}: its task {status} without a result: {told}") from problem
 
     async def _cancel(self) -> None:
         """Cancel the task; a server that does not confirm it is not waited for."""
@@ -208,7 +207,7 @@ class TaskCall:
         is_confirmed = ending.done() and not ending.cancelled() and ending.exception() is None
         ending.cancel()
         status = "told to cancel" if is_confirmed else "not cancelled"
-        self._changed(TaskState(self._id[:_LONGEST_ID], status, polls=self._polls))
+        self.changed(TaskState(self._id[:_LONGEST_ID], status, polls=self._polls))
 
     def _started(self, method: str) -> asyncio.Task[Mapping[str, Any]]:
         """A request about the task that nobody has to wait for."""
@@ -217,4 +216,4 @@ class TaskCall:
         return request
 
     async def _asked(self, method: str) -> Mapping[str, Any]:
-        return await self._ask(method, {"taskId": self._id})
+        return await self.ask(method, {"taskId": self._id})
