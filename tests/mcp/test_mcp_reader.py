@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
 from inspector.core.error import ToolsightError
-from inspector.mcp.client.http import read_stream
+from inspector.mcp.client.http_body import read_stream
 from inspector.mcp.client.message import TOO_LARGE, UNREADABLE, RawMessage, Recorder, cut_frame
 from inspector.mcp.client.process import exit_text
 from inspector.mcp.client.reader import FLOOD, MARK, SEVERAL_LINES, STRAY, TOO_LONG, Reader
@@ -283,9 +283,16 @@ class Chunks(httpx2.AsyncByteStream):
             yield piece
 
 
+def stream_of(kind: str, case: Case, *pieces: bytes) -> httpx2.AsyncByteStream:
+    """A body of this kind, as the SDK gets it."""
+    request = httpx2.Request("POST", "http://127.0.0.1/mcp")
+    response = httpx2.Response(200, headers={"content-type": kind}, request=request)
+    return read_stream(Chunks(*pieces), response, case.reader, lambda _: None)
+
+
 async def events(case: Case, *pieces: bytes) -> list[Any]:
     """The messages that the SDK gets of a stream of events, behind its transport."""
-    stream = read_stream(Chunks(*pieces), "text/event-stream; charset=utf-8", case.reader)
+    stream = stream_of("text/event-stream; charset=utf-8", case, *pieces)
     text = b"".join([piece async for piece in stream])
     data = [each.removeprefix(b"data: ") for each in text.split(b"\n") if each.startswith(b"data: ")]
     found = [message for each in data for message in Case().reader.body(each)]
@@ -311,7 +318,7 @@ async def test_no_stream_of_events_raises_anything(pieces: list[bytes]) -> None:
 
 
 async def test_a_body_that_is_no_message_reaches_the_sdk_as_it_came() -> None:
-    stream = read_stream(Chunks(b"<html>", b"</html>"), "application/json", Case().reader)
+    stream = stream_of("application/json", Case(), b"<html>", b"</html>")
     assert b"".join([piece async for piece in stream]) == b"<html></html>"
 
 
@@ -418,7 +425,7 @@ def test_an_end_reads_as_the_rest_of_a_sentence(code: int | None, text: str) -> 
     assert exit_text(code) == text
 
 
-@pytest.mark.parametrize("page", [{"tools": "none"}, {}, {"tools": [], "nextCursor": 5}])
+@pytest.mark.parametrize("page", [{"tools": "none"}, {}, {"tools": [], "_meta": 5}])
 def test_a_page_that_is_wrong_as_a_whole_is_left_to_the_sdk(page: Mapping[str, Any]) -> None:
     assert with_valid_tools(page, "2025-06-18") == page
 

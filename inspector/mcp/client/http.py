@@ -2,9 +2,8 @@
 
 import asyncio
 import re
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -17,125 +16,15 @@ from mcp.client.streamable_http import streamable_http_client
 from inspector.core.error import AuthRequired, ConnectError, RateLimited
 from inspector.core.number import duration
 from inspector.core.server import ServerSpec
+from inspector.core.text import one_line
 from inspector.mcp.client.host import Streams
-from inspector.mcp.client.message import TOO_LARGE, RawMessage
-from inspector.mcp.client.reader import BYTE_ORDER_MARK, Reader
+from inspector.mcp.client.http_body import EVENTS, JSON, SESSION, content_type, read_stream, said
+from inspector.mcp.client.reader import Reader
 from inspector.mcp.frame import LOG
-from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
-from inspector.mcp.sign_in.limit import LIMITS, unanswered
+from inspector.mcp.pace import LONGEST_LINE
+from inspector.mcp.sign_in.limit import LIMITS, NO_SIGN_IN, publishes_sign_in, unanswered
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.mcp.sign_in.provider import signing_in
-
-# The bodies of HTTP answers, read before the SDK reads them: it gets a stand-in for each message.
-
-_FIELDS = (b"data", b"event", b"id", b"retry")
-
-
-def read_stream(
-    inner: httpx2.AsyncByteStream, content_type: str, reader: Reader, *, is_lost: bool = False
-) -> httpx2.AsyncByteStream:
-    """The body as the SDK gets it, by its content type; `is_lost` if the server does not know the session."""
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind == "text/event-stream":
-        return _Events(inner, reader)
-    return _Body(inner, reader if kind == "application/json" else None, is_lost=is_lost)
-
-
-class _Body(httpx2.AsyncByteStream):
-    """An answer in one piece; it ends with an error once it is larger than Toolsight reads."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream, reader: Reader | None, *, is_lost: bool) -> None:
-        self._inner = inner
-        self._reader = reader
-        self._is_lost = is_lost
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size, chunks = 0, list[bytes]()
-        async for chunk in self._inner:
-            size += len(chunk)
-            if size > LONGEST_LINE:
-                raise httpx2.StreamError(f"{TOO_LARGE}: Toolsight reads at most {size_text(LONGEST_LINE)}")
-            chunks.append(chunk)
-        whole = b"".join(chunks)
-        messages = self._reader.body(whole, is_lost=self._is_lost) if self._reader is not None else []
-        yield self._reader.stand_ins.hold(messages[-1]) if self._reader is not None and messages else whole
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-class _Events(httpx2.AsyncByteStream):
-    """A stream of server-sent events: those without a message are left out, and a flood is slowed down."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream, reader: Reader) -> None:
-        self._inner = inner
-        self._reader = reader
-        self._data: list[bytes] = []
-        self._size = 0
-        self._has_fields = False
-        self._is_first = True
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        lines = Lines()
-        async for chunk in self._inner:
-            began = time.perf_counter()
-            passed = b"".join(part for line in lines.feed(chunk) for part in self._line(line))
-            if pause := self._reader.pause(time.perf_counter() - began, is_flood=lines.is_cut):
-                await asyncio.sleep(pause)
-            if passed:
-                yield passed
-        last = b"".join((*self._line(lines.rest), *self._event()))
-        if last:
-            yield last
-
-    def _line(self, line: bytes | CutLine) -> Iterator[bytes]:
-        if isinstance(line, CutLine):
-            self._data = []
-            yield from self._passed(self._reader.cut(line))
-            return
-        line = line.removesuffix(b"\r")
-        if self._is_first:
-            line, self._is_first = line.removeprefix(BYTE_ORDER_MARK), False
-        if not line:
-            yield from self._event()
-            return
-        name, _, value = line.partition(b":")
-        if name == b"data":
-            self._add(value.removeprefix(b" "))
-        elif name in _FIELDS or not name:
-            self._has_fields = True
-            yield line + b"\n"
-        elif self._data:
-            # JSON over several lines, of which only the first says that it is data.
-            self._add(line)
-
-    def _add(self, value: bytes) -> None:
-        self._size += len(value)
-        self._data.append(value)
-        if self._size > LONGEST_LINE:
-            self._data = [b"".join(self._data)[:HEAD]]
-
-    def _event(self) -> Iterator[bytes]:
-        data, size = b"\n".join(self._data), self._size
-        self._data, self._size = [], 0
-        if size > LONGEST_LINE:
-            yield from self._passed(self._reader.cut(CutLine(data, data[-TAIL:], size)))
-        elif data:
-            yield from self._passed(self._reader.body(data))
-        else:
-            yield from self._passed([])
-
-    def _passed(self, messages: list[RawMessage]) -> Iterator[bytes]:
-        for message in messages:
-            yield b"data: " + self._reader.stand_ins.hold(message) + b"\n\n"
-        if not messages and self._has_fields:
-            yield b"\n"
-        self._has_fields = False
-        self._is_first = True
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
 
 # Reads when an HTTP server wants to be asked again (RFC 9110, section 10.2.3).
 
@@ -176,13 +65,15 @@ def _date(text: str) -> datetime | None:
 _HTTP_TIMEOUT = 30.0
 _GOODBYE_TIMEOUT = 2.0
 _FORBIDDEN = 403
-_NOT_FOUND = 404
 _UNAUTHORIZED = (401, _FORBIDDEN)
 _TOO_MANY, _UNAVAILABLE = 429, 503
-_SESSION = "mcp-session-id"
 _INITIALIZE = re.compile(rb'\{"jsonrpc":"2.0","id":[^,]{1,40},"method":"initialize"')
 # The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
+_REDIRECT, _NO_MESSAGE = "Redirect to ", "Unexpected content type: "
+_PAGE = "Is it an MCP server? Its page may say what to do; many servers use the path /mcp."
+# Seconds for what a server says in place of a message.
+_SAID_TIMEOUT = 2.0
 
 
 class HttpChannel:
@@ -194,6 +85,8 @@ class HttpChannel:
         self.status = 0
         self.refused: AuthRequired | None = None
         self._is_open = False
+        self._said = ""
+        self.publishes_sign_in = True
         self.retry_after: float | None = None
         self.reader = reader
         self._spec = spec
@@ -219,7 +112,7 @@ class HttpChannel:
 
     def asked(self, request: httpx2.Request) -> None:
         if request.method == "POST":
-            self.status, self.retry_after, self.refused = 0, None, None
+            self.status, self.retry_after, self.refused, self._said = 0, None, None, ""
 
     def answered(self, request: httpx2.Request, response: httpx2.Response) -> None:
         # A GET only asks for a stream of notifications, which servers may refuse with any 4xx.
@@ -227,6 +120,16 @@ class HttpChannel:
             self.status = response.status_code
             self.retry_after = retry_after(response.headers)
             self._is_open |= response.is_success
+
+    def wants_sign_in(self, response: httpx2.Response) -> bool:
+        """Whether a person may have to sign in, and the answer does not say where."""
+        is_new = response.status_code == _UNAUTHORIZED[0] and not self._is_open and self.publishes_sign_in
+        can = self._way is not None and not self._spec.oauth.is_machine and not self._way.visitor
+        return is_new and can and "resource_metadata" not in response.headers.get("www-authenticate", "")
+
+    def heard(self, body: bytes) -> None:
+        """Keep the beginning of what a server said in place of a message."""
+        self._said = said(body)
 
     def refuse(self, request: httpx2.Request, refusal: AuthRequired) -> httpx2.Response:
         """The answer to a request that cannot be signed: as an error, it would end an open connection."""
@@ -262,15 +165,25 @@ class HttpChannel:
         )
         if isinstance(error, MCPError) and is_limited:
             return self._limited()
-        if not isinstance(error, MCPError) or error.message not in _STAND_INS:
+        if not isinstance(error, MCPError):
+            return None
+        if error.message.startswith(_REDIRECT):
+            told, cure = re.split(r"; |: ", error.message, maxsplit=1)
+            return ConnectError(f"{self._where}: {told}", hint=f"{cure[:1].upper()}{one_line(cure[1:])}.")
+        if error.message.startswith(_NO_MESSAGE):
+            kind = error.message.removeprefix(_NO_MESSAGE)
+            return ConnectError(f"{self._where} answered {kind}, not a message{self._said}", hint=_PAGE)
+        if error.message not in _STAND_INS:
             return None
         if self.status in _UNAUTHORIZED:
             return self._unauthorized()
         if self.status in (404, 405, 410):
             hint = "Check the URL's path; many servers use /mcp. The older HTTP+SSE is not supported."
-            return ConnectError(f"No MCP endpoint at {self._where}: HTTP {self.status}", hint=hint)
+            told = f"No MCP endpoint at {self._where}: HTTP {self.status}{self._said}"
+            return ConnectError(told, hint=hint)
         if self.status >= 400:
-            return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Check the server's log.")
+            told = f"{self._where} answered HTTP {self.status}{self._said}"
+            return ConnectError(told, hint="Check the server's log.")
         return None
 
     def _limited(self) -> RateLimited:
@@ -280,12 +193,14 @@ class HttpChannel:
         return RateLimited(message, hint=hint, retry_after=self.retry_after)
 
     def _unauthorized(self) -> AuthRequired:
-        told = f"{self._where} answered HTTP {self.status}"
+        told = f"{self._where} answered HTTP {self.status}{self._said}"
         if any(name.lower() == "authorization" for name in self._spec.headers):
             return AuthRequired(told, hint="The server rejected the configured Authorization header.")
         if self._spec.oauth.is_machine:
             hint = "It rejects this client: check its `oauth` in the configuration, scopes included."
             return AuthRequired(told, hint=hint)
+        if not self.publishes_sign_in:
+            return AuthRequired(told, hint=NO_SIGN_IN, can_sign_in=False)
         why = (
             "No stored sign-in works for it"
             if self.status == 401
@@ -324,7 +239,7 @@ class _WatchedClient(httpx2.AsyncClient):
         self._channel.asked(request)
         if _INITIALIZE.match(request.content):
             # A new session begins: the SDK would name the one that is lost.
-            request.headers.pop(_SESSION, None)
+            request.headers.pop(SESSION, None)
         limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
         try:
             async with asyncio.timeout(limit):
@@ -339,9 +254,15 @@ class _WatchedClient(httpx2.AsyncClient):
             return self._channel.refuse(request, error)
         self._channel.answered(request, response)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            kind = response.headers.get("content-type", "")
-            is_lost = response.status_code == _NOT_FOUND and _SESSION in request.headers
-            response.stream = read_stream(response.stream, kind, self._channel.reader, is_lost=is_lost)
+            channel = self._channel
+            response.stream = read_stream(response.stream, response, channel.reader, channel.heard)
+        if request.method == "POST" and content_type(response) not in (JSON, EVENTS):
+            # The SDK would not read it.
+            with suppress(TimeoutError, httpx2.HTTPError, httpx2.StreamError):
+                async with asyncio.timeout(_SAID_TIMEOUT):
+                    await response.aread()
+        if request.method == "POST" and self._channel.wants_sign_in(response):
+            self._channel.publishes_sign_in = await publishes_sign_in(super().send, request)
         return response
 
 

@@ -39,6 +39,7 @@ LOST = "toolsight/lost"
 # The SDK uses the codes for what it finds out by itself, and the message for a session that is gone.
 _SDK_CODES, SESSION_GONE = (CONNECTION_CLOSED, REQUEST_TIMEOUT), "Session terminated"
 _SHOWN = 120
+_REFUSED = 400
 # Of a line of JSON without its strings, all that is left.
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 _STRUCTURE = re.compile(rb"(?:[\s{}\[\],:]|-?[0-9.eE+-]+|true|false|null)*")
@@ -75,14 +76,14 @@ class Reader:
             messages = self._continued(whole, text) if self._lines else self._first(whole, text)
             yield from filter(self._admits, messages)
 
-    def body(self, data: bytes, *, is_lost: bool = False) -> list[RawMessage]:
+    def body(self, data: bytes, *, status: int = 200, is_lost: bool = False) -> list[RawMessage]:
         """The messages in an HTTP answer, or in one event of it; whatever it answers was asked.
 
-        An error in one that `is_lost` is marked so: it may have any code.
+        An error in one that `is_lost` is marked so: it may have any code. A refusal need not be a message.
         """
         text = self._unmarked(data).strip()
         messages = self._read(text) if text else []
-        if text and not messages:
+        if text and not messages and status < _REFUSED:
             self._stray(text)
         for error in (each.message.error for each in messages if isinstance(each.message, JSONRPCError)):
             error.data = {LOST: error.data} if is_lost else error.data

@@ -25,6 +25,7 @@ from inspector.mcp.elicitation import address
 from inspector.mcp.sign_in.kept import SignIn, SignIns, learn_secrets
 from inspector.mcp.sign_in.limit import (
     FORBIDDEN,
+    NO_SIGN_IN,
     UNAUTHORIZED,
     is_refusal,
     limited,
@@ -115,7 +116,9 @@ class ServerAuth(OAuthClientProvider):
         except StopAsyncIteration:
             return
         except (OAuthFlowError, ValueError, httpx2.StreamError) as error:
-            raise refused(self._url.host, str(error)) from error
+            refusal = refused(self._url.host, str(error))
+            refusal.hint = refusal.hint if self.context.oauth_metadata is not None else NO_SIGN_IN
+            raise refusal from error
 
     @property
     def _token(self) -> str:
