@@ -19,7 +19,7 @@ JSON, EVENTS = "application/json", "text/event-stream"
 SESSION = "mcp-session-id"
 # Of a page or an error in place of a message: what is read, in bytes, and shown, in characters.
 _MOST_SAID, _SHOWN_SAID = 4_000, 100
-_MARKUP = re.compile(r"<(script|style)\b.*?(</\1|$)|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
 def content_type(response: httpx2.Response) -> str:
