@@ -25,6 +25,7 @@ from inspector.cli.table import (
     terminal_width,
 )
 from inspector.clients.client import Client
+from inspector.core.error import ModelError
 from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
@@ -221,6 +222,8 @@ def bench(
     if rows:
         report = _report(rows, form) + _claims(measured, form) + _details(measured, names, details)
         say_report(report.splitlines())
+    for note in dict.fromkeys(row.note for row in rows if row.note):
+        say(note, err=form != "text")
     for client in clients:
         say_search_as(client, err=form != "text")
     if not is_complete:
@@ -239,7 +242,13 @@ def _measured(
         cancellation() as cancelled,
     ):
         semantics = None if embedder is None else Semantics(embedder, store, static)
-        bench = RankerBench(rankers, lambda: semantics, SystemClock(), progress, cancelled)
+        if semantics is not None and model == "packaged":
+            # Searches go on without it, and so do measurements; a model that was named has to be there.
+            try:
+                semantics.prepare(lambda _done, _total: None, cancelled)
+            except ModelError as error:
+                semantics.failed(error)
+        bench = RankerBench(rankers, lambda: semantics, SystemClock(), progress, cancelled, static)
         measured = bench.measure(datasets)
     # If it was cancelled during the last request, everything has been measured.
     is_complete = len(measured) == len(datasets) * len(rankers) and all(m.run.is_complete for m in measured)

@@ -146,6 +146,8 @@ class Transcript:
         say(f"\n⌕ search_tools  {event.summary()}  {milliseconds(event.report.latency_ms)}")
         for hit in event.report.results:
             say(f"    {hit.tool_id}  {hit.score.value:.2f}  {hit.outcome}")
+        if event.report.note:
+            say(f"    {event.report.note}")
 
     @_print.register
     def _marketplace_searched(self, event: MarketplaceSearched) -> None:

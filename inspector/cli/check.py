@@ -46,7 +46,7 @@ _PROOF = (
     "requests{text:expectation.text chosen{times of interval} called{times of interval} errors told}}"
 )
 _REPORT = (
-    "servers{name tools tokens failure hint stderr} tokens tokenizer budget ranker "
+    "servers{name tools tokens failure hint stderr} tokens tokenizer budget ranker note "
     "expectations{text:expectation.text query:expectation.query tools:expectation.tools "
     "within:expectation.within least:expectation.confidence tool rank confidence first holds problem} "
     "findings{rule:rule.name title:rule.title severity:rule.severity stage:rule.stage server tool message "
@@ -224,6 +224,8 @@ def _print(report: CheckReport, form: str, fail_on: Severity | None, *, in_full:
         say_json(selected(report, _REPORT))
     elif form in _FORMATS:
         say_raw(_FORMATS[form](report, fail_on))
+        if report.note:
+            say(report.note, err=True)
     else:
         say_report(_text(report, in_full=in_full))
 
@@ -236,6 +238,8 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
     if told := report.expectations if is_short else report.broken:
         yield ""
         yield Table.of(_EXPECTATIONS, told)
+    if report.note:
+        yield report.note
     yield from _proposals(report.proposals)
     yield from _proof(report)
     shown = [one for one in report.findings if in_full or one.is_felt]

@@ -31,7 +31,7 @@ _FOUND = (
     "threshold closest_threshold note unscored unconnected{tool_id description origin similarity}"
 )
 _UNCONNECTED = (Column("tool", "tool_id", NAME), Column("cosine", "similarity", TWO), Column("origin"))
-_STEP = "{text tool_ids probability answer}"
+_STEP = "{text tool_ids probability answer note}"
 
 
 @click.command()
@@ -213,7 +213,8 @@ def _compare(bench: Workbench, query: str) -> None:
         )
         rows.append((name, ", ".join(tool_id for _rank, tool_id in kept[:_FIRST]) or _NOTHING))
     data = selected(found, f"query names rows{{tool_id standings{STANDING}}} notes probabilities")
-    show(data, [Table("", ("ranker", f"first {_FIRST}"), tuple(rows))])
+    notes = dict.fromkeys(filter(None, found.notes))
+    show(data, [Table("", ("ranker", f"first {_FIRST}"), tuple(rows)), *notes])
 
 
 def _steps(bench: Workbench, query: str) -> None:
@@ -222,4 +223,5 @@ def _steps(bench: Workbench, query: str) -> None:
     finds = Column("finds", lambda one: ", ".join(one.tool_ids) or _NOTHING)
     table = Table.of((Column("search", "text"), Column("answer"), finds), (found.whole, *found.steps))
     data = selected(found, f"whole{_STEP} steps{_STEP} only_steps only_whole")
-    show(data, [table, f"found only by the steps: {', '.join(found.only_steps) or 'none'}"])
+    only = f"found only by the steps: {', '.join(found.only_steps) or 'none'}"
+    show(data, [table, only, *filter(None, [found.whole.note])])

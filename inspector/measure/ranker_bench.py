@@ -15,6 +15,7 @@ from inspector.measure.bootstrap import Estimate
 from inspector.measure.run import KINDS, Kind, Prepared, Run, Share, Summary, prepare, run_bench, summarise
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
+from inspector.search.ports import StaticEmbedder
 from inspector.search.ranker import Ranker
 from inspector.search.ranker_list import ISO
 from inspector.search.search import SearchRules
@@ -59,7 +60,10 @@ _MACHINES_COLUMNS = 4
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One ranker on one data set, and the time and size of its index of `tools` tools, None if unknown."""
+    """One ranker on one data set, and the time and size of its index of `tools` tools, None if unknown.
+
+    `note` says what the ranker had to do without.
+    """
 
     dataset: str
     ranker: str
@@ -67,6 +71,7 @@ class Row:
     tools: int
     index_seconds: float | None = None
     index_bytes: int | None = None
+    note: str = ""
 
 
 def markdown(rows: Sequence[Row], *, timed: bool = True) -> str:
@@ -100,6 +105,7 @@ def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "p95_ms": row.summary.p95_ms,
             "index_seconds": row.index_seconds,
             "index_bytes": row.index_bytes,
+            "note": row.note,
         }
         for row in rows
     ]
@@ -190,7 +196,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RankerBench:
-    """Measures rankers. `semantics` makes a fresh source of vectors; None leaves only the words.
+    """Measures rankers. `semantics` makes a fresh source of vectors; None leaves only words, and
+    their `static` vectors.
 
     `cancelled` is checked before each step and `report(what, done, total)` is called after it.
     """
@@ -200,6 +207,7 @@ class RankerBench:
     clock: Clock
     report: Report
     cancelled: Callable[[], bool]
+    static: StaticEmbedder | None = None
 
     def measure(self, datasets: Sequence[DataSet]) -> list[Measured]:
         """Measure every ranker on every data set, until canceled.
@@ -233,6 +241,7 @@ class RankerBench:
         return prepare(
             evalset,
             self.semantics(),
+            static=self.static,
             clock=self.clock,
             progress=lambda done, total: self.report(what, done, total),
             cancelled=self.cancelled,
@@ -245,8 +254,11 @@ class RankerBench:
             return Run(name, dataset.evalset.name, (), total)
         what = f"{dataset.evalset.name}: {name}"
         self.report(what, 0, total)
-        return run_bench(
-            self._ranker(name, dataset, index),
+        ranker = self._ranker(name, dataset, index)
+        # Warms it up, so that its slow first request is not measured.
+        note = ranker.rank("warm up").note
+        run = run_bench(
+            ranker,
             dataset.evalset,
             index,
             rules=SearchRules.of(dataset.settings),
@@ -254,18 +266,16 @@ class RankerBench:
             progress=lambda done, total: self.report(what, done, total),
             cancelled=self.cancelled,
         )
+        return replace(run, note=note)
 
     def _ranker(self, name: str, dataset: DataSet, index: ToolIndex) -> Ranker:
-        """A warmed-up ranker, so that its slow first request is not measured."""
         # Query vectors are cached: a ranker that finds those of the previous ranker would look fast.
         fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=self.semantics(), before=index)
-        ranker = CatalogRankers(fresh, dataset.settings).get(name)
-        ranker.rank("warm up")
-        return ranker
+        return CatalogRankers(fresh, dataset.settings).get(name)
 
 
 def _row(run: Run, evalset: EvalSet) -> Row:
-    return Row(evalset.name, run.ranker, summarise(run, evalset), len(evalset.tools))
+    return Row(evalset.name, run.ranker, summarise(run, evalset), len(evalset.tools), note=run.note)
 
 
 def _with_index(row: Row, prepared: Prepared) -> Row:

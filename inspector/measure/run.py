@@ -14,6 +14,7 @@ from inspector.measure.bootstrap import Estimate, clusters, effective_size, esti
 from inspector.search.embedding import BATCH
 from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
+from inspector.search.ports import StaticEmbedder
 from inspector.search.ranker import Ranker, Ranking
 from inspector.search.search import SearchRules, ToolSearch
 from inspector.search.semantics import Semantics
@@ -41,6 +42,7 @@ def prepare(
     evalset: EvalSet,
     semantics: Semantics | None,
     *,
+    static: StaticEmbedder | None = None,
     clock: Clock,
     progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
@@ -48,21 +50,23 @@ def prepare(
 ) -> Prepared:
     """Build the index and, with `semantics`, its vectors: stored ones are loaded, the rest embedded.
 
-    A `lined` index has the tools' summary lines too, which the ranker iso needs.
+    Without a model, or with one that could not be loaded, the only vectors are `static` ones. A `lined` index
+    has the tools' summary lines too, which the ranker iso needs.
 
     `cancelled` is checked before each batch and `progress(done, total)` counts texts after it. Raises
     ModelError or StoreError.
     """
-    if semantics is not None and evalset.tools:
+    model = semantics if semantics is not None and not semantics.problem else None
+    if model is not None and evalset.tools:
         # Loads the model, which is not part of building an index.
-        semantics.query("warm up")
+        model.query("warm up")
     started = clock.monotonic()
-    index = ToolIndex(evalset.tools, semantics=semantics, lined=lined)
+    index = ToolIndex(evalset.tools, semantics=semantics, static=static, lined=lined)
     embedded, missing = 0, 0
-    if semantics is not None:
-        embedded, missing = _embed(index, semantics, progress, cancelled)
+    if model is not None:
+        embedded, missing = _embed(index, model, progress, cancelled)
         index = index.with_new_vectors()
-        semantics.settle(index.vectors)
+        model.settle(index.vectors)
     size = _bytes(index)
     return Prepared(index, clock.monotonic() - started, size, embedded, is_complete=not missing)
 
@@ -115,13 +119,17 @@ class CaseRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A ranker's outcomes in the order of the data set's cases; fewer than `total` if canceled."""
+    """A ranker's outcomes in the order of the data set's cases; fewer than `total` if canceled.
+
+    `note` says what the ranker had to do without.
+    """
 
     ranker: str
     dataset: str
     cases: tuple[CaseRun, ...]
     total: int
     depth: int = DEPTH
+    note: str = ""
 
     @property
     def is_complete(self) -> bool:

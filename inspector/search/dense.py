@@ -16,7 +16,6 @@ from inspector.search.ranker_list import DENSE, ISO
 
 # From appendix A.1 of the paper. It does not transfer to other catalogs: calibrate it.
 THRESHOLD = 0.28
-NOT_EMBEDDED = "no tool is embedded yet, so there are no cosines"
 NO_LINES = "summary lines are not embedded, so whole descriptions are compared"
 
 
@@ -43,8 +42,8 @@ class DenseRanker:
     def rank(self, query: str) -> Ranking:
         vector = self._index.query_vector(query)
         if vector is None:
-            nothing = np.zeros(len(self._index.tools))
-            return Ranking(nothing, nothing > 0, self._nothing, note=NOT_EMBEDDED)
+            nothing, why = np.zeros(len(self._index.tools)), self._index.unembedded
+            return Ranking(nothing, nothing > 0, self._nothing, note=f"finds nothing: {why}" if why else "")
         if self._lines:
             found = self._index.line_similarities(vector)
         else:
@@ -151,7 +150,7 @@ class Stages:
         if vector is None or server_vector is None:
             tools = _of_best(self._lexical.rank(query).values)
             servers = _of_best(self._server_lexical.rank(server_query).values)
-            note = "words only in both stages"
+            note = self._index.words_alone
         else:
             tools = np.nan_to_num(self._index.similarities(vector)[SUMMARY], nan=0.0).clip(min=0.0)
             servers = np.nan_to_num(self._index.server_similarities(server_vector), nan=0.0).clip(min=0.0)

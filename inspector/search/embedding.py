@@ -102,6 +102,8 @@ class Embedding:
                     await self._in_thread(self._refresh)
         except ToolsightError as error:
             phase = IndexPhase.STOPPED if self._is_cancelled else IndexPhase.FAILED
+            if phase is IndexPhase.FAILED:
+                self._semantics.failed(error)
             self._report_phase(phase, error.message, error.hint)
         else:
             left = self._queue or self._current

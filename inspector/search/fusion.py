@@ -136,8 +136,6 @@ class Evidence:
 #
 # The best passage lets a single sentence or parameter match for a tool whose summary covers more. Static
 # vectors are there at once: until the model's are, they and the words are all there is.
-LEXICAL_ONLY = "words only"
-STATIC_ONLY = "words and static vectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +184,14 @@ class FusionRanker:
         """The scores that follow from the evidence."""
         words = evidence.words[0].ranking
         if evidence.is_lexical:
-            return Ranking(words.values, words.kept, words.explain, note=self.note)
+            return Ranking(words.values, words.kept, words.explain, note=self._index.words_alone)
         # Keep a tool that beats the average or shares a word with the query.
         kept = (evidence.values > 0) | words.kept
 
         def explain(positions: Sequence[int]) -> list[Score]:
             return scored(self._index.ids, evidence.values, positions, self.parts(positions, evidence))
 
-        return Ranking(evidence.values, kept, Explanation(explain), note=self.note)
+        return Ranking(evidence.values, kept, Explanation(explain), note=self._index.words_alone)
 
     def parts(self, positions: Sequence[int], evidence: Evidence, share: float = 1.0) -> list[list[Part]]:
         """The parts of each signal for some tools, scaled to a share of the score.
@@ -309,18 +307,6 @@ class FusionRanker:
         if self._index.static is not None:
             without += self._weights.static
         return self._weights.total / without
-
-    @property
-    def note(self) -> str:
-        """What there is instead of the model's vectors, and why; empty if they are there."""
-        if self._index.is_semantic and self._index.semantics:
-            return ""
-        embedded = round(self._index.coverage * len(self._index.tools))
-        why = (
-            f"{embedded} of {len(self._index.tools)} tools embedded" if self._index.semantics else "no model"
-        )
-        has_static = self._index.static is not None and bool(self._weights.static)
-        return f"{STATIC_ONLY if has_static else LEXICAL_ONLY}: {why}"
 
 
 def _cosine_parts(

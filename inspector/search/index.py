@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.core.text import closest
 from inspector.core.tool import Tool
@@ -90,10 +91,12 @@ class ToolIndex:
         summaries: Mapping[str, str] | None = None,
         instructions: Mapping[str, str] | None = None,
         semantics: Semantics | None = None,
+        static: StaticEmbedder | None = None,
         before: "ToolIndex | None" = None,
         lined: bool | None = None,
     ) -> None:
-        """`summaries` and `instructions` are the servers' own; without `semantics` there are no vectors.
+        """`summaries` and `instructions` are the servers' own; without `semantics` the only vectors
+        are `static` ones.
 
         A `lined` index has vectors of the tools' summary lines too; by default it has them if `before` does.
         """
@@ -106,7 +109,9 @@ class ToolIndex:
         self.documents = self._documents(before)
         # What was never used is not built now.
         self._before = _before(before)
-        self.static: StaticEmbedder | None = semantics.static if semantics is not None else None
+        self.static: StaticEmbedder | None = static if before is None else before.static
+        if semantics is not None:
+            self.static = semantics.static
         self.ids = tuple(tool.id for tool in self.tools)
         self.position = {tool_id: position for position, tool_id in enumerate(self.ids)}
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
@@ -198,6 +203,21 @@ class ToolIndex:
     def is_semantic(self) -> bool:
         """Whether enough tools are embedded to compare cosines."""
         return self.coverage >= ENOUGH_EMBEDDED
+
+    @property
+    def unembedded(self) -> str:
+        """Why no cosines can be compared, for people; "" if they can."""
+        if self.semantics is None:
+            return "no embedding model is in use"
+        if self.is_semantic:
+            return ""
+        embedded = round(self.coverage * len(self.tools))
+        return self.semantics.problem or f"{embedded:,} of {count(len(self.tools), 'tool')} embedded"
+
+    @property
+    def words_alone(self) -> str:
+        """Says in a line that rankers have to do without cosines, and why; "" if they need not."""
+        return f"ranks by words alone: {self.unembedded}" if self.unembedded else ""
 
     def query_vector(self, query: str) -> Vector | None:
         """The query's unit vector, or None while rankers must use words alone."""

@@ -190,9 +190,6 @@ class Tiers:
             yield Tier("system", TIER_STEP, system, KeywordSystemRanker(index.tools))
 
 
-_WORDS_ONLY = "words only: the tools are not embedded, so there is no relevance threshold"
-
-
 @dataclass(frozen=True)
 class Tier:
     """A tier above the catalog, its tools and their ranker; `step` is what its tools get on top."""
@@ -251,7 +248,9 @@ class ThreeTierRanker:
         if self._index.is_semantic:
             return self._dense.rank(query)
         found = self._lexical.rank(query)
-        return replace(found, kept=found.kept & (self._lexical.coverage(query) >= COVERED), note=_WORDS_ONLY)
+        return replace(
+            found, kept=found.kept & (self._lexical.coverage(query) >= COVERED), note=self._index.words_alone
+        )
 
     def _namesakes(self, entered: dict[int, tuple[Tier, Ranking]]) -> Mask:
         """The tools whose name a tool of an earlier tier has."""

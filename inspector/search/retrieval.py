@@ -65,7 +65,7 @@ class Retrieval:
         registry: "RegistryTier | None" = None,
         whose: Callable[[], Whose] = Whose,
     ) -> None:
-        """Without an `embedder` searches use words alone. `static` vectors need no model.
+        """Without an `embedder` searches use words alone, and their `static` vectors.
 
         `tags` reads those of servers, by name, and `cases` labelled requests for these tools, as they are
         when they are used.
@@ -153,7 +153,7 @@ class Retrieval:
             if index is None:
                 from inspector.search.index import ToolIndex
 
-                index = ToolIndex(semantics=self._semantics)
+                index = ToolIndex(semantics=self._semantics, static=self._static)
             # What is wanted may change meanwhile, in the event loop's thread.
             while self._number != (number := self._wanted_number):
                 index = index.updated(*self._wanted, lined=self._lined)

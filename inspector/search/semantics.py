@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from inspector.core.error import ToolsightError
 from inspector.search.document import MAX_EMBEDDED, Key, Vector, VectorTable, key_of
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
@@ -99,6 +100,8 @@ class Semantics:
         self._embedder = embedder
         self._store = store
         self.static = static
+        self.problem = ""
+        """Why the model cannot be used, and what to do; "" as far as is known."""
         self._fresh: dict[Key, Vector] = {}
         self._queries: OrderedDict[str, Vector] = OrderedDict()
         self._talk: Vector | None = None
@@ -118,12 +121,19 @@ class Semantics:
 
     def anew(self) -> "Semantics":
         """The same model and store with empty caches, so that a measurement finds no cached answers."""
-        return Semantics(self._embedder, self._store, self.static)
+        fresh = Semantics(self._embedder, self._store, self.static)
+        fresh.problem = self.problem
+        return fresh
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
         """Load the model, see Embedder. Raises ModelError or StoreError."""
         self._embedder.prepare(progress, cancelled)
         self._direction()
+        self.problem = ""
+
+    def failed(self, error: ToolsightError) -> None:
+        """Take note of why searches have to do without the model."""
+        self.problem = " ".join(f"{error.message}. {error.hint}".split())
 
     def table(self, keys: Iterable[Key], before: VectorTable | None = None) -> VectorTable:
         """A table of the keys that have a vector so far."""

@@ -171,13 +171,15 @@ def missed_in(
 class StepSearch:
     """The ids that a search for `text` returns, best first.
 
-    `probability` is how likely it is that any tool fits, None if the ranker does not estimate it.
+    `probability` is how likely it is that any tool fits, None if the ranker does not estimate it. `note` says
+    what the ranker had to do without.
     """
 
     text: str
     tool_ids: tuple[str, ...]
     probability: float | None = None
     answer: Answer = Answer.FOUND
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,7 @@ def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
     verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
     positions = () if verdict.told is Answer.NOTHING else verdict.results
     tool_ids = tuple(rankers.index.ids[position] for position in positions)
-    return StepSearch(text, tool_ids, ranking.probability, verdict.told)
+    return StepSearch(text, tool_ids, ranking.probability, verdict.told, ranking.note)
 
 
 ROWS = 30

@@ -256,7 +256,7 @@ async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
         await pilot.press(*"forecast", "enter")
         await until(pilot, lambda: "confidence " in said(pilot, "#facts"))
-        assert "words only" not in said(pilot, "#facts")
+        assert "words alone" not in said(pilot, "#facts")
         found = pilot.app.screen.query_one("#found", RecordList)
         assert found.shown[0].key == "weather:get_forecast"
         assert _searches(rig) == 1

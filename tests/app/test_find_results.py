@@ -273,12 +273,19 @@ def test_the_facts_tell_ranker_count_and_confidence() -> None:
         scored=84,
         probability=0.72,
         threshold=0.3,
-        note="words only: 12 of 84 tools embedded",
+        note="ranks by words alone: 12 of 84 tools embedded",
     )
     first, second = facts.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
     assert first == "ours: hybrid   1 of 84 tools   found   confidence 72 %   6 ms   words order"
-    assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts"
+    assert second == "ranks by words alone: 12 of 84 tools embedded   embedding: 48 of 336 texts"
     assert "embedding" not in facts.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
+
+
+def test_why_a_model_failed_is_said_once() -> None:
+    note = "ranks by words alone: the model is damaged. Install it again."
+    report = SearchReport(SearchRequest("order"), "hybrid", (_hit(1, Outcome.FOUND),), note=note)
+    failed = IndexState(IndexPhase.FAILED, "m", 0, 336, "the model is damaged", "Install it again.")
+    assert facts.facts(report, failed).plain.splitlines()[1:] == [note]
 
 
 @given(st.integers(78, 200), st.lists(st.sampled_from(WORDS), min_size=1, max_size=40))

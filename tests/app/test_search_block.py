@@ -20,10 +20,14 @@ FOUND = (
 
 
 def item(
-    *found: tuple[str, float, Outcome], error: str = "", scored: int = 84, query: str = "late orders"
+    *found: tuple[str, float, Outcome],
+    error: str = "",
+    scored: int = 84,
+    query: str = "late orders",
+    note: str = "",
 ) -> Item:
     hits = tuple(Hit(rank, Score(tool, value), how) for rank, (tool, value, how) in enumerate(found, 1))
-    report = SearchReport(SearchRequest(query), "bm25", hits, error=error, scored=scored)
+    report = SearchReport(SearchRequest(query), "bm25", hits, error=error, scored=scored, note=note)
     loaded = {tool: 100 + rank for rank, (tool, _, how) in enumerate(found) if how is Outcome.LOADED}
     called = frozenset(tool for tool, _, _ in found[:1])
     return Item(
@@ -76,6 +80,13 @@ def test_where_there_is_little_room_a_state_is_one_word_and_the_tokens_stay() ->
 )
 def test_a_search_without_results_says_why(searched: Item, said: str) -> None:
     assert said in search_block(searched).plain
+
+
+def test_a_search_says_what_its_ranker_had_to_do_without() -> None:
+    note = "ranks by words alone: no embedding model is in use"
+    assert search_block(item(*FOUND, note=note)).plain.splitlines()[-1] == f"  {note}"
+    narrow = search_block(item(*FOUND, note=note), 40).plain.splitlines()[-1]
+    assert cell_len(narrow) <= 40
 
 
 _HITS = st.tuples(

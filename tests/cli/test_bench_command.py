@@ -113,6 +113,9 @@ class StoppingEmbedder:
     def words(self) -> list[str]:
         return []
 
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        pass
+
 
 def test_an_interrupted_run_prints_what_it_has(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(composition, "make_embedder", lambda _: StoppingEmbedder("send a message"))

@@ -109,7 +109,7 @@ def test_a_sentence_for_a_missed_tool_is_in_every_report_with_what_it_wins(
     tools = [{"name": "handle_inv", "description": "Handles the invoice."}, TOOLS[0]]
     requests = ("show me the receipt for May", "find the receipt that Ann sent", "print a receipt")
     expect = [word for request in requests for word in ("--expect", f"{request} -> handle_inv")]
-    check = ("check", "--no-model", stored(tmp_path, tools), *expect)
+    check = ("check", "--no-model", "--set", "discovery.ranker=bm25", stored(tmp_path, tools), *expect)
     proposals = json.loads(toolsight(*check, "--json").stdout)["proposals"]
     assert {one["tool_id"] for one in proposals} == {"shop:handle_inv"}
     sentence, ranks = proposals[-1]["sentence"], proposals[-1]["effects"][0]["ranks"]
@@ -117,7 +117,7 @@ def test_a_sentence_for_a_missed_tool_is_in_every_report_with_what_it_wins(
     assert ranks["print a receipt"] == [None, 1]
     told = toolsight(*check).stdout
     assert sentence in told
-    assert "“print a receipt”: rank none -> 1 (hybrid)" in told
+    assert "“print a receipt”: rank none -> 1 (bm25)" in told
     for form in ("sarif", "junit", "github"):
         assert sentence in toolsight(*check, "--format", form).stdout
 

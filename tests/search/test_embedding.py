@@ -49,7 +49,7 @@ async def test_searches_go_by_words_first_and_by_meaning_when_all_is_embedded() 
     retrieval, states = made(MemoryEmbedder())
     retrieval.update(CATALOG, {})
     first = retrieval.search(SearchRequest("number 7"), bound=()).report
-    assert first.note == "words only: 0 of 40 tools embedded"
+    assert first.note == "ranks by words alone: 0 of 40 tools embedded"
     await retrieval.settled()
     assert retrieval.search(SearchRequest("number 7"), bound=()).report.note == ""
     assert [state.phase for state in states][:1] == [IndexPhase.LOADING]
@@ -114,7 +114,9 @@ async def test_a_model_that_fails_is_told_and_searches_go_on_by_words() -> None:
         "the model is damaged",
         "Install it again.",
     )
-    assert retrieval.search(SearchRequest("number 7"), bound=()).report.results
+    report = retrieval.search(SearchRequest("number 7"), bound=()).report
+    assert report.results
+    assert report.note == "ranks by words alone: the model is damaged. Install it again."
 
 
 class DownloadedEmbedder(MemoryEmbedder):

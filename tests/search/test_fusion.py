@@ -82,7 +82,7 @@ def test_until_the_model_has_embedded_the_tools_a_score_is_words_and_static_vect
     expected = 0.12 * z(words) + 0.08 * z(written) + 0.16 * z(static_cosines(query))
     found = fusion(ToolIndex(TOOLS, semantics=memory_semantics())).rank(query)
     assert found.values == pytest.approx(expected, abs=1e-9)
-    assert found.note == f"words and static vectors: 0 of {len(TOOLS)} tools embedded"
+    assert found.note == f"ranks by words alone: 0 of {len(TOOLS)} tools embedded"
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -109,7 +109,7 @@ def test_without_enough_vectors_rankers_go_by_words_and_say_so() -> None:
     index = ToolIndex([Tool("s", "list_orders"), Tool("s", "send_mail")], semantics=source)
     ranking = CatalogRankers(index, DiscoverySettings()).get("hybrid").rank("orders")
     assert ranking.order()[0] == 0
-    assert ranking.note == "words only: 0 of 2 tools embedded"
+    assert ranking.note == "ranks by words alone: 0 of 2 tools embedded"
 
 
 def test_a_tool_that_is_not_embedded_yet_is_judged_by_its_words_alone() -> None:

@@ -89,7 +89,7 @@ class CheckReport:
 
     `suppressed` are those of rules that are turned off. `places` say by id where tools stand in source files.
     `proposals` are for tools that an expectation misses. `tokenizer` says how tokens were counted.
-    `proof` is None unless a model was asked.
+    `proof` is None unless a model was asked. `note` says what the ranker had to do without.
     """
 
     servers: tuple[CheckedServer, ...]
@@ -102,6 +102,7 @@ class CheckReport:
     budget: int = 0
     tokenizer: str = ""
     ranker: str = ""
+    note: str = ""
     proof: "ModelProof | None" = None
 
     @property
@@ -162,6 +163,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         budget=demands.budget,
         tokenizer=session.accounting.meter.tokenizer.label,
         ranker=retrieval.ranker_name,
+        note=retrieval.ranker.rank(wanted[0].query).note if wanted else "",
     )
 
 

@@ -18,7 +18,7 @@ from inspector.core.message import arguments_text
 from inspector.core.number import bar, count, milliseconds, signed
 from inspector.core.ranking import Answer, Gap, Hit, Outcome, with_gaps
 from inspector.search.answer_text import confidence_text
-from widgets import FocusBorder, Hanging, plain, shortened, visible
+from widgets import FocusBorder, Hanging, plain, shorten, shortened, visible
 
 RESULTS = 5
 WIDTH = 76
@@ -60,8 +60,10 @@ def search_block(item: Item, width: int = WIDTH, results: int = RESULTS) -> Cont
     )
     if report.error:
         return Content.assemble(head, "\n  ", plain(report.error, newlines=False).stylize("$text-error"))
+    note = plain(f"{_INDENT}{report.note}", newlines=False).stylize("$text-warning")
+    noted = [shorten(note, width)] if report.note else []
     return Content("\n").join(
-        [*_results(item, head, width, results), *suggestion_lines(item.suggested, width)]
+        [*_results(item, head, width, results), *noted, *suggestion_lines(item.suggested, width)]
     )
 
 

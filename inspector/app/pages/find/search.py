@@ -247,7 +247,8 @@ def _for_a_model(report: SearchReport, width: int) -> Iterator[Content]:
 
 
 def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Content]:
-    progress = embedding(index) if index is not None else Content()
+    # Why a model failed is part of the note.
+    progress = Content() if index is None or index.phase is IndexPhase.FAILED else embedding(index)
     note = plain(report.note, newlines=False, limit=300) if report.note else Content()
     if note or progress:
         yield Content("   ").join([piece for piece in (note, progress) if piece]).stylize("$text-warning")
@@ -276,5 +277,7 @@ def embedding(index: IndexState) -> Content:
         case IndexPhase.STOPPED:
             return Content(f"embedding stopped at {index.embedded} of {count(index.total, 'text')}")
         case IndexPhase.FAILED:
-            return Content("no embeddings: ") + plain(visible(index.reason, limit=200, newlines=False))
+            return Content("searches rank by words alone: ") + plain(
+                visible(index.reason, limit=200, newlines=False)
+            )
     return Content()
