@@ -15,7 +15,7 @@ from inspector.cli.run import Exit
 from inspector.cli.table import show, terminal_width
 from inspector.config.configuration import Configuration
 from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
-from inspector.config.setting import Knob, Origin, find_knob, knobs, origins, render_value, value_of
+from inspector.config.setting import HEADINGS, Knob, Origin, find_knob, knobs, origins, render_value, value_of
 from inspector.core.error import SettingProblem
 from inspector.core.number import count
 from inspector.core.report import NAME, Column, Table, selected
@@ -126,7 +126,7 @@ def _show_settings(chosen: Options, configuration: Configuration) -> None:
         source = configuration.source or "no configuration in this folder"
         yield f"profile {profile.name}   {source}   * differs from the default"
         for section, group in groupby(knobs(), key=lambda knob: knob.path.partition(".")[0]):
-            yield f"\n{section}"
+            yield f"\n{HEADINGS[section]}"
             for knob in group:
                 yield _line(knob, value_of(effective, knob.path), sources[knob.path])
                 yield _wrapped(f"{knob.about} [{knob.allowed}]")

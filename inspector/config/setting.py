@@ -92,6 +92,30 @@ REMOVED: Mapping[str, str] = {
 """Settings of earlier versions, and what to do instead."""
 
 
+HEADINGS: Mapping[str, str] = {
+    "discovery": "Search",
+    "manifest": "Manifest",
+    "binding": "Binding and eviction",
+    "gate": "Per-turn gate",
+    "access": "Permissions and preconditions",
+    "guard": "Iteration guard against loops",
+    "redundancy": "Redundant searches",
+    "breaker": "Circuit breakers for failing tools",
+    "retry": "Retries of transient failures",
+    "fallback": "Substitutes for unavailable tools",
+    "budget": "Window and budget",
+    "chat": "Conversation",
+    "inertia": "Next tools",
+    "versions": "Tools that change",
+    "record": "Recorded sessions",
+    "consent": "Consent to start servers",
+    "client": "Client capabilities declared to servers",
+    "marketplace": "Marketplace",
+    "federation": "Other registries",
+}
+"""The heading of each section of settings, for people."""
+
+
 @cache
 def knobs() -> tuple[Knob, ...]:
     """Every setting, in tree order."""

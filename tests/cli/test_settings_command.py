@@ -10,7 +10,7 @@ import pytest
 
 from inspector.cli.options import Options, configured, options
 from inspector.config.profile import PROFILES
-from inspector.config.setting import knobs
+from inspector.config.setting import HEADINGS, knobs
 from inspector.core.error import ConfigError
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
@@ -81,6 +81,11 @@ def test_every_setting_is_listed_with_where_its_value_comes_from(
     assert values["guard.window_calls"] == (12, "settings")
     assert values["binding.capacity"] == (3, "--set")
     assert values["gate.top_k"] == (10, "default")
+
+
+def test_settings_are_listed_under_the_headings_that_the_dialog_has(said: Said) -> None:
+    lines = said().splitlines()
+    assert [line for line in lines if line in HEADINGS.values()] == list(HEADINGS.values())
 
 
 def test_profiles_are_listed_with_what_they_change(said: Said) -> None:

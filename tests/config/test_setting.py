@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.config.profile import find_profile
 from inspector.config.setting import (
+    HEADINGS,
     Knob,
     KnobKind,
     Origin,
@@ -41,6 +42,14 @@ def refused(path: str, text: str) -> ConfigError:
     assert raised.value.message.startswith(f"{path} must be ")
     assert raised.value.hint
     return raised.value
+
+
+def test_every_section_of_settings_has_a_heading_of_its_own() -> None:
+    sections = [section.name for section in fields(Settings)]
+    assert list(HEADINGS) == sections
+    assert len(set(HEADINGS.values())) == len(sections)
+    raw = [section for section, heading in HEADINGS.items() if not heading[:1].isupper()]
+    assert raw == []
 
 
 def test_every_field_of_the_tree_is_a_knob_that_says_what_it_does() -> None:

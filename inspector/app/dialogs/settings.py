@@ -106,7 +106,7 @@ def session_rows(model: str, toolset: str, profile: str) -> tuple[Record, ...]:
         Record(key, (f"  {key}", "", visible(value, limit=_LONGEST, newlines=False), ""), copy=value)
         for key, value in values.items()
     )
-    return (heading("session"), *rows)
+    return (heading("session", "This session"), *rows)
 
 
 def session_detail(key: str) -> Content:

@@ -8,29 +8,21 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED, failure_text, problem_count, problem_lines, sign
 from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
-from inspector.config.setting import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
+from inspector.config.setting import (
+    HEADINGS,
+    Knob,
+    KnobKind,
+    Origin,
+    knobs,
+    origins,
+    render_value,
+    value_of,
+)
 from inspector.core.error import SettingProblem, ToolsightError
 from inspector.core.settings import Settings
 from inspector.search.ranker_list import RANKERS
 from inspector.session.view import SessionView
 from widgets import Column, Record, middle, visible
-
-SECTIONS: Mapping[str, str] = {
-    "session": "This session",
-    "discovery": "Search",
-    "manifest": "Manifest",
-    "binding": "Binding and eviction",
-    "gate": "Per-turn gate",
-    "access": "Preconditions",
-    "guard": "Iteration guard against loops",
-    "redundancy": "Redundant searches",
-    "breaker": "Circuit breakers for failing tools",
-    "retry": "Retries of transient failures",
-    "fallback": "Substitutes for unavailable tools",
-    "budget": "Window and budget",
-    "chat": "Conversation",
-    "client": "Client capabilities declared to servers",
-}
 
 
 class Listed(StrEnum):
@@ -131,13 +123,12 @@ def knob_rows(session: SessionView, listed: Listed) -> tuple[Record, ...]:
             continue
         if knob.path.partition(".")[0] != section:
             section = knob.path.partition(".")[0]
-            rows.append(heading(section))
+            rows.append(heading(section, HEADINGS[section]))
         rows.append(_row(session, knob, origins_by_path[knob.path]))
     return tuple(rows)
 
 
-def heading(section: str) -> Record:
-    title = SECTIONS.get(section, section)
+def heading(section: str, title: str) -> Record:
     return Record(HEADING + section, (Content.styled(title, "bold"), "", "", ""), copy=title)
 
 
