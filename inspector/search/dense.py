@@ -9,7 +9,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.search.bm25 import Bm25Ranker
 from inspector.search.document import SUMMARY
-from inspector.search.index import ToolIndex
+from inspector.search.index import ToolIndex, unembedded, words_alone
 from inspector.search.query_fusion import ServerPrior
 from inspector.search.ranker import Ranker, Ranking, Scores
 from inspector.search.ranker_list import DENSE, ISO
@@ -42,7 +42,7 @@ class DenseRanker:
     def rank(self, query: str) -> Ranking:
         vector = self._index.query_vector(query)
         if vector is None:
-            nothing, why = np.zeros(len(self._index.tools)), self._index.unembedded
+            nothing, why = np.zeros(len(self._index.tools)), unembedded(self._index)
             return Ranking(nothing, nothing > 0, self._nothing, note=f"finds nothing: {why}" if why else "")
         if self._lines:
             found = self._index.line_similarities(vector)
@@ -150,7 +150,7 @@ class Stages:
         if vector is None or server_vector is None:
             tools = _of_best(self._lexical.rank(query).values)
             servers = _of_best(self._server_lexical.rank(server_query).values)
-            note = self._index.words_alone
+            note = words_alone(self._index)
         else:
             tools = np.nan_to_num(self._index.similarities(vector)[SUMMARY], nan=0.0).clip(min=0.0)
             servers = np.nan_to_num(self._index.server_similarities(server_vector), nan=0.0).clip(min=0.0)

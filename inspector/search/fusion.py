@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from inspector.core.ranking import Part, Score, Signal
 from inspector.search.bm25 import Asked, Bm25Ranker
 from inspector.search.document import PASSAGES, SUMMARY, TEXTS
-from inspector.search.index import ToolIndex
+from inspector.search.index import ToolIndex, words_alone
 from inspector.search.ranker import Explanation, Mask, Ranking, Scores, scored
 
 # A signal that differs less, relative to its mean, differs by the rounding of float32 vectors alone.
@@ -184,14 +184,14 @@ class FusionRanker:
         """The scores that follow from the evidence."""
         words = evidence.words[0].ranking
         if evidence.is_lexical:
-            return Ranking(words.values, words.kept, words.explain, note=self._index.words_alone)
+            return Ranking(words.values, words.kept, words.explain, note=words_alone(self._index))
         # Keep a tool that beats the average or shares a word with the query.
         kept = (evidence.values > 0) | words.kept
 
         def explain(positions: Sequence[int]) -> list[Score]:
             return scored(self._index.ids, evidence.values, positions, self.parts(positions, evidence))
 
-        return Ranking(evidence.values, kept, Explanation(explain), note=self._index.words_alone)
+        return Ranking(evidence.values, kept, Explanation(explain), note=words_alone(self._index))
 
     def parts(self, positions: Sequence[int], evidence: Evidence, share: float = 1.0) -> list[list[Part]]:
         """The parts of each signal for some tools, scaled to a share of the score.

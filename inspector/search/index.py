@@ -204,21 +204,6 @@ class ToolIndex:
         """Whether enough tools are embedded to compare cosines."""
         return self.coverage >= ENOUGH_EMBEDDED
 
-    @property
-    def unembedded(self) -> str:
-        """Why no cosines can be compared, for people; "" if they can."""
-        if self.semantics is None:
-            return "no embedding model is in use"
-        if self.is_semantic:
-            return ""
-        embedded = round(self.coverage * len(self.tools))
-        return self.semantics.problem or f"{embedded:,} of {count(len(self.tools), 'tool')} embedded"
-
-    @property
-    def words_alone(self) -> str:
-        """Says in a line that rankers have to do without cosines, and why; "" if they need not."""
-        return f"ranks by words alone: {self.unembedded}" if self.unembedded else ""
-
     def query_vector(self, query: str) -> Vector | None:
         """The query's unit vector, or None while rankers must use words alone."""
         found = self.query_vectors([query])
@@ -295,6 +280,22 @@ class ToolIndex:
         if position is not None and before.tools[position] == tool:
             return before.documents[position]
         return read(tool, self.vocabulary)
+
+
+def unembedded(index: ToolIndex) -> str:
+    """Why no cosines can be compared, for people; "" if they can."""
+    if index.semantics is None:
+        return "no embedding model is in use"
+    if index.is_semantic:
+        return ""
+    embedded = round(index.coverage * len(index.tools))
+    return index.semantics.problem or f"{embedded:,} of {count(len(index.tools), 'tool')} embedded"
+
+
+def words_alone(index: ToolIndex) -> str:
+    """Says in a line that rankers have to do without cosines, and why; "" if they need not."""
+    why = unembedded(index)
+    return f"ranks by words alone: {why}" if why else ""
 
 
 def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.search.bm25 import Bm25Ranker
 from inspector.search.dense import DenseRanker
-from inspector.search.index import ToolIndex
+from inspector.search.index import ToolIndex, words_alone
 from inspector.search.ranker import TIER_STEP, Mask, Ranker, Ranking
 from inspector.search.vocabulary import MAX_QUERY_LENGTH, MINIMUM_LENGTH, is_domain_term, query_words, words
 
@@ -249,7 +249,7 @@ class ThreeTierRanker:
             return self._dense.rank(query)
         found = self._lexical.rank(query)
         return replace(
-            found, kept=found.kept & (self._lexical.coverage(query) >= COVERED), note=self._index.words_alone
+            found, kept=found.kept & (self._lexical.coverage(query) >= COVERED), note=words_alone(self._index)
         )
 
     def _namesakes(self, entered: dict[int, tuple[Tier, Ranking]]) -> Mask:

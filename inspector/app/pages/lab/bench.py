@@ -165,7 +165,7 @@ class BenchScreen(ListPage):
 
     def draw(self) -> None:
         if self._live is not None:
-            facts = content.facts(self._live.evalset, self._live.index.words_alone)
+            facts = content.facts(self._live.evalset, self._live.note)
             self.write(facts, "#bench-facts")
         self.list.records = content.rows(self._chosen, self._measured, self._waiting)
         self.show_progress()

@@ -65,24 +65,24 @@ class State:
     is_stale: bool = False
 
 
-def facts(evalset: EvalSet, words_alone: str) -> Content:
-    """Return the requests to measure with, in two lines; `words_alone`: see ToolIndex."""
+def facts(evalset: EvalSet, note: str) -> Content:
+    """Return the requests to measure with, in two lines; `note` says what rankers have to do without."""
     kinds = Counter(case.kind for case in evalset.cases)
     names = {kind: visible(kind, newlines=False, limit=30) or "unclassified" for kind in kinds}
     counts = ", ".join(f"{count} {names[kind]}" for kind, count in kinds.items())
     first = Content.assemble(
         (f"{len(evalset.cases):,} {evalset.name} {plural(len(evalset.cases), 'request')}", "bold"),
         f" over {count(len(evalset.tools), 'tool')}   ",
-        _warning(evalset, words_alone),
+        _warning(evalset, note),
     )
     return Content("\n").join([first, Content.styled(counts, MUTED)])
 
 
-def _warning(evalset: EvalSet, words_alone: str) -> Content:
+def _warning(evalset: EvalSet, note: str) -> Content:
     if not evalset.tools:
         return Content.styled("⚠ no tools to search: connect a server (see Tools)", "$text-warning")
-    if words_alone:
-        return plain(f"⚠ {words_alone}", newlines=False, limit=300).stylize("$text-warning")
+    if note:
+        return plain(f"⚠ {note}", newlines=False, limit=300).stylize("$text-warning")
     generated = evalset.name == GENERATED
     return Content.styled("easier than real requests" if generated else "labelled by hand", MUTED)
 
