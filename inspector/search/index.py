@@ -109,16 +109,15 @@ class ToolIndex:
         self.documents = self._documents(before)
         # What was never used is not built now.
         self._before = _before(before)
-        self.static: StaticEmbedder | None = static if before is None else before.static
-        if semantics is not None:
-            self.static = semantics.static
+        with_static = semantics or before
+        self.static: StaticEmbedder | None = static if with_static is None else with_static.static
         self.ids = tuple(tool.id for tool in self.tools)
         self.position = {tool_id: position for position, tool_id in enumerate(self.ids)}
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
         known: VectorTable | None = before.vectors if before is not None else None
-        self.vectors: VectorTable = VectorTable()
-        if semantics is not None:
-            self.vectors = semantics.table(self.keys(), known)
+        self.vectors: VectorTable = (
+            VectorTable() if semantics is None else semantics.table(self.keys(), known)
+        )
 
     def updated(
         self,
