@@ -115,9 +115,7 @@ class ToolIndex:
         self.position = {tool_id: position for position, tool_id in enumerate(self.ids)}
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
         known: VectorTable | None = before.vectors if before is not None else None
-        self.vectors: VectorTable = (
-            VectorTable() if semantics is None else semantics.table(self.keys(), known)
-        )
+        self.vectors: VectorTable = semantics.table(self.keys(), known) if semantics else VectorTable()
 
     def updated(
         self,
