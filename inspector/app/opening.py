@@ -11,8 +11,10 @@ from inspector.app.dialogs.approver import ConsentDialog, ModalApprover, ask_abo
 from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.config.configuration import Configuration
 from inspector.config.consent import approve, check_consent
+from inspector.config.source_files import unwatched
 from inspector.core.ports import Leftovers, ServerMemory
 from inspector.session.workbench import Workbench
+from widgets import visible
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -69,6 +71,10 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
         return False
     if opened.leftovers is not None and opened.bench.sight.is_whole:
         await ask_about_leftovers(app, opened.leftovers)
+    if opened.watches:
+        told = await asyncio.to_thread(lambda: list(map(unwatched, opened.bench.configuration.servers)))
+        if text := "\n".join(filter(None, told)):
+            app.notify(visible(text), title="Not watched", severity="warning", markup=False)
     # Loading the tokenizer stops everything for a moment, and for longer while servers start.
     await asyncio.to_thread(opened.bench.accounting.warm)
     opened.bench.connect()

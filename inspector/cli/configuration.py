@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
 _POLICY = "access.policy"
+_CHANGES, _TELL = "consent.changed_files", "tell"
 
 
 def read_configuration(options: Options, *, may_be_empty: bool = False) -> OpenedConfiguration:
@@ -128,21 +129,16 @@ def policy_of(configuration: Configuration, options: Options) -> Policy:
 def with_chosen(configuration: Configuration, options: Options, *, own: Path) -> Configuration:
     """Add what the settings bring to what needs consent. Raises ConfigError.
 
-    That is the predicate file with its digest, what else they name, which changed files ask again, and the
+    That is the predicate file with its digest, what else they name, whether changed files ask again, and the
     folder that servers may learn. Files in the folder `own` are Toolsight's own: nobody is asked about them.
     """
     chosen = policy_of(configuration, options).settings
     path = chosen.access.predicates
     found = digest(Path(path)) if path else ""
     named = tuple(_named(configuration, chosen, found, options, own.resolve()))
-    servers = configuration.servers
-    if chosen.consent.changed_files == "ask":
-        servers = tuple(
-            replace(spec, files=tuple(replace(file, asks=True) for file in spec.files)) for spec in servers
-        )
     return replace(
         configuration,
-        servers=servers,
+        tells_changes=chosen.consent.changed_files == _TELL,
         client=chosen.client,
         folders=_folders(configuration, options),
         predicates=path,
@@ -165,6 +161,8 @@ def _named(
     for setting, file in files:
         if file and setting not in typed and not Path(file).resolve().is_relative_to(own):
             yield Named(setting, file)
+    if chosen.consent.changed_files == _TELL and _CHANGES not in typed:
+        yield Named(_CHANGES, _TELL)
     if predicates and configuration.trusted and "access.predicates" not in typed:
         yield Named("access.predicates", chosen.access.predicates, predicates)
 

@@ -62,7 +62,7 @@ def require_consent(configuration: Configuration, memory: ServerMemory, *, appro
 
 def _since(check: ConsentCheck) -> str:
     """The files because of which it asks again, if any."""
-    changed = [file.path for file in check.asking]
+    changed = dict.fromkeys(file.path for file in check.asking)
     return f" since {', '.join(changed)} changed" if changed else ""
 
 

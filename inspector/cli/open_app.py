@@ -217,14 +217,19 @@ async def _followed(bench: "Workbench", policy: Path) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _watched(bench: "Workbench") -> AsyncIterator[None]:
     """Connect a server again whenever its files have changed."""
-    from inspector.config.file import changes, server_files
+    from inspector.config.consent import approve_work
+    from inspector.config.file import changes
+    from inspector.config.source_files import source_files
+
+    source = bench.whole_configuration.source
 
     async def follow(spec: "ServerSpec") -> None:
-        async for _ in changes(partial(server_files, spec)):
+        async for _ in changes(lambda: source_files(spec).files):
             if spec in bench.configuration.servers:
                 # Another session may begin first, in which there is no such server.
                 with suppress(ToolsightError):
                     await bench.reconnect(spec.name)
+                    await asyncio.to_thread(approve_work, spec, source, bench.ports.memory)
 
     tasks = [asyncio.create_task(follow(spec)) for spec in bench.whole_configuration.servers]
     try:

@@ -112,7 +112,8 @@ class Configuration:
     path of a Python file that would be executed, `predicates_digest` the SHA-256 of its content when it was
     read. `disabled` names the servers that the file has, but turns off. `client` is what is declared to every
     server whose entry says nothing else, and `folders` the absolute paths that those may learn to which roots
-    are declared. `named` is what its settings or a scenario's name, which needs consent even where the
+    are declared. With `tells_changes` a changed file of the person's own in the configuration's folder needs
+    no new consent. `named` is what its settings or a scenario's name, which needs consent even where the
     servers are trusted.
     """
 
@@ -128,6 +129,7 @@ class Configuration:
     disabled: tuple[str, ...] = ()
     client: ClientCapabilities = ClientCapabilities()
     folders: tuple[str, ...] = ()
+    tells_changes: bool = False
     named: tuple[Named, ...] = ()
 
     def consent_items(self) -> tuple[ConsentItem, ...]:

@@ -5,16 +5,19 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Final
 
 from inspector.config.configuration import Configuration, Named
+from inspector.config.program import run_files, under_work
+from inspector.config.source_files import source_files
 from inspector.config.suspect import METADATA, lookalikes, metadata_hosts
 from inspector.core.number import count
 from inspector.core.package_run import PackageKind, package_run
 from inspector.core.ports import ServerMemory
 from inspector.core.redaction import Redactor
 from inspector.core.secret_value import looks_secret
-from inspector.core.server import ChangedFile, Program, ServerSpec, asking_files, changed_files
+from inspector.core.server import ChangedFile, ConsentItem, Program, ServerSpec, asking_files, changed_files
 
 # Variables whose values decide what a program runs, whatever its command line says; what those of a line
 # choose, as the end of "chooses ...". A `*` stands for any text.
@@ -136,7 +139,7 @@ class ServerConsent:
     settings name, instead of a server.
     `program` is None if the command's file has not been looked for. `folders` are those that it may learn.
     `metadata` names its parts that are addresses of cloud metadata; `changed` are the files that are not as
-    they were when a person approved it.
+    they were when a person approved it; `uncovered` is what else runs, of which a change is not noticed.
     """
 
     name: str
@@ -153,6 +156,7 @@ class ServerConsent:
     folders: tuple[str, ...] = ()
     metadata: tuple[str, ...] = ()
     changed: tuple[ChangedFile, ...] = ()
+    uncovered: tuple[str, ...] = ()
 
     @property
     def executes(self) -> bool:
@@ -166,6 +170,7 @@ class ServerConsent:
             Fact("command", shlex.join(self.argv)),
             *self._program_facts(),
             *(Fact("changed", file.text, True) for file in self.changed),
+            *(Fact("not read", text) for text in self.uncovered),
             *(Fact("metadata", f"{place} {METADATA}", True) for place in self.metadata),
             *(Fact("look-alike", f"{name} is not {known}", True) for name, known in self._lookalikes()),
             *(Fact("chooses", f"{chooses(name)}: {name}={value}", True) for name, value in self.decisive),
@@ -250,6 +255,7 @@ def _described(spec: ServerSpec) -> ServerConsent:
         env_names=tuple(sorted(spec.env)),
         trusted=spec.trust_annotations,
         program=spec.program,
+        uncovered=spec.uncovered,
         decisive=tuple(_decisive(spec.env, shown)),
         handed=tuple(each for each in _handed(spec, "") if each.own not in _EVERYONES),
         metadata=tuple(_metadata(spec)),
@@ -316,6 +322,10 @@ def _named_facts(named: Named) -> Iterator[Fact]:
         yield Fact(
             "downloads", f"the embedding model {named.text} from a model hub, unless it is already here", True
         )
+    elif named.setting == "consent.changed_files":
+        yield Fact(
+            "unasked", "servers run changed files of yours in its folder without asking you again", True
+        )
     elif named.digest:
         yield Fact("executes", named.text)
         yield Fact("sha-256", named.digest[:_DIGEST_DIGITS])
@@ -353,7 +363,8 @@ def check_consent(configuration: Configuration, memory: ServerMemory) -> Consent
     known = memory.approved([item.id for item in items])
     again = [item for item in items if item.id in known]
     found = {item.server: changed_files(item.files, known[item.id]) for item in again}
-    asking = tuple(file for item in again for file in asking_files(item.files, known[item.id]))
+    asks = asking_files if configuration.tells_changes else changed_files
+    asking = tuple(file for item in again for file in asks(item.files, known[item.id]))
     is_approved = len(again) == len(items) and not asking
     return ConsentCheck(
         configuration, is_approved, {name: files for name, files in found.items() if files}, asking
@@ -363,3 +374,18 @@ def check_consent(configuration: Configuration, memory: ServerMemory) -> Consent
 def approve(configuration: Configuration, memory: ServerMemory) -> None:
     """Remember a person's yes to all that the configuration runs now. Raises StoreError."""
     memory.approve(configuration.consent_items(), configuration.source)
+
+
+def approve_work(spec: ServerSpec, source: str, memory: ServerMemory) -> None:
+    """Remember the person's own files of an approved server as they are now: they changed under their eyes.
+
+    Raises StoreError.
+    """
+    known = memory.approved([spec.consent_id]).get(spec.consent_id)
+    if known is None or spec.program is None:
+        return
+    now = replace(spec, files=run_files(source_files(spec).files, spec.program, Path()))
+    own = [file for file in under_work(now).files if not file.asks]
+    paths = {file.path for file in own}
+    files = (*own, *(file for file in known if file.path not in paths))
+    memory.approve([ConsentItem(spec.consent_id, spec.name, files)], source)

@@ -4,13 +4,12 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, BinaryIO, Literal, NoReturn
 
 from inspector.core.error import ConfigError
-from inspector.core.server import ServerSpec, is_registered
 
 MEGABYTE = 1024 * 1024
 MAX_BYTES = 16 * MEGABYTE
@@ -24,6 +23,14 @@ def is_file(path: Path) -> bool:
     """Whether the path is a file, for any text that a person typed: one that cannot be a path is none."""
     try:
         return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether the path is a folder, for any text, as `is_file`."""
+    try:
+        return path.is_dir()
     except (OSError, ValueError):
         return False
 
@@ -265,27 +272,30 @@ _EVERY = 0.5
 State = dict[Path, tuple[int, int]]
 
 
-def server_files(spec: ServerSpec) -> list[Path]:
-    """The files that a server is started from: its script first, then what lies beside it; or its listing."""
-    if spec.listing:
-        return [] if is_registered(spec) else [Path(spec.listing)]
-    folder = Path(spec.cwd) if spec.cwd else Path.cwd()
-    named = [path for word in spec.args if is_file(path := folder / word)]
-    beside = sorted({beside for path in named for beside in path.parent.glob(f"*{path.suffix}")})
-    return list(dict.fromkeys((*named, *beside)))
-
-
 async def changes(files: Callable[[], Iterable[Path]]) -> AsyncIterator[None]:
-    """Yield whenever the files have changed; they are listed and looked at in a thread."""
+    """Yield whenever the files have changed; they are listed and looked at in a thread.
+
+    They are listed again when one of them, or what else is in their folders, has changed.
+    """
+    listed: list[Path] = []
+    around: State = {}
 
     def look() -> State:
-        return file_state(files())
+        nonlocal listed, around
+        if not listed or _with_folders(listed) != around:
+            listed = list(files())
+            around = _with_folders(listed)
+        return {path: around[path] for path in listed if path in around}
 
     looks = Looks(await asyncio.to_thread(look))
     while True:
         await asyncio.sleep(_EVERY)
         if looks.changed(await asyncio.to_thread(look)):
             yield
+
+
+def _with_folders(files: Sequence[Path]) -> State:
+    return file_state((*files, *{path.parent for path in files}))
 
 
 class Looks:

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from inspector.config.file import dotted
 from inspector.config.format import Form, OAuthModel, ServerModel
 from inspector.config.program import program_of, run_files
+from inspector.config.source_files import source_files
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS
 from inspector.core.secret_value import looks_secret
@@ -189,13 +190,15 @@ class ServerReader:
             else {},
         )
         program = None if spec.is_http else program_of(spec, self._scope.environment)
+        sources = source_files(spec)
         SECRETS.learn(spec.secrets)
         for _, text in _texts(entry):
             SECRETS.learn(self._scope.secrets(text))
         return replace(
             spec,
             program=program,
-            files=run_files(spec, program, self._scope.folder) if program is not None else (),
+            files=run_files(sources.files, program, self._scope.folder) if program is not None else (),
+            uncovered=sources.uncovered if program is not None else (),
             **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True),
         )
 

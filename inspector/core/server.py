@@ -22,8 +22,8 @@ LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert"
 class RunFile:
     """A file that a command runs. `lines` are checksums of a script's lines, none for any other file.
 
-    With `asks`, a changed one needs consent again: it lies outside the configuration's folder, belongs to
-    another user, or the settings say so.
+    With `asks`, a changed one needs consent again whatever the settings say: it lies outside the
+    configuration's folder, or belongs to another user.
     """
 
     path: str
@@ -188,10 +188,10 @@ class ServerSpec:
     A `listing` is a file with a stored answer to `tools/list`. With `inherits_environment` a command gets all
     variables of Toolsight's own process. `lacks` names a value that the configuration needs and nobody set,
     `advice` says how to set it; such a server is not started. With a `program`, exactly that may be started;
-    without one, whatever the command finds; `files` are those that run then. `expansions` are the texts with
-    values of a person's own. With `trust_annotations`, tools that the server says only read are called
-    without asking. `client` holds what is declared to this server alone: values of the settings `client` by
-    name.
+    without one, whatever the command finds; `files` are those that run then, `uncovered` what else does.
+    `expansions` are the texts with values of a person's own. With `trust_annotations`, tools that the server
+    says only read are called without asking. `client` holds what is declared to this server alone: values of
+    the settings `client` by name.
     """
 
     name: str
@@ -214,6 +214,7 @@ class ServerSpec:
     call_timeout: float = 60.0
     program: Program | None = None
     files: tuple[RunFile, ...] = ()
+    uncovered: tuple[str, ...] = ()
     expansions: tuple[Expansion, ...] = ()
     client: Mapping[str, Any] = field(default_factory=dict)
     concealed: Mapping[str, str] = field(default_factory=dict)

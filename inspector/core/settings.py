@@ -505,10 +505,10 @@ class ConsentSettings:
     """When a configuration that was approved asks for consent again."""
 
     changed_files: ChangedFiles = knob(
-        "tell",
-        "what happens when files that servers run have changed since you approved them. tell: they are "
-        "listed with the server, and only files outside the configuration's folder or owned by another "
-        "user need approval again; ask: all need approval again",
+        "ask",
+        "what happens when files that servers run have changed since you approved them. ask: they need "
+        "approval again when you next open the configuration; tell: they are listed with the server, and "
+        "only files outside the configuration's folder or owned by another user need approval again",
     )
 
 

@@ -125,21 +125,39 @@ def test_a_call_on_an_approved_file_needs_no_other_consent(scripted: Path, tools
     assert called.exit_code == 0, called.stderr
 
 
-def test_the_person_who_edits_a_server_is_told_and_not_asked(scripted: Path, toolsight: Toolsight) -> None:
+def test_an_imported_file_that_changed_asks_again_by_its_name(scripted: Path, toolsight: Toolsight) -> None:
+    helper = scripted.parent / "parts" / "helper.py"
+    helper.parent.mkdir()
+    helper.write_text("one = 1\n", encoding="utf-8")
+    near = scripted.with_name("near.py")
+    near.write_text(near.read_text().replace("import ", "from parts import helper\nimport ", 1))
+    chosen = ("--config", str(scripted))
+    assert toolsight("servers", *chosen, "--approve").exit_code == 0
+    assert toolsight("servers", *chosen).exit_code == 0
+    edit(helper)
+    refused = toolsight("servers", *chosen)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert f"since {helper} changed" in refused.stderr
+
+
+def test_a_person_who_wants_that_is_told_of_own_changes_and_not_asked(
+    scripted: Path, toolsight: Toolsight
+) -> None:
     chosen = ("--config", str(scripted))
     toolsight("servers", *chosen, "--approve")
     edit(scripted.with_name("near.py"))
-    listed = toolsight("servers", *chosen)
+    listed = toolsight("servers", *chosen, "--set", "consent.changed_files=tell")
     assert listed.exit_code == 0, listed.stderr
     assert f"! near: {scripted.with_name('near.py')}: 2 lines changed since you approved it" in listed.stdout
-    (near, far) = json.loads(toolsight("servers", *chosen, "--json").stdout)
+    telling = (*chosen, "--set", "consent.changed_files=tell")
+    (near, far) = json.loads(toolsight("servers", *telling, "--json").stdout)
     assert [(one["lines"], one["is_new"]) for one in near["changed"]] == [(2, False)]
     assert far["changed"] == []
-    refused = toolsight("servers", *chosen, "--set", "consent.changed_files=ask")
+    refused = toolsight("servers", *chosen)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "near.py" in refused.stderr
     assert "since you approved" not in toolsight("servers", *chosen, "--approve").stdout
-    assert toolsight("servers", *chosen, "--set", "consent.changed_files=ask").exit_code == 0
+    assert toolsight("servers", *chosen).exit_code == 0
 
 
 NAMED = {
@@ -147,6 +165,7 @@ NAMED = {
     "access.policy": ("policy.yaml", "policy.yaml (access.policy)"),
     "marketplace.catalogs": (["catalog.json"], "catalog.json (marketplace.catalogs)"),
     "discovery.evaluation": (["requests.jsonl"], "requests.jsonl (discovery.evaluation)"),
+    "consent.changed_files": ("tell", "without asking you again"),
     "inertia.seed": ("next.yaml", "next.yaml (inertia.seed)"),
 }
 

@@ -1,15 +1,28 @@
 """Consent: what the question says and marks, what it covers, and what asks again."""
 
+import json
+import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config import program
 from inspector.config.configuration import Configuration, Named
-from inspector.config.consent import Fact, approve, check_consent, chooses, describe, warnings_text
+from inspector.config.consent import (
+    Fact,
+    approve,
+    approve_work,
+    check_consent,
+    chooses,
+    describe,
+    warnings_text,
+)
+from inspector.config.reader import read
 from inspector.core.server import (
     ChangedFile,
     Era,
@@ -178,17 +191,50 @@ def test_a_part_of_what_was_approved_is_approved_and_more_is_not(memory: MemoryS
     assert not check_consent(running(script("one"), ServerSpec("mail", "other")), memory).is_approved
 
 
-def test_a_changed_script_is_reported_and_asks_only_where_it_may(memory: MemoryServerMemory) -> None:
+def test_a_changed_script_asks_unless_the_settings_let_a_person_s_own_be_told(
+    memory: MemoryServerMemory,
+) -> None:
     approve(running(script("one", "two")), memory)
-    told = check_consent(running(script("one", "other", "more")), memory)
+    own = running(script("one", "other", "more"))
+    told = check_consent(replace(own, tells_changes=True), memory)
     assert told.is_approved
     assert told.changed == {"shop": (ChangedFile("/srv/a.py", 2),)}
-    asked = check_consent(running(script("one", "other", "more", asks=True)), memory)
+    assert not check_consent(own, memory).is_approved
+    foreign = running(script("one", "other", "more", asks=True))
+    asked = check_consent(replace(foreign, tells_changes=True), memory)
     assert not asked.is_approved
     facts = [fact.text for fact in asked.question[0].facts() if fact.label == "changed" and fact.warns]
     assert facts == ["/srv/a.py: 2 lines changed since you approved it"]
     approve(running(script("one", "other", "more", asks=True)), memory)
     assert check_consent(running(script("one", "other", "more", asks=True)), memory).is_approved
+
+
+def test_the_question_says_what_no_file_covers() -> None:
+    spec = ServerSpec("a", "npx", ("-y", "shop"), uncovered=("shop (npm): whatever version is newest",))
+    facts = describe(Configuration("mcp.json", (spec,)))[0].facts()
+    assert [fact.text for fact in facts if fact.label == "not read"] == [*spec.uncovered]
+
+
+def test_what_changed_under_watch_is_remembered_and_what_another_user_changed_is_not(
+    tmp_path: Path, memory: MemoryServerMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = tmp_path / "server.py", tmp_path / "other.py"
+    own.write_text("import other\n", encoding="utf-8")
+    other.write_text("", encoding="utf-8")
+    entry = {"mcpServers": {"a": {"command": sys.executable, "args": ["server.py"], "cwd": "."}}}
+    (tmp_path / "mcp.json").write_text(json.dumps(entry), encoding="utf-8")
+
+    def opened() -> Configuration:
+        return read(tmp_path / "mcp.json", environment={})
+
+    approve_work(opened().servers[0], "mcp.json", memory)
+    assert not check_consent(opened(), memory).is_approved  # What nobody approved stays so.
+    approve(opened(), memory)
+    monkeypatch.setattr(program, "_is_own", lambda path: path.name != "other.py")
+    for path in (own, other):
+        path.write_text("import other  # changed\n", encoding="utf-8")
+    approve_work(opened().servers[0], "mcp.json", memory)
+    assert [Path(file.path).name for file in check_consent(opened(), memory).asking] == ["other.py"]
 
 
 @pytest.mark.parametrize("is_trusted", [False, True])
@@ -197,6 +243,7 @@ def test_a_changed_script_is_reported_and_asks_only_where_it_may(memory: MemoryS
     [
         Named("discovery.embedding_model", "somebody/model"),
         Named("access.policy", "/srv/policy.yaml"),
+        Named("consent.changed_files", "tell"),
         Named("marketplace.catalogs", "/srv/catalog.json"),
         Named("access.predicates", "/srv/own.py", "d1"),
     ],
@@ -210,7 +257,8 @@ def test_what_settings_name_is_asked_for_even_where_servers_are_trusted(
     naming = replace(plain, named=(named,))
     check = check_consent(naming, memory)
     assert not check.is_approved
-    assert any(named.text in fact.text for fact in check.question[-1].facts())
+    shown = "changed files" if named.text == "tell" else named.text
+    assert any(shown in fact.text for fact in check.question[-1].facts())
     assert [server.name for server in check.question] == ["shop", "settings"][is_trusted:]
     approve(naming, memory)
     assert check_consent(naming, memory).is_approved

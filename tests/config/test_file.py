@@ -17,7 +17,7 @@ from inspector.access.policy_file import load_policy
 from inspector.clients.transcript_file.reader import open_transcript
 from inspector.config import program
 from inspector.config.configuration import Configuration
-from inspector.config.file import Looks, State, file_state, followed_lines, read_bytes, server_files
+from inspector.config.file import Looks, State, file_state, followed_lines, read_bytes
 from inspector.config.predicate import digest
 from inspector.config.program import INHERITED, file_to_start, program_of
 from inspector.config.reader import read
@@ -71,16 +71,6 @@ def test_what_became_a_pipe_after_the_look_is_not_read(
     monkeypatch.setattr(Path, "stat", lambda *_, **__: before)
     with pytest.raises(ConfigError, match="is not a regular file"):
         read_bytes(pipe, "configuration")
-
-
-def test_a_servers_files_are_its_script_and_what_lies_beside_it(tmp_path: Path) -> None:
-    for name in ("server.py", "tools.py", "notes.txt"):
-        (tmp_path / name).write_text("")
-    spec = ServerSpec("s", "python3", (str(tmp_path / "server.py"), "--port", "1"))
-    assert server_files(spec) == [tmp_path / "server.py", tmp_path / "tools.py"]
-    assert server_files(ServerSpec("s", "python3", ("server.py",), cwd=str(tmp_path))) == server_files(spec)
-    assert server_files(ServerSpec("s", listing=str(tmp_path / "a.json"))) == [tmp_path / "a.json"]
-    assert server_files(ServerSpec("s", "npx", ("-y", "@scope/server"))) == []
 
 
 def test_a_change_is_told_once_and_only_when_it_is_over(tmp_path: Path) -> None:
@@ -264,18 +254,21 @@ def spec(home: Path, command: str, *args: str, cwd: str = ".") -> ServerSpec:
 @pytest.mark.parametrize(
     ("words", "files"),
     [
-        (("python3", "server.py"), ["server.py"]),
-        (("python3", "-u", "server.py", "data.db", "rows.csv"), ["server.py"]),
+        (("python3", "server.py"), ["server.py", "../outside.py"]),
+        (("python3", "-u", "server.py", "data.db", "rows.csv"), ["server.py", "../outside.py"]),
         (("sh", "plain", "rows.csv"), ["plain"]),
-        (("sh", "plain", "server.py"), ["plain", "server.py"]),
-        (("python3", "-m", "own"), ["own/__main__.py"]),
-        (("python3", "-m", "own.part"), ["own/part.py"]),
-        (("env", "--directory", "sub", "server.py"), ["server.py", "sub/server.py"]),
-        (("env", "--directory=sub", "run", "server.py"), ["run", "server.py", "sub/server.py"]),
+        (("sh", "plain", "server.py"), ["plain", "server.py", "../outside.py"]),
+        (("python3", "-m", "own"), ["own/__main__.py", "own/part.py"]),
+        (("python3", "-m", "own.part"), ["own/part.py", "own/__main__.py"]),
+        (("env", "--directory", "sub", "server.py"), ["server.py", "../outside.py", "sub/server.py"]),
+        (
+            ("env", "--directory=sub", "run", "server.py"),
+            ["run", "server.py", "../outside.py", "sub/server.py"],
+        ),
         (("env", "--require=./index.js"), ["index.js"]),
         (("./run", "--db", "data.db"), ["run"]),
         (("env", "--database", "data.db", "rows.csv", "pipe.py", ".", "missing.py"), []),
-        (("sh", "link.py"), ["../outside.py"]),
+        (("sh", "link.py"), ["../outside.py", "server.py"]),
     ],
 )
 def test_the_scripts_of_a_command_are_found_and_data_is_not(
@@ -291,8 +284,9 @@ def test_only_a_script_outside_the_folder_or_of_another_owner_asks_again(
     def asks(*words: str) -> list[bool]:
         return [file.asks for file in spec(home, *words).files]
 
+    (home / "link.py").rename(home / "sub" / "link.py")
     assert asks("python3", "server.py") == [False]
-    assert asks("python3", "link.py") == [True]
+    assert asks("python3", "sub/link.py") == [True, False]
     assert asks("python3", str(home.parent / "outside.py")) == [True]
     other = SimpleNamespace(**{**vars(os), "geteuid": lambda: os.geteuid() + 1})
     monkeypatch.setattr(program, "os", other)
@@ -302,7 +296,7 @@ def test_only_a_script_outside_the_folder_or_of_another_owner_asks_again(
 def test_a_server_under_work_asks_nothing_about_a_person_s_own_files(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outside = spec(home, "python3", "link.py")
+    outside = spec(home, "python3", str(home.parent / "outside.py"))
     assert [file.asks for file in program.under_work(outside).files] == [False]
     monkeypatch.setattr(program, "os", SimpleNamespace(geteuid=lambda: os.geteuid() + 1))
     assert [file.asks for file in program.under_work(outside).files] == [True]

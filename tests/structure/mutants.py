@@ -77,6 +77,20 @@ MUTANTS = (
     ),
     # Consent
     Mutant(
+        "a changed file of a person's own asks, too",
+        "inspector/config/consent.py",
+        "asks = asking_files if configuration.tells_changes else changed_files",
+        "asks = asking_files",
+        ("tests/config/test_consent.py",),
+    ),
+    Mutant(
+        "consent covers what a script imports",
+        "inspector/config/source_files.py",
+        "            self._add(found, folder, roots)",
+        "            pass",
+        ("tests/config/test_source_files.py",),
+    ),
+    Mutant(
         "a policy that a file names is read only with consent",
         "inspector/cli/configuration.py",
         "if any(one.setting == _POLICY for one in whole.named):",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
-from inspector.config.file import server_files
+from inspector.config.source_files import source_files
 from inspector.core.number import count
 from inspector.core.ports import ChatModel
 from inspector.core.server import ServerPhase
@@ -228,7 +228,7 @@ def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def _places(session: SessionView, ids: Collection[str]) -> dict[str, Place]:
     """Where the tools stand in the files that their servers are started from."""
-    files = {spec.name: server_files(spec) for spec in session.configuration.servers}
+    files = {spec.name: source_files(spec).files for spec in session.configuration.servers}
     tools = [tool for tool in session.catalog.tools if tool.id in ids]
     found = ((tool.id, place_of_tool(files.get(tool.server, ()), tool)) for tool in tools)
     return {id_: place for id_, place in found if place is not None}

@@ -12,7 +12,7 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.draw.finding import effect_lines
 from inspector.app.draw.line import MUTED, failure_text, shown_place
 from inspector.app.pages.find.why_not import WhyNotPane
-from inspector.config.file import server_files
+from inspector.config.source_files import source_files
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
@@ -32,7 +32,7 @@ def change_in_source(spec: ServerSpec, tool: Tool, description: str) -> tuple[Pl
 
     Raises ConfigError with the reason if it stands nowhere, in several places, or cannot be written there.
     """
-    files = server_files(spec)
+    files = source_files(spec).files
     place = place_of(files, tool.description)
     if place is None:
         problem = "no source file of its server is known"

@@ -21,7 +21,7 @@ from inspector.app.list_page import ReadingPage
 from inspector.app.place import Destination, FindingsPage
 from inspector.app.stream import View
 from inspector.clients.client import all_clients
-from inspector.config.file import server_files
+from inspector.config.source_files import source_files
 from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase, ServerSpec
@@ -253,7 +253,7 @@ def places_in(
     servers: Sequence[ServerSpec], found: Sequence[Finding], catalog: Catalog
 ) -> Mapping[str, Place]:
     """Return where the tools of findings stand in the files that their servers are started from."""
-    files = {spec.name: server_files(spec) for spec in servers}
+    files = {spec.name: source_files(spec).files for spec in servers}
     tools = (catalog.get(tool_id) for tool_id in {one.subject for one in found if one.is_felt})
     places = {tool.id: place_of_tool(files.get(tool.server, ()), tool) for tool in tools if tool is not None}
     return {tool_id: place for tool_id, place in places.items() if place is not None}
