@@ -24,6 +24,7 @@ from inspector.config.saved_call import SAVED_CALLS, SavedCall, result_changes, 
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record, TaskChanged
 from inspector.core.message import TaskState, ToolResult
+from inspector.core.number import count
 from inspector.core.report import selected
 from inspector.core.server import ServerPhase
 from inspector.core.text import did_you_mean, file_name
@@ -110,7 +111,9 @@ class _Wanted:
         kept = kept_results(real_clients(), tool, result, tokens)
         data = {
             **selected(result, "text is_error structured kinds"),
-            "tokens": tokens(result.text),
+            "characters": result.whole or len(result.text),
+            "is_cut": result.whole > 0,
+            "tokens": result.in_whole(tokens(result.text)),
             "milliseconds": milliseconds,
             "output": None if output is None else selected(output, "fits reasons"),
             "attachments": [selected(one, "kind mime uri size") for one in result.attachments],
@@ -122,6 +125,8 @@ class _Wanted:
         if output is not None and output.fits is not True:
             says = "not checked" if output.fits is None else "does not fit"
             say(f"output schema: {says}: {'; '.join(output.reasons)}", err=True)
+        if result.whole:
+            say(f"{count(data['tokens'], 'token')}: {result.cut_words}", err=True)
         for line in (*kept, *(changes or ("same result as saved",) * (changes is not None))):
             say(str(line), err=True)
         for number, one in enumerate(result.attachments if self.files else (), 1):

@@ -303,7 +303,10 @@ def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[st
     if lost:
         yield f"without {', '.join(dict.fromkeys(lost))}"
     for limit in rule.limits:
-        size, most = _size(limit, text, tokens), tool.meta.get(limit.changed_by, limit.over)
+        size = _size(limit, text, tokens)
+        # What Toolsight itself cut, the client would have got.
+        size = result.in_whole(size) if text is result.text else size
+        most = tool.meta.get(limit.changed_by, limit.over)
         if isinstance(most, int) and size > most:
             kept = "part" if limit.kept is None else f"{limit.kept:,}"
             yield f"{kept} of {count(size, limit.unit)}: {limit.rest}"

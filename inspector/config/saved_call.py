@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,6 +46,7 @@ def _call(entry: dict[str, Any]) -> SavedCall:
     kept = ToolResult(
         str(result["text"]), bool(result["is_error"]), result["structured"], tuple(result["kinds"])
     )
+    kept = replace(kept, whole=int(result.get("whole", 0)))
     return SavedCall(str(entry["tool"]), dict(entry["arguments"]), kept)
 
 

@@ -163,7 +163,8 @@ class Attachment:
 class ToolResult:
     """A server's result: `text` for the model, `structured` content if any, `is_error` as reported.
 
-    `attachments` are never stored: the text says what they are.
+    `attachments` are never stored: the text says what they are. `whole` is how many characters the text had
+    if only its beginning is kept, 0 otherwise.
     """
 
     text: str
@@ -171,6 +172,17 @@ class ToolResult:
     structured: JsonObject | None = None
     kinds: tuple[str, ...] = ("text",)
     attachments: tuple[Attachment, ...] = ()
+    whole: int = 0
+
+    def in_whole(self, size: int) -> int:
+        """The size of the whole text where that of `text` is this; an estimate if that was cut."""
+        return round(size * self.whole / len(self.text)) if self.whole else size
+
+    @property
+    def cut_words(self) -> str:
+        """How much of the text is kept; "" for all."""
+        kept = f"{len(self.text):,} of {count(self.whole, 'character')} kept; the tokens are estimated"
+        return kept if self.whole else ""
 
 
 @dataclass(frozen=True, slots=True)

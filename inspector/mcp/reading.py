@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from inspector.core.error import ProtocolError, ToolsightError
-from inspector.core.message import Attachment
+from inspector.core.message import Attachment, ToolResult
 from inspector.core.number import count
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.mcp.pace import size_text
@@ -187,7 +187,7 @@ class Read:
 
     text: str
     told: str
-    counted: str
+    counted: tuple[ToolResult, ...]
     attachment: Attachment | None = None
 
 
@@ -206,7 +206,7 @@ def _resource(raw: JsonObject, redact: Redact) -> Read:
     size += sum(each.size for each in result.attachments)
     mime = ", ".join(dict.fromkeys(_text(each, "mimeType") or "no type" for each in known))
     attachment = next(iter(result.attachments), None)
-    return Read(redact(result.text), f"{mime}   {size_text(size)}", result.text, attachment)
+    return Read(redact(result.text), f"{mime}   {size_text(size)}", (result,), attachment)
 
 
 def _messages(raw: JsonObject, redact: Redact) -> Read:
@@ -219,7 +219,7 @@ def _messages(raw: JsonObject, redact: Redact) -> Read:
     results = [(_text(each, "role") or "no role", tool_result(each)) for each in known]
     shown = "\n\n".join(f"{role}:\n{result.text}" for role, result in results)
     attachment = next((one for _, result in results for one in result.attachments), None)
-    counted = "\n".join(result.text for _, result in results)
+    counted = tuple(result for _, result in results)
     return Read(redact(shown), count(len(known), "message"), counted, attachment)
 
 

@@ -336,7 +336,8 @@ class Record:
             self._finish(request, FailureKind.CANCELLED, "cancelled")
             raise
         failure_told = FailureKind.TOOL if result.is_error else None
-        self._finish(request, failure_told, result.text, structured=result.structured)
+        told, whole = result.text, result.whole
+        self._finish(request, failure_told, told, structured=result.structured, whole=whole)
         return result
 
     def _finish(
@@ -347,6 +348,7 @@ class Record:
         *,
         structured: JsonObject | None = None,
         retry_after: float | None = None,
+        whole: int = 0,
     ) -> None:
         self.session.emit(
             CallFinished(
@@ -359,6 +361,7 @@ class Record:
                 failure=failure,
                 retry_after=retry_after,
                 attempts=max(request.attempts, 1),
+                whole=whole,
             )
         )
 

@@ -67,7 +67,7 @@ class CallFinished(Event, kind="result", groups={Group.CALLS}):
     `milliseconds` is how long the last of its `attempts` took, 0 if nobody measured it. A failed call has a
     kind of `failure`, None in records of older versions; `retry_after` is in how many seconds a server that
     wants fewer requests wants to be asked again. `tokens` are those that an imported call's arguments and
-    result added to the conversation.
+    result added to the conversation. `whole` is how many characters the text had if that is its beginning.
     """
 
     call_id: str
@@ -80,6 +80,7 @@ class CallFinished(Event, kind="result", groups={Group.CALLS}):
     retry_after: float | None = None
     attempts: int = 1
     tokens: int | None = None
+    whole: int = 0
 
     @property
     def outcome(self) -> str:
@@ -89,7 +90,8 @@ class CallFinished(Event, kind="result", groups={Group.CALLS}):
     def summary(self) -> str:
         took = f"  {milliseconds(self.milliseconds)}" if self.milliseconds else ""
         again = f"  after {self.attempts} attempts" if self.attempts > 1 else ""
-        return f"{self.tool}  {self.outcome}{again}{took}"
+        cut = f"  cut: {count(self.whole, 'character')}" if self.whole else ""
+        return f"{self.tool}  {self.outcome}{again}{took}{cut}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -175,6 +176,8 @@ _TEXT = re.compile(rb'"content"\s*:\s*\[\s*\{[^{}\[\]]*?"text"\s*:\s*"')
 _FAILED = re.compile(rb'"isError"\s*:\s*true')
 # Where the text that was kept may end: not within an escape.
 _HALF_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?$")
+# In `_meta` of what stands for a result that was too large: its bytes.
+_CUT = "toolsight/cut"
 # How far an id may be from an end of the line.
 _NEAR = 4_000
 
@@ -193,7 +196,15 @@ def cut_frame(line: CutLine) -> JSONRPCResponse | JSONRPCError | None:
     note = f"[{said}. This is its beginning; ask for less at a time.]"
     content = [{"type": "text", "text": f"{text}\n{note}"}]
     result: dict[str, Any] = {"content": content, "isError": bool(_FAILED.search(line.tail))}
+    result["_meta"] = {_CUT: line.size}
     return JSONRPCResponse(jsonrpc="2.0", id=request_id, result=result)
+
+
+def cut_size(result: Mapping[str, Any]) -> int:
+    """About how many characters a result had that was too large to read; 0 for any other."""
+    meta = result.get("_meta")
+    size = meta.get(_CUT) if isinstance(meta, Mapping) else None
+    return size if isinstance(size, int) and size > LONGEST_LINE else 0
 
 
 def _text(head: bytes) -> str:

@@ -13,7 +13,7 @@ from mcp_types.methods import validate_server_result
 from pydantic import BaseModel, ValidationError
 
 from inspector.core.message import Attachment, ToolResult
-from inspector.mcp.client.message import UNREADABLE, Message
+from inspector.mcp.client.message import UNREADABLE, Message, cut_size
 from inspector.mcp.pace import size_text
 from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject, compact
@@ -177,6 +177,7 @@ def tool_result(raw: Mapping[str, Any], schema: JsonObject | None = None) -> Too
     structured = raw.get("structuredContent")
     if structured is not None and not text.strip():
         text, kinds = compact(structured), (*kinds, "structured")
+    whole = len(text) if len(text) > MAX_TEXT else cut_size(raw)
     text = _limited(text)
     is_error = raw.get("isError") is True
     if schema is not None and structured is not None and not is_error:
@@ -184,7 +185,7 @@ def tool_result(raw: Mapping[str, Any], schema: JsonObject | None = None) -> Too
         if output.fits is False:
             text = f"{text}\n[not what the tool's output schema says: {output.reasons[0]}]"
     attachments = tuple(one for one in map(_attachment, blocks) if one is not None)
-    return ToolResult(text, is_error, _kept(structured), kinds or ("empty",), attachments)
+    return ToolResult(text, is_error, _kept(structured), kinds or ("empty",), attachments, whole)
 
 
 def _unfinished(raw: Mapping[str, Any]) -> str:

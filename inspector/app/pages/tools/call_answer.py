@@ -150,6 +150,8 @@ def _notes(tool: Tool, result: ToolResult, tokens: Callable[[str], int]) -> Iter
         text, color = _FITS[check.fits]
         yield Content.styled(text, color)
         yield from (plain(f"  {reason}", limit=200, newlines=False) for reason in check.reasons)
+    if result.whole:
+        yield Content.styled(result.cut_words, "$text-warning")
     for one in result.attachments:
         about = filter(None, (one.kind, one.mime or "unknown type", size_text(one.size), one.uri))
         yield Content.assemble(plain("  ".join(about), limit=200, newlines=False), ("   x saves it", MUTED))
@@ -222,7 +224,7 @@ def _past_row(key: str, mark: str, arguments: JsonObject, about: str, size: str 
 
 
 def _ended(call: PastCall, end: CallFinished) -> PastCall:
-    result = ToolResult(end.text, not end.ok, end.structured)
+    result = ToolResult(end.text, not end.ok, end.structured, whole=end.whole)
     about, mark = f"{call.row.detail}  {end.outcome}", "✓" if end.ok else "✕"
     row = _past_row(call.row.key, mark, call.arguments, about, milliseconds(end.milliseconds))
     line = Content.assemble(result_line(result, end.milliseconds), (f"   {call.row.detail}", MUTED))

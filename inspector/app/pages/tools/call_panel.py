@@ -211,7 +211,7 @@ class CallPanel(InContext, Container):
             changes, self._chosen = changes_since(self._chosen, past, arguments, result), None
             tokens = self.session.accounting.meter.text
             size, notes = await asyncio.to_thread(
-                lambda: (tokens(result.text), result_notes(tool, result, tokens))
+                lambda: (result.in_whole(tokens(result.text)), result_notes(tool, result, tokens))
             )
             line = Content.assemble(result_line(result, elapsed(past), size), compared(changes))
             line = Content("\n").join([line, notes]) if notes else line
