@@ -34,8 +34,9 @@ from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
 class KnownRuns:
     """Runs whose every call is of a tool with a definition, and what was left out to get there.
 
+    A run that searched and called nothing stays: what it searched for was paid for all the same.
     `without` counts the calls of each tool without a definition, by the recording's name; `calls` counts all
-    calls before. `dropped` are the runs that had no other calls. A run that lost a call has no reported
+    calls before. `dropped` are those that are left with neither. A run that lost a call has no reported
     tokens. `unknown` counts those calls without a definition that were answered with an error which says
     that there is no such tool: the agent made the name up, or mistook it.
     """
@@ -85,7 +86,7 @@ def known_runs(runs: Sequence[RecordedRun], tools: Iterable[Tool]) -> KnownRuns:
     without, unknown = Counter[str](), Counter[str]()
     kept, calls = [], 0
     for run in runs:
-        calls += sum(1 for _ in run.calls)
+        calls += (made := sum(1 for _ in run.calls))
         before = without.total()
         own = {tool.id: tool for tool in run.tools}
         names = ToolNames({**{tool.id: tool for tool in listed}, **own}.values()) if own else given
@@ -97,7 +98,8 @@ def known_runs(runs: Sequence[RecordedRun], tools: Iterable[Tool]) -> KnownRuns:
         if without.total() > before:
             # The provider counted calls that are left out here: its bill is for another run.
             renamed = replace(renamed, input_tokens=None, output_tokens=None)
-        if any(True for _ in renamed.calls):
+        has_only_searched = not made and any(step.searches for step in run.steps)
+        if has_only_searched or any(True for _ in renamed.calls):
             kept.append(renamed)
     return KnownRuns(
         tuple(kept), dict(without.most_common()), calls, len(runs) - len(kept), dict((+unknown).most_common())

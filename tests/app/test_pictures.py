@@ -201,7 +201,7 @@ def _followed() -> Shown:
 # From the view that a tool opens with to its form.
 CALL = ("right",) * 4 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
-PLAYED = (Goes("bench"), "v", Shows("5 runs played"))
+PLAYED = (Goes("bench"), "v", Shows("12 runs played"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(
         SessionScreen,

@@ -231,6 +231,16 @@ def test_calls_without_a_definition_are_left_out_and_named_and_void_the_bill() -
     assert [one.text for one in known.runs[0].steps] == ["First this.\n\nNow that.", "Done."]
 
 
+def test_a_run_whose_searches_led_to_no_call_counts_unsolved_and_at_its_cost_for_every_setup() -> None:
+    run = run_of(step("I look.", searches=("teleport",)), step("There is none."), solved=False)
+    known = known_runs([run, run_of(step("Hello."))], LIBRARY)
+    assert (known.runs, known.dropped) == ((run,), 1)
+    for profile in ("static", "toolsight"):
+        one = played(run, profile)
+        assert (one.solved, one.calls, one.needs) == (False, 0, ())
+        assert one.spent.input > 0
+
+
 @pytest.mark.parametrize(
     ("server", "name", "found"),
     [

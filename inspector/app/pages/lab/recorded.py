@@ -134,9 +134,8 @@ def run_detail(run: PlayedRun, asked: str) -> Content:
     searches = ", ".join(f"{reason} {run.searches[reason]:,}" for reason in Reason if run.searches[reason])
     calls = f"{count(run.model_calls, 'model call')}, {count(run.calls, 'call')}, {run.rejected:,} rejected"
     did = Content.styled(f"{calls}; searches: {searches or 'none'}", MUTED)
-    return Content("\n").join(
-        [Content.styled(asked, "bold"), did, Content("   ").join(map(_need, run.needs))]
-    )
+    found = Content("   ").join(map(_need, run.needs)) if run.needs else Content("It called no tool.")
+    return Content("\n").join([Content.styled(asked, "bold"), did, found])
 
 
 def _need(need: Need) -> Content:
