@@ -88,13 +88,13 @@ _SHARE = "{count:held of:count share:share.value low:share.low high:share.high}"
 _SAMPLE = "{n:count mean p50 p95 p99}"
 _USE = f"calls:calls.count failures:calls{_SHARE} failures_by_kind:kinds latency_ms:latency{_SAMPLE}"
 _DISCOVERY = f"""discovery{{
-    searches by_hand errors turns_with_a_search:turns{_SHARE} candidates{_SAMPLE} returned{_SAMPLE}
+    searches lookups by_hand errors turns_with_a_search:turns{_SHARE} candidates{_SAMPLE} returned{_SAMPLE}
     answers{_SHARE} used{_SHARE} ranked_first:first{_SHARE} ranked_in_three:third{_SHARE}
     without_a_use:causes redundant{_SHARE} latency_ms:latency{_SAMPLE}
     rankers{{scores_of_called:called{_SAMPLE} scores_of_others:others{_SAMPLE} latency_ms:latency{_SAMPLE}}}
     newest_selections:selections{{session seq query tool rank score ranker candidates}}
 }}"""
-_CALLS = f"calls{{rejected tools{{{_USE}}} servers{{{_USE}}}}}"
+_CALLS = f"calls{{rejected refused tools{{{_USE}}} servers{{{_USE}}}}}"
 _MODEL = f"calls:model_calls errors latency_ms:model{_SAMPLE}"
 _BINDING = f"""binding{{
     loads evictions loops bound{_SAMPLE} definition_tokens:definitions{_SAMPLE}

@@ -97,7 +97,7 @@ _SIGNS = {
 _COLUMNS = 60
 
 
-_TALLY = "{searches loads evictions rejections recoveries asked loops accuracy tools}"
+_TALLY = "{searches loads evictions rejections refusals recoveries asked loops accuracy tools}"
 _CALL = (
     "number seq message said tool_tokens same resent change think called "
     f"tally{_TALLY} actions{{seq kind text ok}}"
@@ -154,7 +154,8 @@ def _timeline(session: str, shown: Timeline) -> Iterator[str | Table]:
     accuracy = NOTHING if tally.accuracy is None else percent(tally.accuracy)
     yield (
         f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
-        f"rejections {tally.rejections}, recoveries {tally.recoveries}, asked the user {tally.asked}, "
+        f"rejections {tally.rejections}, refused by you {tally.refusals}, recoveries {tally.recoveries}, "
+        f"asked the user {tally.asked}, "
         f"accuracy {accuracy}"
     )
 

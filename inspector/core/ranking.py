@@ -306,6 +306,14 @@ class SearchReport:
         return Answer.CLOSEST if is_unsure else Answer.FOUND
 
     @property
+    def is_lookup(self) -> bool:
+        """Whether names, a server or tags alone answered it: no ranker made its scores."""
+        if not self.request.query.strip():
+            return True
+        signals = {part.signal for hit in self.hits for part in hit.score.parts}
+        return bool(self.request.tool_names) and not self.terms and signals == {Signal.EXACT}
+
+    @property
     def nothing_fits(self) -> bool:
         """Whether nothing was returned because it is too improbable that any tool fits."""
         is_unsure = self.probability is not None and self.probability < self.threshold

@@ -212,6 +212,7 @@ class SessionState:
     loops: int = 0
     redundant: int = 0
     rejections: int = 0
+    refusals: int = 0
     recoveries: int = 0
     asked: int = 0
     recovering: bool = False

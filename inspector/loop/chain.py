@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from inspector.core.definition import definition_hash
 from inspector.core.error import CircuitOpen, ToolsightError, refusal
 from inspector.core.events import ToolSubstituted
+from inspector.core.events.call import REFUSED
 from inspector.core.message import ToolCall, ToolResult
 from inspector.core.ports import Approver, Clock
 from inspector.core.session import Binding
@@ -157,7 +158,7 @@ class Approve:
             if now is tool or definition_hash(now) == definition_hash(tool):
                 return await self.call(request)
         refused = f"The user refused the call to {request.tool.id}."
-        return self.around.rejections.reject(request.call, "refused", refused)
+        return self.around.rejections.reject(request.call, REFUSED, refused)
 
 
 @dataclass(eq=False)

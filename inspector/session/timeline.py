@@ -91,6 +91,7 @@ class Tally:
     loads: int = 0
     evictions: int = 0
     rejections: int = 0
+    refusals: int = 0
     recoveries: int = 0
     asked: int = 0
     loops: int = 0
@@ -244,6 +245,7 @@ class Timeline:
             loads=state.loads,
             evictions=state.evictions,
             rejections=state.rejections,
+            refusals=state.refusals,
             recoveries=state.recoveries,
             asked=state.asked,
             loops=state.loops,

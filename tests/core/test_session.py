@@ -121,6 +121,14 @@ def test_a_call_by_hand_recovers_nothing() -> None:
     assert after(built("a:one"), rejected, by_hand, by_model).recoveries == 1
 
 
+def test_a_persons_no_is_no_rejection_and_needs_no_recovery() -> None:
+    refused = CallRejected("r", "a:one", "refused", "The user refused the call.")
+    state = after(
+        built("a:one"), refused, CallStarted("c", "a:one", {}), TurnEnded("answered", "Shall I stop?")
+    )
+    assert (state.rejections, state.refusals, state.recoveries, state.asked) == (0, 1, 0, 0)
+
+
 def test_a_server_keeps_its_target_from_connecting_to_failure() -> None:
     state = after(
         SessionStarted("c", ("a", "b"), "", "m", "model", 1000),

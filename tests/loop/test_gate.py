@@ -185,6 +185,12 @@ async def test_a_call_of_a_tool_outside_the_active_set_is_rejected_with_what_the
         ("注文は見られません。天気を見ましょうか？", 1),
         ("I cannot. See https://shop.example/orders?late=1 yourself.", 0),
         ("I cannot.", 0),
+        ("## What now?\nI cannot.", 0),
+        ("**Why is that?**\n\nThe tool is away.", 0),
+        ("What happened?\n---\nNothing.", 0),
+        ("> Which orders are late?\n\nI cannot tell.", 0),
+        ("```\nIs it late?\n```\nThat is the query.", 0),
+        ("## Orders\nI cannot list them. **Shall I look at the weather?** I could.", 1),
     ],
 )
 async def test_a_question_to_the_user_after_a_rejection_is_counted(answer: str, asked: int) -> None:

@@ -12,6 +12,7 @@ from inspector.core.error import BreakerState, FailureKind
 from inspector.core.events import (
     BreakerChanged,
     CallFinished,
+    CallRejected,
     CallRetried,
     CallStarted,
     CatalogBuilt,
@@ -31,7 +32,7 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.ranking import Answer, Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.turns import turns
 from inspector.measure.bootstrap import share_estimate
 from inspector.measure.telemetry.cell import Cases, Sample
@@ -114,6 +115,41 @@ def test_searches_are_counted_by_what_they_said() -> None:
         Answer.NOTHING: 1,
     }
     assert {cases.count for cases in found.answers.values()} == {4}
+
+
+def test_a_look_up_by_name_is_no_ranking() -> None:
+    named = Hit(1, Score(LATE, 1.0, (Part(Signal.EXACT, "late_orders", 1.0),)), Outcome.LOADED)
+    by_name = SearchRequest("late", tool_names=("late_orders",))
+    looked_up = [
+        SearchPerformed(SearchReport(asked, "bm25", (named,), scored=1), "")
+        for asked in (by_name, SearchRequest(server_name="shop"))
+    ]
+    found = counted(
+        turn(*looked_up, call(LATE)) + turn(search("posts", (POST, 2.8), (ALL, 2.0)), call(POST))
+    ).discovery
+    assert (found.searches, found.lookups) == (3, 2)
+    scores = found.rankers["bm25"]
+    assert (scores.called.p50, scores.called.count, scores.others.p50, scores.others.count) == (
+        2.8,
+        1,
+        2.0,
+        1,
+    )
+    assert (found.candidates.count, found.latency.count, found.first.count) == (1, 1, 1)
+
+
+def test_a_search_that_was_refused_answered_nothing_at_all() -> None:
+    refused = SearchPerformed(SearchReport(SearchRequest(), "bm25", error="Provide a query."), "")
+    found = counted(turn(refused)).discovery
+    assert (found.errors, [cases.count for cases in found.answers.values()]) == (1, [0, 0, 0])
+
+
+def test_a_persons_no_is_no_rejection() -> None:
+    def rejected(reason: str) -> CallRejected:
+        return CallRejected("r", LATE, reason, "No.")
+
+    calls = counted(turn(rejected("unknown tool"), rejected("refused"), rejected("refused"))).calls
+    assert (dict(calls.rejected), calls.refused) == ({"unknown tool": 1}, 2)
 
 
 def test_a_search_of_a_person_is_none_of_the_models() -> None:

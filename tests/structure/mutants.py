@@ -320,6 +320,27 @@ MUTANTS = (
     ),
     # Store order
     Mutant(
+        "a race with unequal catalogs has no number",
+        "inspector/scenario/comparison.py",
+        "if len(set(tools)) < 2:",
+        "if True:",
+        ("tests/scenario/test_race.py",),
+    ),
+    Mutant(
+        "a person's no is no rejection of the model's call",
+        "inspector/core/fold/call.py",
+        "if event.is_refused:",
+        "if False:",
+        ("tests/core/test_session.py",),
+    ),
+    Mutant(
+        "a run that searched and called nothing counts",
+        "inspector/scenario/recorded_agent.py",
+        "if has_only_searched or any(True for _ in renamed.calls):",
+        "if any(True for _ in renamed.calls):",
+        ("tests/scenario/test_recorded_runs.py",),
+    ),
+    Mutant(
         "another program's database is refused before it is opened to write",
         "inspector/store/migrations.py",
         "if not applied and connection.execute(_OTHERS).fetchall():",

@@ -113,6 +113,10 @@ class CallProgress(Event, kind="progress", groups={Group.CALLS}, tone="muted", r
         return f"{self.tool}  {self.words}"
 
 
+REFUSED = "refused"
+"""The reason of a call that a person did not allow."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallRejected(Event, kind="reject", groups={Group.CALLS, Group.GUARDS, Group.ERRORS}, tone="error"):
     """A call that never reached a server: not loaded, unknown, invalid arguments, or refused."""
@@ -123,6 +127,11 @@ class CallRejected(Event, kind="reject", groups={Group.CALLS, Group.GUARDS, Grou
     text: str
     arguments: JsonObject = field(default_factory=dict)
     closest: tuple[str, ...] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a person said no: the model made no mistake."""
+        return self.reason == REFUSED
 
     def summary(self) -> str:
         return f"{self.name}  {self.reason}"

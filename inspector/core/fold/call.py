@@ -148,7 +148,9 @@ def _call_started(event: CallStarted, state: SessionState) -> SessionState:
 
 
 @step.register
-def _call_rejected(_event: CallRejected, state: SessionState) -> SessionState:
+def _call_rejected(event: CallRejected, state: SessionState) -> SessionState:
+    if event.is_refused:
+        return evolve(state, refusals=state.refusals + 1)
     return evolve(state, rejections=state.rejections + 1, recovering=True)
 
 

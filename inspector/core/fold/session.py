@@ -29,6 +29,10 @@ from inspector.core.fold.tool import evolve, step
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState, ToolState
 
+# Headings, quotes, table rows and code ask nobody.
+_ASIDE = re.compile(
+    r"```[^`]*```|^ {0,3}(?:#{1,6} |>|\|).*$|^ *(\*\*|__)[^*_\n]*\1:? *$|^.*\n(?:=+|-+) *$", re.MULTILINE
+)
 # A question mark that ends a sentence, and not one inside an address.
 _QUESTION = re.compile(r"[?？؟](?=$|[\s\"'”’»)*_])")
 
@@ -83,7 +87,11 @@ def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
 @step.register
 def _turn_ended(event: TurnEnded, state: SessionState) -> SessionState:
     """A turn that ends after a rejection ends without recovery: with a question to the user, or without."""
-    asks = state.recovering and event.outcome == "answered" and bool(_QUESTION.search(event.text))
+    asks = (
+        state.recovering
+        and event.outcome == "answered"
+        and bool(_QUESTION.search(_ASIDE.sub("", event.text)))
+    )
     return evolve(state, busy=False, recovering=False, asked=state.asked + asks)
 
 

@@ -22,7 +22,8 @@ _NEWEST = 200
 class Selection:
     """A tool that was called, at the search that found it: the newest one before the call.
 
-    `score` is None where a transcript tells the order alone. `candidates` is how many tools were ranked.
+    `score` is None where a transcript tells the order alone, and for a tool that was looked up. `candidates`
+    is how many tools were ranked.
     """
 
     session: str
@@ -56,9 +57,13 @@ class Frequency:
 
 @dataclass(slots=True)
 class _Result:
-    """A tool that a search returned; `selection` is what it is once it is called."""
+    """A tool that a search returned; `selection` is what it is once it is called.
+
+    `is_ranked` says that a ranker put it where it is.
+    """
 
     selection: Selection
+    is_ranked: bool
     is_called: bool = False
 
 
@@ -66,7 +71,7 @@ class DiscoveryCount:
     """Counts searches and their use: a call in the same session counts at the newest search that found it."""
 
     def __init__(self) -> None:
-        self.searches = self.by_hand = self.errors = 0
+        self.searches = self.lookups = self.by_hand = self.errors = 0
         self.candidates, self.returned, self.latency = Sample(), Sample(), Sample()
         self.turns, self.used, self.unused, self.first, self.third = (Cases() for _ in range(5))
         self.redundant = Cases()
@@ -119,19 +124,22 @@ class DiscoveryCount:
         record, report = search.record, search.event.report
         self.searches += 1
         self.errors += bool(report.error)
+        self.lookups += report.is_lookup
         self.redundant.add(record.session, search.redundant is not None)
         self.returned.add(len(report.results))
         for answer, cases in self.answers.items():
-            cases.add(record.session, report.answer is answer)
-        if not report.unscored:
+            if not report.error:
+                cases.add(record.session, report.answer is answer)
+        has_scores = not (report.unscored or report.is_lookup or report.error)
+        if has_scores:
             self.candidates.add(report.scored)
             self.latency.add(report.latency_ms)
             self._scores(report.ranker).latency.add(report.latency_ms)
         for hit in report.results:
-            score = None if report.unscored else hit.score.value
+            score = hit.score.value if has_scores else None
             at = (record.session, record.seq, report.request.query or report.request.label())
             found = Selection(*at, hit.tool_id, hit.rank, score, report.ranker, report.scored)
-            self._newest[hit.tool_id] = _Result(found)
+            self._newest[hit.tool_id] = _Result(found, not report.is_lookup)
             self._results.append(self._newest[hit.tool_id])
 
     def _call(self, tool: str) -> None:
@@ -140,8 +148,9 @@ class DiscoveryCount:
             return
         result.is_called, one = True, result.selection
         self.selections.append(one)
-        self.first.add(one.session, one.rank == 1)
-        self.third.add(one.session, one.rank <= 3)
+        if result.is_ranked:
+            self.first.add(one.session, one.rank == 1)
+            self.third.add(one.session, one.rank <= 3)
         if one.score is not None:
             self._scores(one.ranker).called.add(one.score)
 

@@ -123,6 +123,7 @@ class CallCount:
         self.tools: dict[str, CallUse] = {}
         self.servers: dict[str, CallUse] = {}
         self.rejected: Counter[str] = Counter()
+        self.refused = 0
         self.model = Sample()
         self.model_calls = self.errors = 0
         self.outcomes: Counter[str] = Counter()
@@ -133,7 +134,9 @@ class CallCount:
             for known, name in ((self.tools, event.tool), (self.servers, server_of(event.tool))):
                 known.setdefault(name, CallUse()).add(turn.session.id, event)
             self.all.add(turn.session.id, event)
-        self.rejected.update(event.reason for event in turn.of(CallRejected))
+        rejected = turn.of(CallRejected)
+        self.rejected.update(event.reason for event in rejected if not event.is_refused)
+        self.refused += sum(event.is_refused for event in rejected)
         for answer in turn.of(ModelResponded):
             self.model_calls += 1
             if answer.milliseconds:

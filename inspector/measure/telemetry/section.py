@@ -56,6 +56,7 @@ def _discovery(gathered: Telemetry) -> Iterator[Table]:
     unused, answers = sum(found.causes.values()), found.answers.items()
     rows: list[Row] = [
         number_row("model searches", found.searches),
+        number_row("… look-ups by name, server or tags", found.lookups),
         share_row("turns with a search", found.turns, "turn"),
         sample_row("tools ranked per search, mean", found.candidates),
         sample_row("tools returned per search, mean", found.returned),
@@ -192,7 +193,8 @@ def _failures(gathered: Telemetry) -> Iterator[Table]:
         share_row("failed tool calls", calls.all.calls, "call"),
         *(number_row(f"… {words(kind)}", number) for kind, number in calls.all.kinds.most_common()),
         *reliability_rows(gathered.reliability),
-        number_row("calls that reached no server", calls.rejected.total()),
+        number_row("rejected calls, which reached no server", calls.rejected.total()),
+        number_row("calls that a person refused", calls.refused),
         number_row("failed model calls and other errors", calls.errors),
     ]
     yield facts(rows)

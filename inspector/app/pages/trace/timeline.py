@@ -54,8 +54,9 @@ def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
         "rejections": tally.rejections,
         "recoveries": tally.recoveries,
     }
-    asked = {"asked the user": tally.asked} if tally.asked else {}
-    return flow([*pieces, *(_fact(name, str(number)) for name, number in {**counts, **asked}.items())], width)
+    seldom = {"asked the user": tally.asked, "refused by you": tally.refusals}
+    counts |= {name: number for name, number in seldom.items() if number}
+    return flow([*pieces, *(_fact(name, str(number)) for name, number in counts.items())], width)
 
 
 def _fact(name: str, value: str) -> Content:
