@@ -50,17 +50,28 @@ _CLIENTS = (
     metavar="NAME",
     help="Keep the value of this variable or header out of the record. May be repeated.",
 )
+@click.option(
+    "--sign-in", "signs_in", is_flag=True, help="With --url: let clients sign in by OAuth, see above."
+)
 @database
 @click.pass_context
 def tap(
-    context: click.Context, name: str, url: str, port: int, secrets: tuple[str, ...], database: Path | None
+    context: click.Context,
+    name: str,
+    url: str,
+    port: int,
+    secrets: tuple[str, ...],
+    database: Path | None,
+    *,
+    signs_in: bool,
 ) -> None:
     """Record what a client and a server say to each other.
 
     Starts the server after `--`, so a client's configuration can name this command in place of the server's.
     Every byte passes unchanged, as do the exit code and signals. If Toolsight's database is slow or fails,
     the traffic goes on. With `--url` it runs until ctrl+c; clients use the address on this machine that it
-    prints.
+    prints. A client that signs in by OAuth refuses a server that names another address: with `--sign-in`,
+    `resource` and `resource_metadata` in the server's answers become the tap's, which the record says.
 
     \b
     toolsight tap --name shop -- npx -y @scope/shop
@@ -78,12 +89,14 @@ def tap(
         record(source, command or (url,), name=name, database=given, secrets=secrets)
 
     if url:
-        _serve(url, port, secrets, record_all)
+        _serve(url, port, secrets, record_all, signs_in=signs_in)
     else:
         run(command, record_all)
 
 
-def _serve(url: str, port: int, secrets: Sequence[str], record: Callable[[int], None]) -> None:
+def _serve(
+    url: str, port: int, secrets: Sequence[str], record: Callable[[int], None], *, signs_in: bool
+) -> None:
     """Pass on to a server with an address until a signal comes."""
     from inspector.cli.run import run as run_until_signal
     from inspector.cli.table import say
@@ -97,7 +110,7 @@ def _serve(url: str, port: int, secrets: Sequence[str], record: Callable[[int], 
         say(f"Listening on {clean(address)}, passing on to {clean(url)}. Ctrl+C stops.", err=True)
 
     with Copies(start_recorder(record)) as copies, suppress(KeyboardInterrupt):
-        run_until_signal(HttpTap(url, copies, secrets).serve(port, ready))
+        run_until_signal(HttpTap(url, copies, secrets, signs_in=signs_in).serve(port, ready))
 
 
 def record(
@@ -156,7 +169,8 @@ def add(server: str, client: str | None, config: Path | None, yes: bool) -> None
     """Put a tap before SERVER in a client's configuration.
 
     Shows the change, asks, keeps a backup of the file. The client uses it from its next start. Of a server
-    with an address the tap has to run by then: the command for it is shown.
+    with an address the tap has to run by then: the command for it is shown. Add --sign-in to it if the client
+    signs in by OAuth.
 
     \b
     toolsight tap add shop --client claude-code

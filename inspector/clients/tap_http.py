@@ -10,31 +10,35 @@ import re
 import ssl
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
 from urllib.parse import urlsplit
 
 import h11
 
-from inspector.clients.tap_pump import END, NOTE, SECRET, TO_CLIENT, TO_SERVER, Copies, now
+from inspector.clients.tap_message import Messages, headers_of
+from inspector.clients.tap_pump import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies, now
+from inspector.clients.tap_sign_in import SignIn
 from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
-from inspector.mcp.pace import CutLine, Lines
+from inspector.mcp.pace import CutLine
 from inspector.schema.json_value import JsonObject, read_object
 
-LONGEST_MESSAGE: Final = 4_000_000
-"""Bytes of a message that is recorded."""
 _LONGEST_HEAD = _LONGEST_OPENING = _PIECE = 65_536
 _MOST_KNOWN = 1_000
 _HOST = re.compile(rb"(?i)(\r\nhost:[ \t]*)[^\r\n]*")
 
 
 class HttpTap:
-    """Stands before the server at `url`; the headers in `secrets` are ones. Raises ConfigError."""
+    """Stands before the server at `url`; the headers in `secrets` are ones. Raises ConfigError.
 
-    def __init__(self, url: str, copies: Copies, secrets: Iterable[str] = ()) -> None:
+    With `signs_in`, what the server says of its own address is rewritten, see `tap_sign_in.py`.
+    """
+
+    def __init__(
+        self, url: str, copies: Copies, secrets: Iterable[str] = (), *, signs_in: bool = False
+    ) -> None:
         hint = "Write it as https://example.com/mcp, with no name and password in it."
         wrong = ConfigError(f"{url} is not the address of a server", hint=hint)
         try:
@@ -54,6 +58,7 @@ class HttpTap:
         self._sessions: dict[str, tuple[int, JsonObject]] = {}
         self._running: set[int] = set()
         self._begun = 0
+        self.signs_in = signs_in
         self._named = frozenset(map(str.lower, secrets))
         self._learned: set[bytes] = set()
 
@@ -122,14 +127,15 @@ class _Exchange:
 
     def __init__(self, tap: HttpTap, request: h11.Request) -> None:
         self._tap = tap
-        self._headers = _headers(request)
+        self._headers = headers_of(request)
         self.method = request.method
         self.is_copied = request.target.partition(b"?")[0] == tap.path
         self.key = self._headers.get("mcp-session-id") or self._headers.get("user-agent", "")
         self.session = 0
-        self.asked = _Messages(self._headers)
-        self._answered = _Messages({})
+        self.asked = Messages(self._headers)
+        self._answered = Messages({})
         self._reader: h11.Connection | None = None
+        self._sign_in = SignIn(request.target, self._headers.get("host", "")) if tap.signs_in else None
 
     @property
     def is_local(self) -> bool:
@@ -168,13 +174,35 @@ class _Exchange:
             if isinstance(event, h11.Response):
                 self._begin(event)
             elif isinstance(event, h11.Data):
-                self._copy(TO_CLIENT, self._answered.feed(event.data))
-        self._copy(TO_CLIENT, self._answered.end())
+                self._read(self._answered.feed(event.data))
+        self._read(self._answered.end())
         return self._reader.trailing_data[0]
 
+    def _read(self, messages: Sequence[bytes | CutLine]) -> None:
+        self._copy(TO_CLIENT, messages)
+        if self._sign_in is not None:
+            self._sign_in.body += messages
+
+    @property
+    def held(self) -> bytes:
+        """What was not passed on yet of the bytes that `answered` took."""
+        return self._sign_in.held if self._sign_in is not None else b""
+
+    def passed(self, data: bytes, *, is_whole: bool) -> bytes:
+        """What to pass on now of the bytes that `answered` took."""
+        if self._sign_in is None:
+            return data
+        data, rewritten = self._sign_in.passed(data, is_whole=is_whole)
+        for one in rewritten:
+            session = self.session or self._tap.session(self.key, {})
+            self._tap.copy(REWRITTEN, one.encode(), session)
+        return data
+
     def _begin(self, response: h11.Response) -> None:
-        headers = _headers(response)
-        self._answered = _Messages(headers)
+        headers = headers_of(response)
+        self._answered = Messages(headers)
+        if self._sign_in is not None:
+            self._sign_in.response = response
         if not self.is_copied:
             return
         self.session = self.session or self._tap.session(self.key, {})
@@ -202,48 +230,9 @@ class _Exchange:
                 self._tap.copy(kind, b"\n" + message + b"\n", self.session)
 
 
-def _headers(message: h11.Request | h11.Response) -> dict[str, str]:
-    return {name.decode(): value.decode("latin-1") for name, value in message.headers}
-
-
 def _opening(message: bytes | CutLine) -> JsonObject:
     """The message, if it is one that may begin a session: those are small."""
     return read_object(message) if isinstance(message, bytes) and len(message) < _LONGEST_OPENING else {}
-
-
-class _Messages:
-    """The messages in a body: it is one, or the data of each event is one."""
-
-    def __init__(self, headers: dict[str, str]) -> None:
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        self._is_stream, self._is_read = kind == "text/event-stream", kind.endswith(("json", "/event-stream"))
-        packed = headers.get("content-encoding", "identity") != "identity"
-        self._packed = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
-        self._lines, self._data = Lines(LONGEST_MESSAGE), list[bytes]()
-
-    def feed(self, data: bytes) -> list[bytes | CutLine]:
-        """The messages that a piece completes."""
-        if self._packed is not None:
-            data = self._packed.decompress(data, LONGEST_MESSAGE)
-            if self._packed.unconsumed_tail:
-                raise zlib.error("too large")
-        if not self._is_stream:
-            # Outside strings an end of a line is blank, and within them there is none.
-            return list(self._lines.feed(data.replace(b"\n", b" "))) if self._is_read else []
-        whole: list[bytes | CutLine] = []
-        for line in self._lines.feed(data):
-            if isinstance(line, CutLine):
-                whole.append(line)
-            elif line.startswith(b"data:"):
-                self._data.append(line[5:].strip())
-            elif not line.strip():
-                whole.append(b" ".join(self._data))
-                self._data.clear()
-        return whole
-
-    def end(self) -> list[bytes | CutLine]:
-        """The message that the end completes; an event that is not whole is none."""
-        return [b""] if self._is_stream else list(self._lines.feed(b"\n"))
 
 
 class _Connection:
@@ -255,8 +244,10 @@ class _Connection:
         self._to_server: asyncio.StreamWriter | None = None
         self._answers: asyncio.Task[None] | None = None
         self._open: deque[_Exchange] = deque()
+        self._none_open = asyncio.Event()
+        self._none_open.set()
         self._rest = b""
-        self._is_asking = True
+        self._is_asking = self._is_readable = True
 
     async def run(self) -> None:
         """Pass on until both sides have ended. Raises OSError, or RemoteProtocolError for what is no HTTP."""
@@ -302,6 +293,7 @@ class _Connection:
             exchange.note(said)
             return await self._refuse("502 Bad Gateway", said)
         self._open.append(exchange)
+        self._none_open.clear()
         server.write(_HOST.sub(lambda found: found[1] + self._tap.host, head, count=1))
         return await self._body(reader, exchange, server)
 
@@ -334,33 +326,44 @@ class _Connection:
         """Pass on what the server writes; its end is the end of the client's connection."""
         try:
             while data := await server.read(_PIECE):
-                self._to_client.write(data)
-                self._copied(data)
+                self._to_client.write(self._copied(data))
                 await self._to_client.drain()
         except OSError:
             self._to_client.transport.abort()
-        self._copied(b"")
+        if left := self._copied(b""):
+            self._to_client.write(left)
         self._to_client.close()
+        self._none_open.set()
 
-    def _copied(self, data: bytes) -> None:
-        """Copy what the server wrote; nothing: its connection has ended."""
-        is_end = not data
+    def _copied(self, data: bytes) -> bytes:
+        """Copy what the server wrote, and return what to pass on; nothing: its connection has ended."""
+        is_end, passed = not data, b""
         try:
             while self._open and (data or is_end):
                 rest = self._open[0].answered(data)
+                own = data[: len(data) - len(rest or b"")]
+                passed += self._open[0].passed(own, is_whole=rest is not None)
                 if rest is None:
-                    return
+                    return passed
                 self._open.popleft()
                 data = rest
+            if self._is_readable:
+                self._none_open.set()
         except (h11.RemoteProtocolError, zlib.error) as error:
             if self._is_asking:
                 broken = "the connection ended before the answer was whole"
                 # What follows a colon is a part of the answer, maybe of a header.
                 why = str(error).partition(":")[0]
                 self._open[0].note(broken if is_end else f"the answer cannot be read: {why}")
+            # Nobody knows any more where an answer ends.
+            self._is_readable = False
+            passed += self._open[0].held
             self._open.clear()
+        return passed + data
 
     async def _refuse(self, status: str, why: str) -> bool:
+        """Answer in the server's place, behind all that it still has to answer on this connection."""
+        await self._none_open.wait()
         said = f"{why}\n".encode("utf-8", "replace")
         head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(said)}\r\n"
         self._to_client.write(head.encode() + b"Connection: close\r\n\r\n" + said)

@@ -11,8 +11,8 @@ import time
 from collections import deque
 from threading import Condition, Thread
 
-TO_SERVER, TO_CLIENT, NOTE, SECRET, END = range(5)
-"""What a piece is: bytes on their way, a failure in words, a value never to store, or nothing more."""
+TO_SERVER, TO_CLIENT, NOTE, REWRITTEN, SECRET, END = range(6)
+"""What a piece is: bytes on their way, a failure or a change in words, a value never to store, the end."""
 MOST_WAITING = 16_000_000
 """Bytes that may wait for the process that records them."""
 _PIECE = 65_536

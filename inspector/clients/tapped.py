@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from inspector.clients.client import client_name
 from inspector.clients.known_tools import KnownTools
-from inspector.clients.tap_pump import END, HEADER, NOTE, SECRET, TO_SERVER
+from inspector.clients.tap_pump import END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
 from inspector.clients.transcript import AgentTool
 from inspector.core.error import FailureKind, StoreError
 from inspector.core.events import (
@@ -315,9 +315,13 @@ class TapRecorder:
             name, _, value = piece.data.decode("latin-1").partition(":")
             SECRETS.learn(ServerSpec("", headers={name: value}).secrets)
             return
-        if piece.side == NOTE:
+        if piece.side in (NOTE, REWRITTEN):
+            said = piece.data.decode("utf-8", "replace")
             yield from self._conversation.started({})
-            yield Failed(self._server, piece.data.decode("utf-8", "replace"))
+            if piece.side == NOTE:
+                yield Failed(self._server, said)
+            else:
+                yield MessagePassed(self._server, False, "rewritten by the tap", "", len(said), said)
             return
         for line in self._sides[piece.side].after(piece):
             yield from self._conversation.line(line, piece.at, sent=piece.side == TO_SERVER)

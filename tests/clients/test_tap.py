@@ -22,8 +22,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.clients.tap_http import LONGEST_MESSAGE, HttpTap
-from inspector.clients.tap_pump import END, NOTE, SECRET, TO_CLIENT, TO_SERVER, Copies, pass_on
+from inspector.clients.tap_http import HttpTap
+from inspector.clients.tap_message import LONGEST_MESSAGE
+from inspector.clients.tap_pump import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies, pass_on
 from inspector.clients.tapped import pieces
 from inspector.core.error import ConfigError
 from inspector.core.events import MessagePassed
@@ -339,13 +340,14 @@ class Rig:
 
 
 @asynccontextmanager
-async def tapped(answer: Answer) -> AsyncIterator[Rig]:
+async def tapped(answer: Answer, *, signs_in: bool = False) -> AsyncIterator[Rig]:
     rig = Rig(answer)
     async with await asyncio.start_server(rig.serve, "127.0.0.1", 0) as upstream:
         rig.upstream = upstream.sockets[0].getsockname()[1]
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         url = f"http://127.0.0.1:{rig.upstream}/mcp?a=b"
-        serving = asyncio.create_task(HttpTap(url, rig.copies).serve(0, ready.set_result))
+        tap = HttpTap(url, rig.copies, signs_in=signs_in)
+        serving = asyncio.create_task(tap.serve(0, ready.set_result))
         address = await ready
         assert address.endswith("/mcp?a=b")
         rig.port = int(address.rpartition(":")[2].partition("/")[0])
@@ -651,3 +653,103 @@ async def test_the_command_passes_on_and_records_until_a_signal_comes(
             until(lambda: path.exists() and [store.is_written(one.id) for one in store.sessions()] == [False])
             events = [one.event for one in store.read(store.sessions()[0].id)]
             assert sum(isinstance(one, MessagePassed) for one in events) == 100
+
+
+async def test_a_refusal_comes_behind_the_answers_to_earlier_requests() -> None:
+    """Requests in a row on one connection are answered in their order, whoever answers."""
+    asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def slowly(_body: bytes, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await may_answer.wait()
+        writer.write(whole(ANSWER))
+
+    async with tapped(slowly) as rig:
+        reader, writer = await rig.connect()
+        writer.write(rig.request() + rig.request(ASKED, "Origin: https://evil.example"))
+        await asked.wait()
+        may_answer.set()
+        got = await reader.read()
+        assert got.startswith(whole(ANSWER) + b"HTTP/1.1 403 ")
+        writer.close()
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+async def test_a_client_that_signs_in_gets_the_taps_address_where_the_server_names_its_own(
+    packed: bool,
+) -> None:
+    """The rest of an answer stays as it is, and what was rewritten is recorded."""
+    document = {"resource": "https://shop.example/mcp?a=b", "authorization_servers": ["https://shop.example"]}
+    body = json.dumps(document).encode()
+    extra = ("Content-Encoding: gzip",) if packed else ()
+    where = (
+        'Bearer error="x", resource_metadata="https://shop.example/.well-known/oauth-protected-resource/mcp"'
+    )
+    answers = iter(
+        [
+            whole(b"no", f"WWW-Authenticate: {where}", status="401 Unauthorized", kind="text/plain"),
+            whole(gzip.compress(body) if packed else body, "X-Own: 1", *extra),
+        ]
+    )
+
+    async def answer(_body: bytes, writer: asyncio.StreamWriter) -> None:
+        given = next(answers)
+        for part in (given[:20], given[20:-3], given[-3:]):
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(0)
+        writer.close()
+
+    async with tapped(answer, signs_in=True) as rig:
+        origin = f"http://127.0.0.1:{rig.port}"
+        got = await rig.ask(rig.request())
+        metadata = f"{origin}/.well-known/oauth-protected-resource/mcp"
+        assert got == whole(
+            b"no",
+            'WWW-Authenticate: Bearer error="x", ' + f'resource_metadata="{metadata}"',
+            status="401 Unauthorized",
+            kind="text/plain",
+        )
+        got = await rig.ask(rig.request(b"", method="GET", path="/.well-known/oauth-protected-resource/mcp"))
+        head, _, said = got.partition(b"\r\n\r\n")
+        assert json.loads(said) == {**document, "resource": f"{origin}/mcp?a=b"}
+        assert f"Content-Length: {len(said)}".encode() in head
+        assert b"x-own: 1" in head
+        assert b"gzip" not in head
+        assert rig.copies.of(REWRITTEN) == [
+            f"resource_metadata: https://shop.example -> {origin}".encode(),
+            f"resource: https://shop.example/mcp?a=b -> {origin}/mcp?a=b".encode(),
+        ]
+
+
+async def test_all_else_passes_as_it_comes_where_a_client_signs_in() -> None:
+    """Also an answer that breaks off, and one that is no HTTP."""
+    for answer in (whole(ANSWER), b"HTTP/1.1 401 No\r\nContent-Length: 99\r\n\r\nhalf", b"nonsense\r\n\r\n"):
+
+        async def answered(_body: bytes, writer: asyncio.StreamWriter, answer: bytes = answer) -> None:
+            writer.write(answer)
+            writer.close()
+
+        async with tapped(answered, signs_in=True) as rig:
+            assert await rig.ask(rig.request()) == answer
+            assert rig.copies.of(REWRITTEN) == []
+
+
+def test_copies_that_were_sent_make_room_for_others() -> None:
+    """The bound is for what waits, not for all that ever passed."""
+    ours, theirs = os.pipe()
+    left = [b"%08d" % number for number in range(5)]
+
+    class Adding(Copies):
+        """Gets the next piece when the one before has been sent."""
+
+        @property
+        def is_waiting(self) -> bool:
+            if not super().is_waiting:
+                self.add(TO_SERVER, 1.0, left.pop(0)) if left else self.end()
+            return super().is_waiting
+
+    Adding(theirs, most=10).send()
+    found = [piece for batch in pieces(ours) for piece in batch]
+    os.close(ours)
+    assert [(one.lost, one.data) for one in found] == [(0, b"%08d" % number) for number in range(5)]

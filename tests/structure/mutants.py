@@ -417,6 +417,35 @@ MUTANTS = (
         "if breaker.failure_rate < rules.failure_rate:",
         ("tests/reliability/test_breaker.py",),
     ),
+    # Taps
+    Mutant(
+        "the secrets of a tapped command are known",
+        "inspector/cli/tap.py",
+        "    SECRETS.learn(spec.secrets)\n",
+        "",
+        ("tests/cli/test_tap_command.py",),
+    ),
+    Mutant(
+        "copies that were sent make room for others",
+        "inspector/clients/tap_pump.py",
+        "self._size -= len(data)",
+        "pass",
+        ("tests/clients/test_tap.py",),
+    ),
+    Mutant(
+        "a tap's own answer comes behind the server's",
+        "inspector/clients/tap_http.py",
+        "await self._none_open.wait()",
+        "pass",
+        ("tests/clients/test_tap.py",),
+    ),
+    Mutant(
+        "a click made before the terminal's second answer is none",
+        "widgets/guarded.py",
+        "return not self._left and",
+        "return",
+        ("tests/widgets/test_guarded_confirm.py",),
+    ),
 )
 
 

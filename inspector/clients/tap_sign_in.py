@@ -1,0 +1,69 @@
+"""Sign-in through a tap: a client trusts metadata only of the address it connects to, which is the tap's."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+import h11
+
+from inspector.clients.tap_message import headers_of
+from inspector.mcp.pace import CutLine
+from inspector.schema.json_value import read_object
+
+_METADATA = b"/.well-known/oauth-protected-resource"
+_NAMED = re.compile(rb'(?i)(\bresource_metadata="?)(https?://[^/?#\s",]+)')
+_ORIGIN = re.compile(r"https?://[^/?#]+")
+# They describe the bytes as the server sent them.
+_OF_BODY = ("content-length", "transfer-encoding", "content-encoding")
+_UNAUTHORIZED, _OK = 401, 200
+MOST_HELD = 65_536
+"""Bytes of an answer that is held back until it is whole."""
+
+
+class SignIn:
+    """An answer of the server, whose addresses become those of the tap at `host`; most stay as they are."""
+
+    def __init__(self, target: bytes, host: str) -> None:
+        self._is_metadata = target.startswith(_METADATA)
+        self._origin = f"http://{host}"
+        self.held, self._is_passing = b"", False
+        self.response: h11.Response | None = None
+        self.body: list[bytes | CutLine] = []
+
+    def passed(self, data: bytes, *, is_whole: bool) -> tuple[bytes, Sequence[str]]:
+        """What of the server's bytes to pass on now, and what was rewritten in it, in words."""
+        if self._is_passing:
+            return data, ()
+        self.held += data
+        status = self.response.status_code if self.response is not None else 0
+        is_read = status in (0, _UNAUTHORIZED) or (status == _OK and self._is_metadata)
+        if is_read and not is_whole and len(self.held) <= MOST_HELD:
+            return b"", ()
+        held, self.held, self._is_passing = self.held, b"", True
+        if not (is_read and is_whole):
+            return held, ()
+        return self._challenge(held) if status == _UNAUTHORIZED else self._document(held)
+
+    def _challenge(self, held: bytes) -> tuple[bytes, Sequence[str]]:
+        head, end, body = held.partition(b"\r\n\r\n")
+        said = [
+            f"resource_metadata: {found[2].decode()} -> {self._origin}" for found in _NAMED.finditer(head)
+        ]
+        return _NAMED.sub(rb"\g<1>" + self._origin.encode(), head) + end + body, said
+
+    def _document(self, held: bytes) -> tuple[bytes, Sequence[str]]:
+        document = read_object(b"".join(one for one in self.body if isinstance(one, bytes)))
+        resource = document.get("resource")
+        if self.response is None or not isinstance(resource, str):
+            return held, ()
+        document["resource"] = _ORIGIN.sub(lambda _found: self._origin, resource, count=1)
+        body = json.dumps(document).encode()
+        head = b"\r\n".join(
+            (b"HTTP/1.1 200 OK", *self._lines(self.response), b"Content-Length: %d" % len(body))
+        )
+        return head + b"\r\n\r\n" + body, [f"resource: {resource} -> {document['resource']}"]
+
+    def _lines(self, response: h11.Response) -> Iterator[bytes]:
+        for name, value in headers_of(response).items():
+            if name not in _OF_BODY:
+                yield f"{name}: {value}".encode("latin-1")
