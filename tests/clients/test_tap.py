@@ -745,8 +745,10 @@ def test_copies_that_were_sent_make_room_for_others() -> None:
 
         @property
         def is_waiting(self) -> bool:
-            if not super().is_waiting:
-                self.add(TO_SERVER, 1.0, left.pop(0)) if left else self.end()
+            if not (super().is_waiting or self._is_ended):
+                is_added = bool(left) and self.add(TO_SERVER, 1.0, left.pop(0))
+                if not is_added:
+                    self.end()
             return super().is_waiting
 
     Adding(theirs, most=10).send()
