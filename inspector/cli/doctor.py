@@ -18,10 +18,11 @@ import click
 
 from inspector import __version__
 from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_leftovers, open_store
-from inspector.cli.location import database_path
+from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import CommandGroup, Options, as_json, database, owner_options, shared
 from inspector.cli.run import Exit, found_in, interruptible
 from inspector.cli.table import say, show
+from inspector.clients.tap_note import TapNotes
 from inspector.config.client import client_files, is_there
 from inspector.core.error import BreakerState, ConfigError, ToolsightError
 from inspector.core.number import byte_size, count, duration, percent
@@ -275,6 +276,7 @@ def examine(options: Options) -> Sequence[Check]:
         "terminal": _terminal,
         "orphans": partial(_orphans, options),
         "breakers": partial(_breakers, options),
+        "taps": _taps,
     }
     return [_safely(name, check) for name, check in checks.items()]
 
@@ -365,3 +367,9 @@ def _breakers(options: Options) -> Check:
     shut = _not_closed(known)
     hint = "`toolsight doctor breakers` lists them." if shut else ""
     return Check("breakers", not shut, f"{count(len(known), 'circuit breaker')}, {shut} not closed", hint)
+
+
+def _taps() -> Check:
+    notes = TapNotes(tap_notes_path()).all()
+    hint = f"A tap that records again removes its note from {tap_notes_path()}." if notes else ""
+    return Check("taps", not notes, "; ".join(note.text for note in notes) or "all record what passes", hint)

@@ -28,6 +28,11 @@ def database_path(options: Options) -> Path:
     return Path(chosen) if chosen else platformdirs.user_data_path(APP) / "toolsight.db"
 
 
+def tap_notes_path() -> Path:
+    """The folder in which taps that cannot record say so: beside no database, which may be the reason."""
+    return platformdirs.user_state_path(APP) / "taps"
+
+
 def fixtures_path() -> Path:
     """The demo's files: inside the installed package, or beside it in a checkout."""
     package = Path(__file__).resolve().parents[1]

@@ -9,7 +9,7 @@ import click
 
 from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.configuration import load_seeds
-from inspector.cli.location import database_path
+from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import (
     CommandGroup,
     Options,
@@ -21,6 +21,7 @@ from inspector.cli.options import (
 from inspector.cli.table import is_json, say, say_json, say_raw, show
 from inspector.clients.finding import KINDS, findings
 from inspector.clients.library import by_tokens
+from inspector.clients.tap_note import TapNotes
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
@@ -68,7 +69,10 @@ def sessions(context: click.Context, /, **values: Any) -> None:
     toolsight sessions import --agent codex  what Codex did on this machine
     """
     if context.invoked_subcommand is None:
-        stored = open_store(owner_options(**values)).sessions()
+        chosen = owner_options(**values)
+        for note in TapNotes(tap_notes_path()).all():
+            say(f"{note.text}. `toolsight doctor` lists the checks.", err=True)
+        stored = open_store(chosen).sessions()
         empty = "No sessions recorded yet. Record one with `toolsight demo --headless`."
         show(selected(stored, _KEYS), [Table.of(_SESSIONS, stored) if stored else empty])
 

@@ -7,7 +7,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -118,7 +118,9 @@ def record(
 ) -> None:
     """Record a tapped server in the database, until it ends. `secrets` names what its client passes to it."""
     from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
+    from inspector.cli.location import database_path, tap_notes_path
     from inspector.cli.options import Options
+    from inspector.clients.tap_note import TapNotes
     from inspector.clients.tapped import Tapped, TapRecorder, pieces, record as record_all
     from inspector.config.configuration import target
     from inspector.config.reader import server_name
@@ -127,10 +129,20 @@ def record(
     # What a client's configuration passes to the server as a secret is one in its messages, too.
     learn_environment(os.environ)
     spec = _learned(name or server_name(command), command, secrets)
-    counter_for = cache(bulk_counter_for)
+    counter_for, options = (
+        cache(bulk_counter_for),
+        Options(database=Path(database).absolute() if database else None),
+    )
     what = spec.name, target(spec), str(Path.cwd())
-    with open_store(Options(database=Path(database) if database else None)) as store:
-        record_all(pieces(source), lambda: TapRecorder(Tapped(new_session_id(), *what), store, counter_for))
+    note = partial(TapNotes(tap_notes_path()).put, spec.name, str(database_path(options)))
+    try:
+        with open_store(options) as store:
+            record_all(
+                pieces(source), lambda: TapRecorder(Tapped(new_session_id(), *what), store, counter_for, note)
+            )
+    except Exception as error:
+        note(f"{type(error).__name__}: {error}")
+        raise
 
 
 def _learned(name: str, command: Sequence[str], secrets: Sequence[str]) -> ServerSpec:

@@ -284,9 +284,18 @@ class _Side:
 
 
 class TapRecorder:
-    """Stores a tapped session as it runs. A store that fails gets the events later, or they are counted."""
+    """Stores a tapped session as it runs. A store that fails gets the events later, or they are counted.
 
-    def __init__(self, tapped: Tapped, store: EventStore, counter_for: Callable[[str], TokenCounter]) -> None:
+    `note` is told why it fails, and "" once it does not, whenever that changes.
+    """
+
+    def __init__(
+        self,
+        tapped: Tapped,
+        store: EventStore,
+        counter_for: Callable[[str], TokenCounter],
+        note: Callable[[str], object] = len,
+    ) -> None:
         self._session = tapped.session
         self._store = store
         self._conversation = Conversation(tapped, counter_for)
@@ -295,6 +304,8 @@ class TapRecorder:
         self._stored = self._dropped = 0
         self._again = self._at = 0.0
         self._server = tapped.server
+        self._note = note
+        self._noted: str | None = None
 
     def take(self, piece: Piece) -> None:
         """Make events of a piece; `flush` stores them."""
@@ -349,11 +360,18 @@ class TapRecorder:
         ]
         try:
             self._store.append_all(records)
-        except (StoreError, OSError):
+        except (StoreError, OSError) as error:
             self._again = time.monotonic() + _PAUSE
+            self._tell(str(error))
             return
+        self._tell("")
         self._stored += len(records)
         self._waiting, self._dropped = [], 0
+
+    def _tell(self, why: str) -> None:
+        if why != self._noted:
+            self._noted = why
+            self._note(why)
 
 
 def record(batches: Iterable[Sequence[Piece]], new: Callable[[], TapRecorder]) -> None:

@@ -71,6 +71,12 @@ class Client:
         return os.read(self.stdout.fileno(), most)
 
 
+@pytest.fixture(autouse=True)
+def _own_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tap that cannot record leaves a note: not among a person's own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def no_database(tmp_path: Path) -> Path:
     """A path at which there can be no database: to the traffic it must make no difference."""

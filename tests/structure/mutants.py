@@ -433,6 +433,13 @@ MUTANTS = (
         ("tests/clients/test_tap.py",),
     ),
     Mutant(
+        "a tap that cannot record leaves a note",
+        "inspector/clients/tapped.py",
+        "self._tell(str(error))",
+        "pass",
+        ("tests/clients/test_tap_note.py",),
+    ),
+    Mutant(
         "a tap's own answer comes behind the server's",
         "inspector/clients/tap_http.py",
         "await self._none_open.wait()",
