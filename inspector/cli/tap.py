@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import click
 
-from inspector.cli.options import TYPED_SERVER, CommandGroup, as_json, database
+from inspector.cli.options import TYPED_SERVER, CommandGroup, as_json, database, with_options
 from inspector.clients.tap import run, start_recorder
 from inspector.config.client import PROJECT, ClientFile, client_file_of, client_files, is_there
 from inspector.config.file import load_object, read_bytes, read_text
@@ -160,19 +160,13 @@ def _learned(name: str, command: Sequence[str], secrets: Sequence[str]) -> Serve
     return spec
 
 
-_OPTIONS = (
+_placed = with_options(
     click.argument("server"),
     click.option("--client", type=click.Choice(_CLIENTS), help="The client whose configuration changes."),
     click.option("--config", type=click.Path(path_type=Path), help="The configuration file that changes."),
     click.option("--yes", is_flag=True, help="Do not ask; the change is still shown."),
     as_json,
 )
-
-
-def _placed(function: Any) -> Any:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 @click.command()

@@ -135,7 +135,7 @@ class _Exchange:
         self.asked = Messages(self._headers)
         self._answered = Messages({})
         self._reader: h11.Connection | None = None
-        self._sign_in = SignIn(request.target, self._headers.get("host", "")) if tap.signs_in else None
+        self.sign_in = SignIn(request.target, self._headers.get("host", ""), is_wanted=tap.signs_in)
 
     @property
     def is_local(self) -> bool:
@@ -180,19 +180,12 @@ class _Exchange:
 
     def _read(self, messages: Sequence[bytes | CutLine]) -> None:
         self._copy(TO_CLIENT, messages)
-        if self._sign_in is not None:
-            self._sign_in.body += messages
-
-    @property
-    def held(self) -> bytes:
-        """What was not passed on yet of the bytes that `answered` took."""
-        return self._sign_in.held if self._sign_in is not None else b""
+        if self._tap.signs_in:
+            self.sign_in.body += messages
 
     def passed(self, data: bytes, *, is_whole: bool) -> bytes:
         """What to pass on now of the bytes that `answered` took."""
-        if self._sign_in is None:
-            return data
-        data, rewritten = self._sign_in.passed(data, is_whole=is_whole)
+        data, rewritten = self.sign_in.passed(data, is_whole=is_whole)
         for one in rewritten:
             session = self.session or self._tap.session(self.key, {})
             self._tap.copy(REWRITTEN, one.encode(), session)
@@ -201,8 +194,7 @@ class _Exchange:
     def _begin(self, response: h11.Response) -> None:
         headers = headers_of(response)
         self._answered = Messages(headers)
-        if self._sign_in is not None:
-            self._sign_in.response = response
+        self.sign_in.response = response
         if not self.is_copied:
             return
         self.session = self.session or self._tap.session(self.key, {})
@@ -357,7 +349,7 @@ class _Connection:
                 self._open[0].note(broken if is_end else f"the answer cannot be read: {why}")
             # Nobody knows any more where an answer ends.
             self._is_readable = False
-            passed += self._open[0].held
+            passed += self._open[0].sign_in.held
             self._open.clear()
         return passed + data
 

@@ -15,18 +15,22 @@ _NAMED = re.compile(rb'(?i)(\bresource_metadata="?)(https?://[^/?#\s",]+)')
 _ORIGIN = re.compile(r"https?://[^/?#]+")
 # They describe the bytes as the server sent them.
 _OF_BODY = ("content-length", "transfer-encoding", "content-encoding")
-_UNAUTHORIZED, _OK = 401, 200
+# It says what is lacking: a token, or a scope of it.
+_CHALLENGES, _OK = (401, 403), 200
 MOST_HELD = 65_536
 """Bytes of an answer that is held back until it is whole."""
 
 
 class SignIn:
-    """An answer of the server, whose addresses become those of the tap at `host`; most stay as they are."""
+    """An answer of the server, whose addresses become those of the tap at `host`; most stay as they are.
 
-    def __init__(self, target: bytes, host: str) -> None:
+    Unless it `is_wanted`, all of them do.
+    """
+
+    def __init__(self, target: bytes, host: str, *, is_wanted: bool) -> None:
         self._is_metadata = target.startswith(_METADATA)
         self._origin = f"http://{host}"
-        self.held, self._is_passing = b"", False
+        self.held, self._is_passing = b"", not is_wanted
         self.response: h11.Response | None = None
         self.body: list[bytes | CutLine] = []
 
@@ -36,13 +40,13 @@ class SignIn:
             return data, ()
         self.held += data
         status = self.response.status_code if self.response is not None else 0
-        is_read = status in (0, _UNAUTHORIZED) or (status == _OK and self._is_metadata)
+        is_read = status in (0, *_CHALLENGES) or (status == _OK and self._is_metadata)
         if is_read and not is_whole and len(self.held) <= MOST_HELD:
             return b"", ()
         held, self.held, self._is_passing = self.held, b"", True
         if not (is_read and is_whole):
             return held, ()
-        return self._challenge(held) if status == _UNAUTHORIZED else self._document(held)
+        return self._challenge(held) if status in _CHALLENGES else self._document(held)
 
     def _challenge(self, held: bytes) -> tuple[bytes, Sequence[str]]:
         head, end, body = held.partition(b"\r\n\r\n")

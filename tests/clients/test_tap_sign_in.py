@@ -1,0 +1,30 @@
+"""A client that signs in by OAuth accepts a tap only where the server's answers name the tap's address."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inspector.clients.tap_http import HttpTap
+from inspector.clients.tap_pump import Copies
+from inspector.core.error import ToolsightError
+from tests.mcp.test_sign_in import TOOLS, Visitor, rig
+
+
+@pytest.mark.parametrize("signs_in", [True, False])
+async def test_a_client_signs_in_through_a_tap_whose_address_stands_for_the_servers(
+    tmp_path: Path, *, signs_in: bool
+) -> None:
+    async with rig(tmp_path) as case:
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        tap = HttpTap(case.spec.url, Copies(-1), signs_in=signs_in)
+        serving = asyncio.create_task(tap.serve(0, ready.set_result))
+        case.spec = replace(case.spec, url=await ready)
+        if signs_in:
+            assert await case.tools(Visitor()) == TOOLS
+        else:
+            with pytest.raises(ToolsightError):
+                await case.tools(Visitor())
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
