@@ -192,7 +192,7 @@ def add(server: str, client: str | None, config: Path | None, yes: bool) -> None
             running, address = _address(server, entry[key], secrets)
             after = with_value(text, at, key, address, path.suffix)
         else:
-            ahead = [*_started(), "tap", *secrets, *_ending(server)]
+            ahead = [*_started(), "tap", *secrets, "--name", server, "--"]
             after = with_command_ahead(text, at, ahead, path.suffix)
     except (KeyError, ValueError):
         hint = "It has no plain command or address, or is written in a way that only you can edit."
@@ -309,11 +309,6 @@ def _encoded(path: Path, text: str) -> bytes:
     return (_MARK if read_bytes(path, "configuration").startswith(_MARK) else b"") + text.encode()
 
 
-def _ending(server: str) -> list[str]:
-    """The words of a tap right before the server's own."""
-    return ["--name", server, "--"]
-
-
 def _started() -> list[str]:
     """The words that start this program: by whole paths, as a client may have another PATH."""
     program = Path(sys.argv[0]).absolute()
@@ -325,7 +320,7 @@ def _tap_of(entry: Mapping[str, Any], server: str) -> list[str]:
     args = entry.get("args")
     words = [entry.get("command", entry.get("cmd")), *(args if isinstance(args, list) else ())]
     end = words.index("--") + 1 if "--" in words else 0
-    return words[:end] if "tap" in words[:end] and words[:end][-3:] == _ending(server) else []
+    return words[:end] if "tap" in words[:end] and words[:end][-3:] == ["--name", server, "--"] else []
 
 
 def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, tuple[str, ...]]:

@@ -327,12 +327,10 @@ class TapRecorder:
             SECRETS.learn(ServerSpec("", headers={name: value}).secrets)
             return
         if piece.side in (NOTE, REWRITTEN):
-            said = piece.data.decode("utf-8", "replace")
+            said, server = piece.data.decode("utf-8", "replace"), self._server
             yield from self._conversation.started({})
-            if piece.side == NOTE:
-                yield Failed(self._server, said)
-            else:
-                yield MessagePassed(self._server, False, "rewritten by the tap", "", len(said), said)
+            changed = MessagePassed(server, False, "rewritten by the tap", "", len(said), said)
+            yield Failed(server, said) if piece.side == NOTE else changed
             return
         for line in self._sides[piece.side].after(piece):
             yield from self._conversation.line(line, piece.at, sent=piece.side == TO_SERVER)
