@@ -75,6 +75,21 @@ MUTANTS = (
         "if decision is Decision.SERVER:",
         ("tests/loop/test_approval.py",),
     ),
+    # Edits of a server's source
+    Mutant(
+        "what a build or an install writes is not edited",
+        "inspector/measure/check/source_text.py",
+        "if why := why_generated(path):",
+        "if why := '':",
+        ("tests/measure/check/test_generated_file.py",),
+    ),
+    Mutant(
+        "a file is written in the encoding that it declares",
+        "inspector/measure/check/source_text.py",
+        'if path.suffix == ".py":\n        encoding = ',
+        "if False:\n        encoding = ",
+        ("tests/measure/check/test_source_text.py",),
+    ),
     # Consent
     Mutant(
         "a changed file of a person's own asks, too",

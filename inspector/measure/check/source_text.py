@@ -15,6 +15,7 @@ from difflib import unified_diff
 from functools import lru_cache
 from inspect import cleandoc
 from pathlib import Path
+from tokenize import detect_encoding
 
 from inspector.config.editor import replace_file
 from inspector.config.file import MEGABYTE, read_bytes, without_comments
@@ -22,12 +23,13 @@ from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.tool import Tool
 from inspector.measure.check.finding import Place
+from inspector.measure.check.generated_file import sources_of, why_generated
 from inspector.measure.check.trust_rule import is_hidden
 
 _BY_HAND = "Copy the text and change the file by hand."
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # A server's files are looked through for each of its tools.
-_FILES_KEPT = 64
+_FILES_KEPT = 256
 _LARGEST = 4 * MEGABYTE
 
 
@@ -55,7 +57,8 @@ class Replacement:
     @property
     def difference(self) -> str:
         """The unified difference of both."""
-        old, new = (data.decode().splitlines(keepends=True) for data in (self.before, self.after))
+        before, after = (_decoded(self.path, data)[0] for data in (self.before, self.after))
+        old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
         lines = unified_diff(old, new, str(self.path), str(self.path))
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
@@ -67,8 +70,14 @@ class Replacement:
 def place_of(files: Sequence[Path], old: str) -> Place | None:
     """Where a text stands in the files; None if nowhere, or in more than one place.
 
-    What stands once in the first file, the server's own script, may stand in others too.
+    Of a file that was made of others it is looked for in those first. What stands once in the first file, the
+    server's own script, may stand in others too.
     """
+    written = list(dict.fromkeys(one for path in files for one in sources_of(path) or (path,)))
+    return _only_place(written, old) or _only_place([path for path in files if path not in written], old)
+
+
+def _only_place(files: Sequence[Path], old: str) -> Place | None:
     found = [place for path in files for place in _places(path, old)]
     others = [place for place in found[1:] if place.path == found[0].path]
     is_one = len(found) == 1 or (bool(found) and not others and found[0].path == files[0])
@@ -93,10 +102,12 @@ def _function(files: Sequence[Path], name: str) -> Place | None:
 def replacement(path: Path, old: str, new: str) -> Replacement:
     """The file with a new text in place of an old one. Raises ConfigError with the reason."""
     data = read_bytes(path, "source", limit=_LARGEST)
+    if why := why_generated(path):
+        raise ConfigError(f"{path} {why}", hint="Copy the text into the source that it is made from.")
     try:
-        text = data.decode()
+        text, encoding = _decoded(path, data)
         literals = _literals(path.suffix, text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
         raise ConfigError(f"{path} cannot be read as source: {error}", hint=_BY_HAND) from error
     found = [literal for literal in literals if _is(path, _value(literal), old)]
     if len(found) != 1:
@@ -104,9 +115,11 @@ def replacement(path: Path, old: str, new: str) -> Replacement:
         raise ConfigError(f"the text stands {where} in {path}", hint=_BY_HAND)
     value, indentation = _value(found[0]), _indentation(text, found[0][0].start)
     whole = new if value == old else _laid_out(value, indentation, _cleaned(new))
-    for after in _written(path, text, found[0], whole) if _is(path, whole, new) else ():
-        if _is_sound(path, literals, found[0], after, whole):
-            return Replacement(path, data, after.encode())
+    for form in _written(path, text, found[0], whole) if _is(path, whole, new) else ():
+        # What the encoding lacks is written as Python's escape for it.
+        changed = form.encode(encoding, "backslashreplace")
+        if _is_sound(path, literals, found[0], changed, whole):
+            return Replacement(path, data, changed)
     raise ConfigError(f"{path} has no form for this text that would be read back as it is", hint=_BY_HAND)
 
 
@@ -123,9 +136,23 @@ def _places(path: Path, old: str) -> Iterator[Place]:
 def _text(path: Path) -> str:
     """The text of a file; "" if it cannot be read, or is larger than what people write."""
     try:
-        return read_bytes(path, "source", limit=_LARGEST).decode()
-    except (ConfigError, ValueError):
+        return _decoded(path, read_bytes(path, "source", limit=_LARGEST))[0]
+    except (ConfigError, SyntaxError, ValueError, LookupError):
         return ""
+
+
+def _decoded(path: Path, data: bytes) -> tuple[str, str]:
+    """A file's text with its byte order mark, and its encoding, which Python's files may declare.
+
+    Raises SyntaxError, ValueError or LookupError, also if the text would not be encoded as it was.
+    """
+    encoding = "utf-8"
+    if path.suffix == ".py":
+        encoding = detect_encoding(iter(data.splitlines(keepends=True)).__next__)[0].removesuffix("-sig")
+    text = data.decode(encoding)
+    if text.encode(encoding) != data:
+        raise ValueError(f"{encoding} would encode it otherwise")
+    return text, encoding
 
 
 def _place(path: Path, text: str, position: int) -> Place:
@@ -160,7 +187,7 @@ def _written(path: Path, text: str, literal: _Literal, whole: str) -> Iterator[s
     before, after = _value(literal[:first]), _value(literal[last:])
     middle = whole[len(before) : len(whole) - len(after)]
     start, end = changed[0].start, changed[-1].end
-    newline = found[0] if (found := _LINE_END.search(text)) else "\n"
+    newline = found[0] if (found := _LINE_END.search(text, start, end) or _LINE_END.search(text)) else "\n"
     _, forms = _LANGUAGES[path.suffix.lower()]
     for form in forms(text[start : changed[0].end], middle):
         yield text[:start] + form.replace("\n", newline) + text[end:]
@@ -194,12 +221,11 @@ def _indentation(text: str, position: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _is_sound(path: Path, before: Sequence[_Literal], changed: _Literal, text: str, whole: str) -> bool:
+def _is_sound(path: Path, before: Sequence[_Literal], changed: _Literal, data: bytes, whole: str) -> bool:
     """Whether the file still has the same texts, but for the one that is now the new one."""
     try:
-        after = _literals(path.suffix, text)
-        text.encode()
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        after = _literals(path.suffix, _decoded(path, data)[0])
+    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
         return False
     expected = [whole if old is changed else _value(old) for old in before]
     return expected == list(map(_value, after))

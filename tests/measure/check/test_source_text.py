@@ -157,6 +157,50 @@ def test_what_is_no_literal_is_refused_with_the_reason(
         replacement(_file(tmp_path, name, source), OLD, "x")
 
 
+ENCODINGS = ("utf-8", "latin-1", "cp1251", "shift_jis", "gb18030", "iso2022_jp", "koi8-r")
+
+
+@given(
+    encoding=st.sampled_from(ENCODINGS),
+    newline=st.sampled_from(["\n", "\r\n", "\r"]),
+    mark=st.sampled_from(["", "\ufeff"]),
+    comment=st.text(st.characters(exclude_categories=("C", "Z")), max_size=8),
+    quote=st.sampled_from(['"', '"""', "'"]),
+    new=texts,
+)
+@example(encoding="latin-1", newline="\n", mark="", comment="é", quote='"', new="→ é")
+def test_an_edit_and_the_reverse_edit_give_the_same_bytes(
+    tmp_path_factory: pytest.TempPathFactory,
+    encoding: str,
+    newline: str,
+    mark: str,
+    comment: str,
+    quote: str,
+    new: str,
+) -> None:
+    encoding = "utf-8" if mark else encoding
+    lines = (f"{mark}# coding: {encoding}", f"# {comment}", f"x = {quote}{OLD}{quote}", "y = 1", "")
+    before = newline.join(lines).encode(encoding, "replace")
+    path = tmp_path_factory.mktemp("source") / "s.py"
+    path.write_bytes(before)
+    if new == OLD:
+        return
+    replacement(path, OLD, new).write()
+    written = path.read_bytes()
+    assert new in _python(written.decode(encoding).removeprefix("\ufeff"))
+    assert written.startswith(before[: before.index(b"x = ")])
+    replacement(path, new, OLD).write()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "rot13", "no-such"])
+def test_a_file_that_would_be_encoded_otherwise_is_refused(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "s.py"
+    path.write_bytes(f"# coding: {encoding}\nx = 'Gets stuff.+AGE-'\n".encode())
+    with pytest.raises(ConfigError, match="cannot be read as source"):
+        replacement(path, "Gets stuff.", "x")
+
+
 def _changed(folder: Path) -> Replacement:
     return replacement(_file(folder, "s.py", "x = 1\r\ny = 'Gets stuff.'\r\n"), OLD, "Gets bills.")
 
