@@ -16,6 +16,7 @@ from inspector.core.fold import apply
 from inspector.core.server import Era, ServerSpec
 from inspector.core.session import SessionState
 from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.client.server_request import ProgressReport, ServerRequests
 from inspector.mcp.port import Unattended
 from tests.support.mcp_case import PATIENCE, serving
 
@@ -117,3 +118,13 @@ def test_progress_is_shown_while_a_call_runs_and_gone_with_its_end(
     assert (told.out, "\x1b" in told.err) == ("", False)
     state = apply(state, Record("s", 4, 0.0, CallFinished("1", "shop:export", True, "done")))
     assert (state.reports, "1,500,000" in block(state.conversation.items[-1]).plain) == ({}, False)
+
+
+async def test_every_report_gives_time_and_one_a_second_is_recorded() -> None:
+    listener, heard = Listener(), list[int]()
+    requests = ServerRequests("shop", listener, asyncio.get_running_loop())
+    report = ProgressReport("shop:export", requests, lambda: heard.append(1))
+    for number in range(3):
+        await report(number, None, None)
+    await asyncio.sleep(0)
+    assert (len(heard), len(listener.events)) == (3, 1)

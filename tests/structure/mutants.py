@@ -413,6 +413,42 @@ MUTANTS = (
         ":",
         ("tests/mcp/test_sign_in.py",),
     ),
+    # Sessions over HTTP
+    Mutant(
+        "calls that find their session lost share the new one",
+        "inspector/mcp/client/session.py",
+        "if self._number != lost:",
+        "if False:",
+        ("tests/mcp/test_lost_session.py",),
+    ),
+    Mutant(
+        "a tool that changed with its session is not called",
+        "inspector/mcp/client/link.py",
+        "if self._tools.get(tool) != known:",
+        "if False:",
+        ("tests/mcp/test_lost_session.py",),
+    ),
+    Mutant(
+        "a list ends with the first page that lists nothing new",
+        "inspector/mcp/client/declared.py",
+        "if cursor is not None and len(tools) + len(skipped) == known:",
+        "if False:",
+        ("tests/mcp/test_pages.py",),
+    ),
+    Mutant(
+        "what is cut of a result is counted",
+        "inspector/core/message.py",
+        "return round(size * self.whole / len(self.text)) if self.whole else size",
+        "return size",
+        ("tests/mcp/test_cut_result.py",),
+    ),
+    Mutant(
+        "progress gives a call more time",
+        "inspector/mcp/client/server_request.py",
+        "        self._goes_on()",
+        "        pass",
+        ("tests/mcp/test_progress.py",),
+    ),
     # Breakers
     Mutant(
         "a call of an earlier generation says nothing",
