@@ -213,13 +213,12 @@ _ENDS: Final = _DESTROYS.union(_ENDING.split())
 ACTS: Final = _CHANGES | _ENDS
 READS: Final = frozenset(_READING.split())
 _ENDING_FORMS: Final = {verb + ending: verb for verb in _ENDS for ending in ("", "s", "es")}
-# A sentence's first verb, and one joined with it: “This tool permanently deletes …”, “Find and delete …”.
-_FIRST_VERBS = re.compile(
-    r"\W*(?:(?:this|use|used|it|to|will|can|the|tool|function|command|\w+ly)\b\W*){0,8}"
-    r"([a-z]+)(?:,?\s+(?:and|then|and then)\s+([a-z]+))?",
+# A sentence's first verb, behind what leads to it: “This tool permanently deletes …”.
+_FIRST_VERB = re.compile(
+    r"\W*(?:(?:this|use|used|it|to|will|can|the|tool|function|command|\w+ly)\b\W*){0,8}([a-z]+)",
     re.IGNORECASE,
 )
-_LONGEST_SENTENCE = 1_000
+_LONGEST_START = 1_000
 _JOINS: Final = frozenset({"and", "or", "then"})
 _ACTIONS: Final = frozenset({"action", "operation", "method"})
 _PATHS: Final = frozenset({"path", "file path", "file", "filename", "file name"})
@@ -247,9 +246,8 @@ def destroying_verb(tool: Tool) -> str:
     """
     if verb := _said(tool.name, _ENDS):
         return verb
-    found = _FIRST_VERBS.match(first_sentence(tool.description[:_LONGEST_SENTENCE]))
-    verbs = map(str.lower, found.groups("")) if found else ()
-    return next((_ENDING_FORMS[verb] for verb in verbs if verb in _ENDING_FORMS), "")
+    found = _FIRST_VERB.match(tool.description[:_LONGEST_START])
+    return _ENDING_FORMS.get(found[1].lower(), "") if found else ""
 
 
 def why_destroys(tool: Tool) -> str:

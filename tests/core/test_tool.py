@@ -14,7 +14,7 @@ from inspector.core.access import (
     permitted,
 )
 from inspector.core.error import ConfigError
-from inspector.core.tool import Tool, definition, wire_name
+from inspector.core.tool import Annotations, Tool, definition, destroying_verb, why_destroys, wire_name
 
 names = st.text(min_size=1, max_size=150)
 tidy = st.from_regex(r"[A-Za-z0-9_.-]{1,128}", fullmatch=True)
@@ -105,3 +105,26 @@ def test_only_star_and_question_mark_are_wild(name: str) -> None:
     assert matches_any(name, (name,))
     assert matches_any(name, ("*",))
     assert not matches_any(f"{name}x", (name.replace("*", "a").replace("?", "a"),))
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "verb"),
+    [
+        ("delete_page", "", "delete"),
+        ("kubectlDelete", "", "delete"),
+        ("find_and_remove", "", "remove"),
+        ("cleanup", "This tool permanently deletes all rows.", "delete"),
+        ("rows", "Use it to purge rows. Reads nothing.", "purge"),
+        ("get_reset_link", "Return the link. Delete it later.", ""),
+        ("tag_page", "Add and remove tags of a page.", ""),
+        ("manage", "Create, update or delete a contact.", ""),
+        ("click", "Click on a page.", ""),
+    ],
+)
+def test_what_a_tool_destroys_is_read_from_the_verb_of_its_name_or_first_sentence(
+    name: str, description: str, verb: str
+) -> None:
+    tool = Tool("s", name, description, annotations=Annotations(destructive=True))
+    assert destroying_verb(tool) == verb
+    assert verb in (said := why_destroys(tool))
+    assert bool(said) is bool(verb)

@@ -90,6 +90,21 @@ MUTANTS = (
         "if False:\n        encoding = ",
         ("tests/measure/check/test_source_text.py",),
     ),
+    # What destroys
+    Mutant(
+        "a search loads nothing that destroys unless that was asked for",
+        "inspector/search/search.py",
+        "return not asks_for(asked or self._query, tool.name, verb)",
+        "return False",
+        ("tests/search/test_search_answer.py",),
+    ),
+    Mutant(
+        "a call that destroys something asks also who typed it",
+        "inspector/cli/call.py",
+        "if not chosen.yes and (why := why_confirm(tool)):",
+        "if not chosen.yes and (why := ''):",
+        ("tests/cli/test_call_command.py",),
+    ),
     # Consent
     Mutant(
         "a changed file of a person's own asks, too",
