@@ -15,7 +15,7 @@ from inspector.core.access import EVERYTHING, NOTHING, AccessPolicy, ServerRule,
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import ServerFailed
 from inspector.core.ports import ToolListing
-from inspector.core.server import ServerInfo
+from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import AccessSettings, Settings
 
 Value = TypeVar("Value")
@@ -30,7 +30,12 @@ def restricted_configuration(configuration: Configuration, sight: Sight) -> Conf
     toolsets = (_toolset(one, sight) for one in configuration.toolsets.values())
     return replace(
         configuration,
-        servers=tuple(spec for spec in configuration.servers if reaches(sight, spec.name)),
+        servers=tuple(
+            replace(spec, rule=_rule(spec.rule, spec.name, sight))
+            for spec in configuration.servers
+            if reaches(sight, spec.name)
+        ),
+        problems=tuple(one for one in configuration.problems if covers(sight, one.server)),
         toolsets={one.name: one for one in toolsets if one.servers},
         settings=restricted_settings(configuration.settings, sight),
         disabled=tuple(name for name in configuration.disabled if reaches(sight, name)),
@@ -135,11 +140,14 @@ AWAY = "is not available"
 """Why a server failed, for who may not see all of its tools: its error could name the others."""
 
 
-def seen_listing(server: str, listing: ToolListing, sight: Sight) -> ToolListing:
+def seen_listing(spec: ServerSpec, listing: ToolListing, sight: Sight) -> ToolListing:
     """The permitted tools of a listing, and of those that were skipped the permitted ones."""
+    kept = tuple(tool for tool in listing.tools if spec.rule.permits(tool.name))
+    if len(kept) < len(listing.tools):
+        listing = replace(listing, tools=kept)
     if sight.is_whole:
         return listing
-    skipped = tuple(one for one in listing.skipped if sight.permits(f"{server}:{one.name}"))
+    skipped = tuple(one for one in listing.skipped if sight.permits(f"{spec.name}:{one.name}"))
     return replace(listing, tools=sight.of(listing.tools), skipped=skipped)
 
 

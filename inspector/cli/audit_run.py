@@ -28,7 +28,6 @@ from inspector.config.client import (
     read_client_file,
 )
 from inspector.config.configuration import Configuration
-from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted
 from inspector.core.ports import ChatModel, EventStore, ServerMemory, SystemClock
@@ -187,9 +186,7 @@ def _subject(
 ) -> Subject:
     configuration = one.configuration
     known = {
-        spec.name: readings[spec.fingerprint()]
-        .named(spec.name)
-        .within(one.rules.get(spec.name, ServerRule()))
+        spec.name: readings[spec.fingerprint()].named(spec.name).within(spec.rule)
         for spec in configuration.servers
     }
     return Subject(

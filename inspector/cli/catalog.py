@@ -16,6 +16,7 @@ from inspector.cli.run import Exit, run
 from inspector.cli.table import show
 from inspector.clients.client import Client
 from inspector.clients.verdict import ClientVerdict, verdict_lines
+from inspector.core.access import ServerRule
 from inspector.core.budget import Budget
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, milliseconds, percent, saving, tokens
@@ -93,7 +94,13 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, **value
         flaws = [selected(_flaws(bench, state.name), _FLAW) for state in states]
         found = {state.name: verdicts_on(bench, state.name) for state in states}
         data = [
-            {**selected(one, _SERVER), **offered, "flaws": of, "clients": selected(found[one.name], _CLIENT)}
+            {
+                **selected(one, _SERVER),
+                **offered,
+                "flaws": of,
+                "notes": _notes(bench, one.name),
+                "clients": selected(found[one.name], _CLIENT),
+            }
             for one, offered, of in zip(states, offers, flaws, strict=True)
         ]
         show(data, _servers(bench, states, found, offers))
@@ -152,7 +159,7 @@ def _servers(
                 yield f"  try: {server.hint}"
             yield from (f"  | {line}" for line in server.stderr_tail.splitlines()[-STDERR_LINES:])
         lines = [f"skipped {one}" for one in skipped_lines(server.skipped)]
-        lines += map(str, _flaws(bench, server.name))
+        lines += [*map(str, _flaws(bench, server.name)), *_notes(bench, server.name)]
         if lines:
             yield f"\n{server.name}:"
             yield from (f"  {line}" for line in lines)
@@ -168,6 +175,13 @@ def _named(bench: Workbench, name: str) -> tuple[str, ...]:
         near = ", ".join(closest(name, list(known)) or known)
         raise ConfigError(f"there is no server '{name}'", hint=f"Servers: {near}.")
     return (name,) if name else known
+
+
+def _notes(bench: Workbench, server: str) -> list[str]:
+    """What its configuration says in vain, and which of its tools that keeps from the model."""
+    specs = [spec for spec in bench.configuration.servers if spec.name == server]
+    ruled = [f"its configuration gives the model {spec.rule}" for spec in specs if spec.rule != ServerRule()]
+    return [*(one.full for one in bench.state.problems if one.server == server and not one.entry), *ruled]
 
 
 def _flaws(bench: Workbench, server: str) -> tuple[Flaw, ...]:

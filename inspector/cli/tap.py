@@ -16,13 +16,12 @@ import click
 
 from inspector.cli.options import TYPED_SERVER, CommandGroup, as_json, database, with_options
 from inspector.clients.tap import run, start_recorder
-from inspector.config.client import PROJECT, ClientFile, client_file_of, client_files, is_there
-from inspector.config.file import load_object, read_bytes, read_text
-from inspector.config.format import SECTIONS
+from inspector.config.client import ClientFile, client_file_of, client_files, is_there
+from inspector.config.client_format import PLACES, SECTIONS, load_file
+from inspector.config.file import read_bytes, read_text
 from inspector.config.plugin import FileChange
 from inspector.config.text_edit import (
     entry_at,
-    parsed,
     with_command_ahead,
     with_value,
     without_command_ahead,
@@ -33,7 +32,7 @@ from inspector.core.server import ServerSpec
 
 _CLIENTS = (
     *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
-    *("codex", "goose", "continue"),
+    *("codex", "goose", "continue", "zed", "copilot-cli", "qwen-code", "kiro"),
 )
 
 
@@ -182,7 +181,7 @@ def add(server: str, client: str | None, config: Path | None, yes: bool) -> None
     toolsight tap add shop --client claude-code
     """
     path, at = _entry(server, client, config)
-    entry, text, running = entry_at(_load(path), at), _text(path), ""
+    entry, text, running = entry_at(load_file(path), at), _text(path), ""
     key = next((name for name in URLS if isinstance(entry.get(name), str)), "")
     if _tap_of(entry, server) or _address_before(path, at, key):
         raise ConfigError(f"{server} in {path} is tapped already")
@@ -211,7 +210,7 @@ def remove(server: str, client: str | None, config: Path | None, yes: bool) -> N
     toolsight tap remove shop --client claude-code
     """
     path, at = _entry(server, client, config)
-    entry, text = entry_at(_load(path), at), _text(path)
+    entry, text = entry_at(load_file(path), at), _text(path)
     key = next((name for name in URLS if name in entry), "")
     words, was = _tap_of(entry, server), _address_before(path, at, key)
     if not (words or was):
@@ -259,11 +258,11 @@ def _port(server: str) -> int:
 
 def _address_before(path: Path, at: Sequence[str], key: str) -> str:
     """The address that a backup has for an entry whose own is that of a tap; "" if it is not tapped."""
-    now = entry_at(_load(path), at).get(key)
+    now = entry_at(load_file(path), at).get(key)
     for backup in _backups(path) if isinstance(now, str) else ():
         # A backup may be of anything, and so may an address.
         with suppress(ConfigError, ValueError):
-            was = entry_at(_load(backup, path.suffix), at).get(key)
+            was = entry_at(load_file(backup, path.suffix), at).get(key)
             if isinstance(was, str) and was != now and _local(was, urlsplit(now).port) == now:
                 return was
     return ""
@@ -285,16 +284,6 @@ def _before(path: Path, tapped: Callable[[str], str]) -> bytes | None:
         except (ConfigError, KeyError, ValueError, OSError):
             continue
     return None
-
-
-def _load(path: Path, suffix: str = "") -> Any:
-    """What a file says, in the format that `suffix` names, or its own. Raises ConfigError."""
-    if (suffix or path.suffix) not in (".toml", ".yaml", ".yml"):
-        return load_object(path)
-    try:
-        return parsed(_text(path), suffix or path.suffix)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", hint="Correct it first.") from error
 
 
 _MARK = b"\xef\xbb\xbf"
@@ -333,7 +322,8 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
         if config is not None
         else [file for file in known if file.client.lower().replace(" ", "-") == title and is_there(file)]
     )
-    found = [(file, at) for file in files for at in _places() if entry_at(_load(file.path), (*at, server))]
+    read = [(file, load_file(file.path)) for file in files]
+    found = [(file, at) for file, data in read for at in _places() if entry_at(data, (*at, server))]
     # A client prefers what is nearer: the project's part of its own file, then the project's file.
     found.sort(key=lambda one: (len(one[1]) < 3, one[0].scope != "project"))
     if not found:
@@ -344,22 +334,13 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
 
 
 def _files() -> tuple[ClientFile, ...]:
-    """The files of every client, those in formats of which only a tap is added here at the end."""
-    home, folder = Path.home(), Path.cwd()
-    return (
-        *client_files(home, folder, sys.platform, os.environ),
-        ClientFile("Codex", Path(os.environ.get("CODEX_HOME") or home / ".codex") / "config.toml"),
-        ClientFile("Codex", folder / ".codex" / "config.toml", PROJECT),
-        ClientFile("Goose", home / ".config" / "goose" / "config.yaml"),
-        ClientFile("Continue", home / ".continue" / "config.yaml"),
-    )
+    return client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
 
 
 def _places() -> Iterator[tuple[str, ...]]:
     """The keys that may lead to servers, in any client's file."""
     yield from (("projects", str(Path.cwd()), name) for name in SECTIONS)
-    yield from ((name,) for name in (*SECTIONS, "mcp_servers", "extensions"))
-    yield from (("mcp", name) for name in SECTIONS)
+    yield from PLACES
 
 
 def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = "") -> None:
@@ -369,7 +350,7 @@ def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = 
     from inspector.core.redaction import SECRETS, Redactor, clean
 
     # The lines around what changes are shown, too: other servers' entries, with their keys.
-    SECRETS.learn(written_secrets(_load(path)))
+    SECRETS.learn(written_secrets(load_file(path)))
     change = FileChange(str(path), read_bytes(path, "configuration"), after)
     lines = change.diff(Redactor(SECRETS).text)
     say(f"{path} would change:", err=True)

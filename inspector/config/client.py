@@ -1,7 +1,6 @@
 """Where MCP clients keep their server configurations on a machine, and what those say. Read only.
 
-The paths are the ones each client documents: Claude Desktop, Claude Code (user and project), Cursor,
-VS Code and VS Code Insiders (with profiles), Windsurf, Cline, Gemini CLI, Toolsight.
+The paths are the ones each client documents; `client_format` reads what is in them.
 """
 
 import re
@@ -11,11 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from inspector.config.client_format import load_file, place_of, servers_in
 from inspector.config.configuration import Configuration
-from inspector.config.file import load_object
-from inspector.config.format import SECTIONS
 from inspector.config.reader import read, servers
-from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 
@@ -26,7 +23,22 @@ TOOLSIGHT, CLAUDE_CODE, GEMINI = "Toolsight", "Claude Code", "Gemini CLI"
 _EDITORS = (("VS Code", "Code"), ("VS Code Insiders", "Code - Insiders"))
 _CLINE_HOSTS = ("Code", "Code - Insiders", "Cursor", "Windsurf")
 _CLINE = Path("globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json")
-_INCLUDED, _EXCLUDED = ("includeTools", "enabledTools"), ("excludeTools", "disabledTools")
+_BELOW_HOME = (
+    *(("Cursor", ".cursor/mcp.json"), ("Windsurf", ".codeium/windsurf/mcp_config.json")),
+    *(("Cline", ".cline/data/settings/cline_mcp_settings.json"), (GEMINI, ".gemini/settings.json")),
+    *(("Continue", ".continue/config.yaml"), ("Copilot CLI", ".copilot/mcp-config.json")),
+    *(("Qwen Code", ".qwen/settings.json"), ("Kiro", ".kiro/settings/mcp.json")),
+)
+_BELOW_CONFIG = (
+    *(("Goose", "goose/config.yaml"), ("Zed", "zed/settings.json")),
+    *(("opencode", "opencode/opencode.json"), ("opencode", "opencode/opencode.jsonc")),
+)
+_BELOW_PROJECT = (
+    *((CLAUDE_CODE, ".mcp.json"), ("Cursor", ".cursor/mcp.json"), ("VS Code", ".vscode/mcp.json")),
+    *((GEMINI, ".gemini/settings.json"), ("Codex", ".codex/config.toml"), ("Zed", ".zed/settings.json")),
+    *(("opencode", "opencode.json"), ("opencode", "opencode.jsonc"), ("Qwen Code", ".qwen/settings.json")),
+    *(("Kiro", ".kiro/settings/mcp.json"), (TOOLSIGHT, "toolsight.json")),
+)
 # Gemini CLI also accepts variables without braces.
 _BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
 
@@ -44,15 +56,13 @@ class ClientFile:
 class ClientConfiguration:
     """What a client reads from one file, or from the part of it for one project.
 
-    `configuration` has the readable servers; `faults` say by name why the others cannot be read; `rules`
-    cover servers for which the client leaves tools out.
+    `configuration` has the readable servers; `faults` say by name why the others cannot be read.
     """
 
     client: str
     scope: str
     configuration: Configuration
     faults: Mapping[str, ConfigError] = field(default_factory=dict)
-    rules: Mapping[str, ServerRule] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +81,18 @@ def client_files(
     """Every file that a client on this machine would read in a project folder, each once.
 
     `platform` is `sys.platform`; `environment` can move the folders (XDG_CONFIG_HOME, APPDATA,
-    CLAUDE_CONFIG_DIR).
+    CLAUDE_CONFIG_DIR, CODEX_HOME).
     """
     data = _data_folder(home, platform, environment)
-    claude_code = Path(environment.get("CLAUDE_CONFIG_DIR") or home)
+    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    places = ((home, USER, _BELOW_HOME), (config, USER, _BELOW_CONFIG), (folder, PROJECT, _BELOW_PROJECT))
     listed = [
         ClientFile("Claude Desktop", data / "Claude" / "claude_desktop_config.json"),
-        ClientFile(CLAUDE_CODE, claude_code / ".claude.json"),
-        ClientFile(CLAUDE_CODE, folder / ".mcp.json", PROJECT),
-        ClientFile("Cursor", home / ".cursor" / "mcp.json"),
-        ClientFile("Cursor", folder / ".cursor" / "mcp.json", PROJECT),
+        ClientFile(CLAUDE_CODE, Path(environment.get("CLAUDE_CONFIG_DIR") or home) / ".claude.json"),
+        ClientFile("Codex", Path(environment.get("CODEX_HOME") or home / ".codex") / "config.toml"),
         *_editors(data),
-        ClientFile("VS Code", folder / ".vscode" / "mcp.json", PROJECT),
-        ClientFile("Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json"),
-        ClientFile("Cline", home / ".cline" / "data" / "settings" / "cline_mcp_settings.json"),
         *(ClientFile("Cline", data / host / "User" / _CLINE) for host in _CLINE_HOSTS),
-        ClientFile(GEMINI, home / ".gemini" / "settings.json"),
-        ClientFile(GEMINI, folder / ".gemini" / "settings.json", PROJECT),
-        ClientFile(TOOLSIGHT, folder / "toolsight.json", PROJECT),
+        *(ClientFile(client, at / path, scope) for at, scope, files in places for client, path in files),
     ]
     return tuple({file.path.absolute(): file for file in reversed(listed)}.values())[::-1]
 
@@ -116,7 +120,7 @@ def read_client_file(
 ) -> tuple[ClientConfiguration | Unreadable, ...]:
     """The configurations in a file and its unreadable parts; empty if the client has no servers there."""
     try:
-        data = load_object(file.path)
+        data = load_file(file.path)
     except ConfigError as error:
         return (Unreadable(file.client, file.scope, file.path, error),)
     is_whole = file.client in (TOOLSIGHT, FILE)
@@ -129,7 +133,7 @@ def _read(
 ) -> ClientConfiguration | Unreadable:
     try:
         whole = read(file.path, data, environment=environment, inputs=inputs)
-        return ClientConfiguration(file.client, file.scope, whole, rules=_rules(file, data))
+        return ClientConfiguration(file.client, file.scope, whole)
     except ConfigError as error:
         by_name: dict[str, ServerSpec | ConfigError] = {}
         # An error here is no server's: then there are no faults of servers.
@@ -140,28 +144,7 @@ def _read(
             return Unreadable(file.client, file.scope, file.path, error)
         specs = tuple(spec for spec in by_name.values() if isinstance(spec, ServerSpec))
         configuration = Configuration(str(file.path), specs)
-        return ClientConfiguration(file.client, file.scope, configuration, faults, _rules(file, data))
-
-
-def _rules(file: ClientFile, data: Mapping[str, Any]) -> dict[str, ServerRule]:
-    """The tools that a server's entry includes or excludes; Toolsight's own files name none."""
-    section = next((data[name] for name in SECTIONS if name in data), None)
-    if file.client == TOOLSIGHT or not isinstance(section, dict):
-        return {}
-    rules = {}
-    for server, entry in section.items():
-        included = [_names(entry.get(key)) for key in _INCLUDED] if isinstance(entry, dict) else []
-        excluded = [_names(entry.get(key)) for key in _EXCLUDED] if isinstance(entry, dict) else []
-        include = next((names for names in included if names is not None), None)
-        rule = ServerRule(include, frozenset().union(*(names or () for names in excluded)))
-        if rule != ServerRule():
-            rules[server] = rule
-    return rules
-
-
-def _names(value: object) -> frozenset[str] | None:
-    """The names in a list; None if the value is not a list."""
-    return frozenset(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
+        return ClientConfiguration(file.client, file.scope, configuration, faults)
 
 
 def _parts(file: ClientFile, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -174,20 +157,18 @@ def _parts(file: ClientFile, data: Mapping[str, Any]) -> Iterator[tuple[str, dic
 
 
 def _part(file: ClientFile, scope: str, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    nested = data.get("mcp")
-    if isinstance(nested, dict) and not any(name in data for name in SECTIONS):
-        data = nested
-    section = next((name for name in SECTIONS if data.get(name)), None)
-    if section is None:
+    entries, place = servers_in(data), place_of(data)
+    if not entries:
         return
-    entries = data[section]
-    if file.client == GEMINI and isinstance(entries, dict):
-        # Gemini CLI lists allowed and excluded servers apart from their entries.
-        lists = nested if isinstance(nested, dict) else {}
-        rule = ServerRule(_names(lists.get("allowed")), _names(lists.get("excluded")) or frozenset())
-        entries = _braced({name: entry for name, entry in entries.items() if rule.permits(name)})
-    if entries:
-        yield scope, {section: entries, "inputs": data.get("inputs")}
+    if file.client == GEMINI:
+        entries = _braced(entries)
+    above = data if len(place) == 1 else data[place[0]]
+    part = {place[-1]: entries, "inputs": above.get("inputs")}
+    if len(place) > 1:
+        part = {place[0]: part}
+    elif file.client == GEMINI:
+        part["mcp"] = data.get("mcp")
+    yield scope, part
 
 
 def _braced(value: Any) -> Any:

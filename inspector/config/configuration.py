@@ -8,7 +8,7 @@ from typing import Any, Final
 from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.access import Toolset
 from inspector.core.argument_secret import Found, secrets_among, secrets_of_address
-from inspector.core.error import ConfigError
+from inspector.core.error import ConfigError, SettingProblem
 from inspector.core.secret_value import is_secret, looks_secret
 from inspector.core.server import ConsentItem, ServerSpec, item_id
 from inspector.core.settings import ClientCapabilities, DiscoverySettings, Settings
@@ -114,7 +114,7 @@ class Configuration:
     server whose entry says nothing else, and `folders` the absolute paths that those may learn to which roots
     are declared. With `tells_changes` a changed file of the person's own in the configuration's folder needs
     no new consent. `named` is what its settings or a scenario's name, which needs consent even where the
-    servers are trusted.
+    servers are trusted. `problems` are the keys of its servers that mean nothing.
     """
 
     source: str
@@ -131,6 +131,7 @@ class Configuration:
     folders: tuple[str, ...] = ()
     tells_changes: bool = False
     named: tuple[Named, ...] = ()
+    problems: tuple[SettingProblem, ...] = ()
 
     def consent_items(self) -> tuple[ConsentItem, ...]:
         """Everything that a person has to approve, one by one: what is left of it later needs no new consent.

@@ -308,7 +308,8 @@ def _place(key: str) -> str:
         return f"in the header {name}"
     if kind == "oauth":
         return f"and to its issuer, as {key}"
-    return {"url": "in the address", "cwd": "in its folder"}.get(kind, "on its command line")
+    places = {"url": "in the address", "cwd": "in its folder", "envFile": "as its variables"}
+    return places.get(kind, "on its command line")
 
 
 def _handed_fact(handed: Handed) -> Fact:

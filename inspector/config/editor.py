@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, servers_in
 from inspector.config.configuration import Configuration
 from inspector.config.file import (
     MAX_BYTES,
@@ -18,7 +19,6 @@ from inspector.config.file import (
     read_text,
     unusable,
 )
-from inspector.config.format import SECTIONS
 from inspector.config.plugin import FileChange, ServerChange
 from inspector.config.reader import read
 from inspector.config.text_edit import with_member, without_member
@@ -29,7 +29,6 @@ from inspector.schema.json_value import JsonObject
 
 _NOTHING: Mapping[str, str] = {}
 _NO_FILE = "Nothing is saved: without a configuration file of your own, the change ends with the session."
-_OTHER_FORMATS = (".toml", ".yaml", ".yml")
 _ALL_WRITERS = 0o222
 _OWNER_ALONE = 0o600
 
@@ -94,7 +93,7 @@ class ConfigurationEditor:
         self, path: Path, change: Callable[[str, tuple[str, ...], Mapping[str, Any]], str]
     ) -> tuple[FileChange, Mapping[str, Any]]:
         """The file before and after, and what it would say."""
-        if path.suffix in _OTHER_FORMATS:
+        if path.suffix in OTHER_FORMATS:
             hint = "Edit the file by hand; `toolsight marketplace show` prints a server's command."
             raise ConfigError(f"{path} is not JSON, so Toolsight cannot edit it", hint=hint)
         before = read_bytes(path, "configuration", limit=MAX_BYTES)
@@ -154,14 +153,11 @@ def _has_file(configuration: Configuration) -> bool:
 
 
 def _section(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The keys that lead to the servers, as `normalised` finds them."""
-    name = next((one for one in SECTIONS if one in data), "")
-    if name:
-        return (name,)
-    inner = data.get("mcp")
-    if isinstance(inner, Mapping):
-        return ("mcp", next(one for one in SECTIONS if one in inner))
-    raise KeyError(SECTIONS[0])
+    """The keys that lead to the servers, as `normalised` finds them; KeyError if none of ours do."""
+    place = place_of(data)
+    if place[-1] not in SECTIONS or not isinstance(servers_in(data), dict):
+        raise KeyError(place[-1])
+    return place
 
 
 def _within(data: Mapping[str, Any], section: tuple[str, ...]) -> Mapping[str, Any]:

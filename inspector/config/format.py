@@ -6,10 +6,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
+from inspector.config.client_format import (
+    RULES,
+    SECTIONS,
+    is_inner,
+    named,
+    place_of,
+    rule_of,
+    translated,
+    unknown_keys,
+)
 from inspector.config.problem import Strict
 from inspector.config.setting import KnobKind, knobs_of
+from inspector.core.access import ServerRule
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.text import closest
+from inspector.schema.json_value import as_object
 
 _DAY = 24 * 60 * 60
 _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
@@ -77,6 +89,7 @@ class ServerModel(Strict):
         default_factory=list, description="Write a list in brackets, with each argument as a separate string."
     )
     env: dict[str, str] = Field(default_factory=dict)
+    envFile: str = ""  # noqa: N815 - VS Code's and Cursor's name
     cwd: str = ""
     url: str = ""
     headers: dict[str, str] = Field(default_factory=dict)
@@ -121,7 +134,6 @@ class FileModel(Strict):
 # client (Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI, …); its other keys are
 # ignored.
 
-SECTIONS = ("mcpServers", "servers")
 _OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
 # Clients have similar keys of their own (userSettings), so only a key that lacks letters is a misspelling.
 _COMMON_TOP = frozenset({"profile", "settings"})
@@ -132,22 +144,55 @@ _OWN_SERVER = frozenset(
 SETTING_SECTIONS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
 # Keys that clients add to a server; in Toolsight's own format they are accepted and ignored.
-_CLIENT_SERVER = frozenset(
+_CLIENT_SERVER = (
+    frozenset(
+        (
+            *(
+                "alwaysAllow",
+                "autoApprove",
+                "autoStart",
+                "description",
+                "dev",
+                "disabled",
+                "enabled",
+                "gallery",
+            ),
+            *("icon", "id", "name", "oauth", "timeout", "title", "transport", "trust", "version"),
+            # Claude Code, Gemini CLI and Qwen Code, Cline and Roo Code, Copilot CLI, VS Code, Continue
+            *("alwaysLoad", "displayName", "headersHelper", "request_timeout_ms", "role", "toolPermissions"),
+            *("authProviderType", "extension", "targetAudience", "targetServiceAccount", "tcp"),
+            *("metadata", "oauthClient", "transportType", "watchPaths", "isDefaultServer", "source"),
+            *(
+                "sandbox",
+                "sandboxEnabled",
+                "connectionTimeout",
+                "requestOptions",
+                "faviconUrl",
+                "apiKey",
+                "auth",
+            ),
+        )
+    )
+    | RULES
+)
+# What only a client with a section of its own has: Codex, Goose, Zed.
+_SECTION_KEYS = frozenset(
     (
-        *("alwaysAllow", "autoApprove", "autoStart", "description", "dev", "disabled", "disabledTools"),
-        *("enabled", "enabledTools", "envFile", "env_file", "excludeTools", "gallery", "icon", "id"),
-        *("includeTools", "name", "oauth", "timeout", "tools", "transport", "trust", "version"),
+        *("bearer_token_env_var", "env_http_headers", "env_vars", "startup_timeout_ms", "required", "scopes"),
+        *("supports_parallel_tool_calls", "default_tools_approval_mode", "experimental_environment"),
+        *("oauth_resource", "available_tools", "bundled", "display_name", "env_keys", "remote", "settings"),
     )
 )
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
-_HTTP_TYPES = frozenset({"streamableHttp", "streamable_http", "http-stream"})
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """A file in Toolsight's own form. `all_names` includes the disabled servers.
 
-    `ignored` and `ignored_by_server` are the keys that were left out: one may be a misspelling.
+    `ignored` are the keys that were left out: one may be a misspelling. `unknown` are those by server that no
+    client knows, each with the key that may be meant; `rules` say which of a server's tools the client gives
+    to its model.
     """
 
     data: dict[str, Any]
@@ -155,48 +200,66 @@ class Form:
     all_names: tuple[str, ...] = ()
     inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
-    ignored_by_server: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    rules: Mapping[str, ServerRule] = field(default_factory=dict)
 
 
 def normalised(data: Mapping[str, Any]) -> Form:
     """Detect whose file it is, and leave out the client's own keys and the disabled servers."""
-    inner = data.get("mcp")
-    if isinstance(inner, dict) and not any(name in data for name in SECTIONS):
-        data = inner  # VS Code's user settings keep all of it there.
-    section = next((name for name in SECTIONS if name in data), SECTIONS[0])
-    listed = data.get("inputs")
+    place, lists = place_of(data), as_object(data.get("mcp"))
+    # Gemini CLI lists the servers that it starts apart from their entries.
+    allowed = rule_of({"includeTools": lists.get("allowed"), "excludeTools": lists.get("excluded")})
+    section = place[-1]
+    data = data if len(place) == 1 else data[place[0]]
     servers = data.get(section, {})
-    is_own = _is_own(data, servers)
+    if is_list := isinstance(servers, list):
+        servers = named(servers) or servers
+    is_own = not is_list and section in SECTIONS and _is_own(data, servers)
     top = {
         key: value
         for key, value in data.items()
         if key != section
+        and section in SECTIONS
         and ((key in _OWN_TOP and _is_ours(key, value)) or (is_own and key not in _CLIENT_TOP))
     }
     if not isinstance(servers, dict):
         return Form({**top, "mcpServers": servers}, section)
+    written = {name: one for name, one in servers.items() if not is_inner(section, one)}
+    entries = {
+        name: translated(section, entry) if isinstance(entry, dict) else entry
+        for name, entry in written.items()
+    }
+    objects = {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
     off = {
         name
-        for name, entry in servers.items()
-        if isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
+        for name, entry in objects.items()
+        if entry.get("disabled") is True or entry.get("enabled") is False or not allowed.permits(name)
     }
-    enabled = {name: _server(entry, is_own) for name, entry in servers.items() if name not in off}
+    enabled = {name: _server(entry, is_own) for name, entry in entries.items() if name not in off}
+    listed = data.get("inputs")
     return Form(
         {**top, "mcpServers": enabled},
         section,
-        all_names=tuple(servers),
+        all_names=tuple(entries),
         inputs={
             str(entry["id"]): entry
             for entry in (listed if isinstance(listed, list) else ())
             if isinstance(entry, dict) and "id" in entry
         },
         ignored=tuple(key for key in data if key != section and key not in top),
-        ignored_by_server={
-            name: tuple(key for key in servers[name] if key not in entry)
-            for name, entry in enabled.items()
-            if isinstance(entry, dict)
+        unknown={
+            name: tuple(unknown_keys(section, written[name], _known(section)))
+            for name in objects
+            if not is_own and name not in off
         },
+        rules={name: rule for name, entry in objects.items() if (rule := rule_of(entry)) != ServerRule()},
     )
+
+
+def _known(section: str) -> frozenset[str]:
+    """The keys that clients with such a section know."""
+    known = frozenset(ServerModel.model_fields) - _OWN_SERVER | _CLIENT_SERVER | set(_URL_KEYS)
+    return known if section in SECTIONS else known | _SECTION_KEYS
 
 
 def _is_own(data: Mapping[str, Any], servers: object) -> bool:
@@ -237,8 +300,6 @@ def _server(entry: Any, is_own: bool) -> Any:
     for key in _URL_KEYS:
         if key in entry:
             kept.setdefault("url", entry[key])
-    if kept.get("type") in _HTTP_TYPES:
-        kept["type"] = "http"
     return kept if is_own else _client_values(kept)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
+from inspector.config.client_format import SECTIONS, load_file, local_servers, servers_in
 from inspector.config.configuration import Configuration, target, without_secrets
-from inspector.config.file import dotted, is_file, load_object, load_value
+from inspector.config.file import dotted, is_file, load_value
 from inspector.config.format import (
     DISCOVERY,
-    SECTIONS,
     SETTING_SECTIONS,
     FileModel,
     Form,
@@ -27,12 +27,12 @@ from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.config.server_entry import ServerReader
 from inspector.config.setting import anchored, find_knob, knobs
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.error import ConfigError, MissingValue
+from inspector.core.error import ConfigError, MissingValue, SettingProblem
 from inspector.core.package_run import own_name
 from inspector.core.redaction import SECRETS, learn_environment
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.text import closest
+from inspector.core.text import closest, one_line, shortened
 
 
 def read_profile(path: Path, name: str | None) -> str:
@@ -115,6 +115,7 @@ def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> 
 
 
 _NOTHING: Mapping[str, str] = {}
+_KEY_WIDTH = 40
 
 
 def read(
@@ -133,7 +134,7 @@ def read(
     with every server deferred, so that there is something to see. `cwd` is relative to the file; without it a
     server starts in Toolsight's working directory. No servers are an error, unless it `may_be_empty`.
     """
-    data = load_object(path) if data is None else data
+    data = local_servers(load_file(path), Path.cwd()) if data is None else data
     form = normalised(data)
     model = _model(path, form)
     discovery = _discovery(path, model)
@@ -148,7 +149,17 @@ def read(
         profile=read_profile(path, model.profile),
         values=read_settings(path, model.settings),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
+        problems=tuple(_unknown(form)),
     )
+
+
+def _unknown(form: Form) -> Iterator[SettingProblem]:
+    """The keys of servers' entries that their client throws away without a word."""
+    for server, keys in form.unknown.items():
+        for key, near in keys:
+            text = f"has the unknown key `{shortened(one_line(key), _KEY_WIDTH)}`"
+            hint = f"Did you mean `{near}`?" if near else "Its client ignores it."
+            yield SettingProblem(dotted(form.section, server), "", text, hint, server=server)
 
 
 def servers(
@@ -299,4 +310,4 @@ def _is_configuration(path: Path) -> bool:
     if path.suffix == ".jsonl":
         return False
     value = load_value(path, "servers or tools", hint="It must contain a server's tools or a configuration.")
-    return isinstance(value, dict) and any(isinstance(value.get(key), dict) for key in SECTIONS)
+    return isinstance(value, dict) and bool(servers_in(value))

@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.config.file import dotted
+from inspector.config.environment_file import environment_of
+from inspector.config.file import dotted, is_file
 from inspector.config.format import Form, OAuthModel, ServerModel
 from inspector.config.program import program_of, run_files
 from inspector.config.source_files import source_files
+from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS
 from inspector.core.secret_value import looks_secret
@@ -169,11 +171,13 @@ class ServerReader:
         """The entry, expanded, with absolute folders and the file that its command comes down to now."""
         self._check_name(name)
         self._check_transport(name, entry)
+        file = self._path_of(self._needed(name, "envFile", entry.envFile))
+        from_file = self._variables_of(name, file) if file else {}
         spec = ServerSpec(
             name,
             command=self._needed(name, "command", entry.command),
             args=tuple(self._text(name, f"args[{i}]", arg) for i, arg in enumerate(entry.args)),
-            env={key: self._variable(name, key, value) for key, value in entry.env.items()},
+            env={**from_file, **{key: self._variable(name, key, value) for key, value in entry.env.items()}},
             cwd=self._folder(name, entry.cwd),
             url=self._url(name, entry.url),
             headers={key: self._header(name, key, value) for key, value in entry.headers.items()},
@@ -181,9 +185,11 @@ class ServerReader:
             defer_loading=entry.defer_loading,
             tags=tuple(entry.tags),
             era=Era(entry.era) if entry.era else None,
-            expansions=tuple(
-                found for key, text in _texts(entry) if (found := self._scope.expansion(key, text))
+            expansions=(
+                *(found for key, text in _texts(entry) if (found := self._scope.expansion(key, text))),
+                *([Expansion("envFile", (f"file {file}",), file)] if file else ()),
             ),
+            rule=self._form.rules.get(name, ServerRule()),
             trust_annotations=entry.trust_annotations,
             client=entry.client_capabilities.model_dump(exclude_none=True)
             if entry.client_capabilities
@@ -212,8 +218,8 @@ class ServerReader:
         if entry.command and entry.url:
             raise self._error(name, "", "has both command and url", "Keep only one of them.")
         if not entry.command and not entry.url:
-            ignored = self._form.ignored_by_server.get(name, ())
-            near = [key for key in ignored if closest(key, ("command", "url"))]
+            unknown = self._form.unknown.get(name, ())
+            near = [key for key, known in unknown if known in ("command", "url")]
             meant = f"Is `{near[0]}` a misspelling? " if near else ""
             raise self._error(name, "", "has neither command nor url", f"{meant}Give it a command or a url.")
         if entry.type and (entry.type == "stdio") != bool(entry.command):
@@ -227,11 +233,13 @@ class ServerReader:
             raise MissingValue(told, name="streamable HTTP", hint=hint)
 
     def _text(self, server: str, key: str, text: str) -> str:
-        expanded = self._scope.expand(text, f"{self._path}: {self._where(server, key)}")
-        if _UNPASSABLE.search(expanded):
+        return self._plain(server, key, self._scope.expand(text, f"{self._path}: {self._where(server, key)}"))
+
+    def _plain(self, server: str, key: str, text: str) -> str:
+        if _UNPASSABLE.search(text):
             hint = "Remove the NUL character or the unpaired surrogate."
             raise self._error(server, key, "has a character that cannot be passed to a process", hint)
-        return expanded
+        return text
 
     def _needed(self, server: str, key: str, text: str) -> str:
         expanded = self._text(server, key, text)
@@ -244,6 +252,14 @@ class ServerReader:
         if not name or "=" in name or _UNPASSABLE.search(name):
             raise self._error(server, key, "is not a valid variable name", "Use letters, digits and _.")
         return self._text(server, key, text)
+
+    def _variables_of(self, server: str, file: str) -> dict[str, str]:
+        """The variables in a file of lines `NAME=value`. A server whose file is missing lacks it."""
+        if not is_file(Path(file)):
+            message = f"{self._path}: {self._where(server, 'envFile')}: {file} does not exist"
+            raise MissingValue(message, name=f"file {file}", hint="Create the file, or correct its name.")
+        found = environment_of(Path(file))
+        return {name: self._plain(server, f"envFile.{name}", value) for name, value in found.items()}
 
     def _folder(self, server: str, text: str) -> str:
         return self._path_of(self._needed(server, "cwd", text))

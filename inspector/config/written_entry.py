@@ -10,7 +10,8 @@ from inspector.core.server import ServerSpec
 # Goose has the last one of each of the first two.
 URLS = ("url", "httpUrl", "serverUrl", "uri")
 """What clients call a server's address."""
-_COMMANDS = ("command", "cmd")
+COMMANDS = ("command", "cmd")
+"""What clients call a server's program."""
 _VARIABLES, _HEADERS = ("env", "envs", "environment"), ("headers", "http_headers")
 _NAMES_OF_VARIABLES = ("env_keys", "env_vars")
 _REFERENCE = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?:\}|:-)")
@@ -43,7 +44,7 @@ def _entries(data: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, Mapping):
-            if any(key in value for key in (*_COMMANDS, *URLS)):
+            if any(key in value for key in (*COMMANDS, *URLS)):
                 yield name, value
             waiting += ((str(key), one) for key, one in value.items())
         elif isinstance(value, list):
@@ -66,7 +67,7 @@ def _spec(name: str, entry: Mapping[str, Any]) -> ServerSpec:
 def _words(entry: Mapping[str, Any]) -> list[str]:
     """The command line; opencode has all of it in one list."""
     words: list[str] = []
-    for key in (*_COMMANDS, "args"):
+    for key in (*COMMANDS, "args"):
         given = entry.get(key, [])
         words += map(str, given if isinstance(given, list) else [given])
     return words

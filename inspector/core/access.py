@@ -47,6 +47,11 @@ class ServerRule:
             return False
         return tool_name not in self.exclude
 
+    def __str__(self) -> str:
+        if self.include is None:
+            return f"all tools but {', '.join(sorted(self.exclude))}" if self.exclude else "all tools"
+        return f"only {', '.join(sorted(self.include - self.exclude)) or 'none of its tools'}"
+
 
 @dataclass(frozen=True, slots=True)
 class Toolset:

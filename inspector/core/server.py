@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
 
+from inspector.core.access import ServerRule
 from inspector.core.argument_secret import secrets_among, secrets_of_address
 from inspector.core.number import count
 from inspector.schema.json_value import canonical
@@ -191,7 +192,8 @@ class ServerSpec:
     without one, whatever the command finds; `files` are those that run then, `uncovered` what else does.
     `expansions` are the texts with values of a person's own. With `trust_annotations`, tools that the server
     says only read are called without asking. `client` holds what is declared to this server alone: values of
-    the settings `client` by name.
+    the settings `client` by name. `rule` says which of its tools the configuration's client gives to its
+    model.
     """
 
     name: str
@@ -218,6 +220,7 @@ class ServerSpec:
     expansions: tuple[Expansion, ...] = ()
     client: Mapping[str, Any] = field(default_factory=dict)
     concealed: Mapping[str, str] = field(default_factory=dict)
+    rule: ServerRule = ServerRule()
 
     @property
     def is_http(self) -> bool:

@@ -207,7 +207,11 @@ def _is_gated(settings: Settings) -> bool:
     return settings.discovery.enabled and settings.binding.policy == "gate"
 
 
-CHECKS: tuple[Callable[[Checked], Iterable[SettingProblem]], ...] = (unmatched_patterns, setting_conflicts)
+CHECKS: tuple[Callable[[Checked], Iterable[SettingProblem]], ...] = (
+    unmatched_patterns,
+    setting_conflicts,
+    lambda checked: checked.configuration.problems,
+)
 
 
 @dataclass(eq=False)

@@ -170,7 +170,7 @@ class Connection:
         info = seen_info(self._spec.name, info, sight)
         self.summary, self.instructions = info.summary, info.instructions
         if self._link is None:
-            self._look.last = sight.of(self._listing.tools)
+            self._look.last = seen_listing(self._spec, self._listing, sight).tools
 
     async def look_again(self) -> None:
         """Offer what the sight permits now of what the server lists."""
@@ -339,8 +339,8 @@ class Connection:
 
     async def _show_again(self, link: ServerLink, listing: ToolListing) -> None:
         """Offer what is seen of a listing; an event reports a change."""
-        seen = seen_listing(self._spec.name, listing, self._sight())
-        is_same = seen.skipped == seen_listing(self._spec.name, self._listing, self._sight()).skipped
+        seen = seen_listing(self._spec, listing, self._sight())
+        is_same = seen.skipped == seen_listing(self._spec, self._listing, self._sight()).skipped
         if await asyncio.to_thread(difference, self._look.last, seen.tools) == Difference() and is_same:
             self._listing, self.tools = listing, seen.tools
             told = seen_info(self._spec.name, link.info, self._sight())

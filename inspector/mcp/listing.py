@@ -282,7 +282,7 @@ class Look:
         """What is seen of a listing; it is read again if the sight changes meanwhile."""
         while True:
             sight = self._shared.sight()
-            shown = seen_listing(self._spec.name, listing, sight)
+            shown = seen_listing(self._spec, listing, sight)
             told = seen_info(self._spec.name, info, sight)
             tokens, listed = await self._read(listing, info, shown, sight, era)
             if self._shared.sight() is sight:

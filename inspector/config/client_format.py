@@ -1,0 +1,196 @@
+"""Clients' files of servers, each in its client's own format, as the entries of `mcpServers` that we read.
+
+docs/configuration.md names the clients, their keys, and the versions in which those were looked up.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from inspector.config.file import MEGABYTE, load_object, read_text
+from inspector.config.text_edit import parsed
+from inspector.config.written_entry import COMMANDS, URLS
+from inspector.core.access import ServerRule
+from inspector.core.error import ConfigError
+from inspector.core.text import closest
+from inspector.schema.json_value import as_object
+
+SECTIONS = ("mcpServers", "servers")
+# Zed's, Codex's and Vibe's, Goose's; VS Code's user settings keep all below `mcp`, opencode the servers.
+PLACES = (
+    *((name,) for name in (*SECTIONS, "context_servers", "mcp_servers", "extensions")),
+    *(("mcp", name) for name in SECTIONS),
+    ("mcp",),
+)
+"""The keys that may lead to the servers of a file, the most certain first."""
+OTHER_FORMATS = (".toml", ".yaml", ".yml")
+
+# What a client calls a key of ours, by the section that is its own.
+_KEYS: Mapping[str, Mapping[str, str]] = {
+    "mcp": {"environment": "env"},
+    "mcp_servers": {
+        "http_headers": "headers",
+        "startup_timeout_sec": "connect_timeout",
+        "tool_timeout_sec": "call_timeout",
+    },
+    "extensions": {"cmd": "command", "envs": "env", "uri": "url", "timeout": "call_timeout"},
+}
+_TYPES = {
+    "local": "stdio",
+    "remote": "http",
+    **dict.fromkeys(("streamableHttp", "streamable_http", "http-stream", "streamable-http"), "http"),
+}
+_TRANSPORTS = {"stdio", "http", "sse", *_TYPES}
+# Goose's extensions that are parts of Goose itself.
+_INNER = ("builtin", "platform", "frontend", "inline_python")
+_INCLUDED = ("includeTools", "enabledTools", "enabled_tools", "available_tools", "tools")
+_EXCLUDED = ("excludeTools", "disabledTools", "disabled_tools")
+RULES = frozenset({*_INCLUDED, *_EXCLUDED})
+_LIKE = {"environment": "env", "arguments": "args", "cmd": "command", "uri": "url", "envs": "env"}
+_OPENCODE_VARIABLE = re.compile(r"\{env:([A-Za-z_]\w*)\}")
+
+
+def load_file(path: Path, suffix: str = "") -> dict[str, Any]:
+    """The object in a client's file or in ours: JSON with comments, TOML or YAML. Raises ConfigError.
+
+    `suffix` is that of a copy under another name.
+    """
+    suffix = suffix or path.suffix
+    if suffix not in OTHER_FORMATS:
+        return load_object(path)
+    # A parser of YAML takes seconds for each megabyte.
+    text = read_text(path, "configuration", limit=MEGABYTE)
+    try:
+        return {str(key): value for key, value in as_object(parsed(text, suffix)).items()}
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", hint="Correct it first.") from error
+
+
+def place_of(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys that lead to the servers of a file; those of `mcpServers` if it has none."""
+    plain = (place for place in PLACES if place[-1] in SECTIONS and place[-1] in _above(data, place))
+    entries = ((place, named(_above(data, place).get(place[-1])).values()) for place in PLACES)
+    other = (place for place, found in entries if any(map(_is_entry, found)))
+    return next(plain, None) or next(other, PLACES[0])
+
+
+def servers_in(data: Mapping[str, Any]) -> Any:
+    """What a file has where its servers are."""
+    place = place_of(data)
+    return _above(data, place).get(place[-1])
+
+
+def _above(data: Mapping[str, Any], place: tuple[str, ...]) -> Mapping[str, Any]:
+    return data if len(place) == 1 else as_object(data.get(place[0]))
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, Mapping) and any(key in entry for key in (*COMMANDS, *URLS))
+
+
+def named(section: object) -> dict[str, Any]:
+    """The entries of a section by name, also of a list, as Continue and Vibe write it; else none."""
+    if isinstance(section, list):
+        return {str(one["name"]): one for one in section if isinstance(one, dict) and "name" in one}
+    return {str(name): entry for name, entry in section.items()} if isinstance(section, dict) else {}
+
+
+def local_servers(data: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Claude Code's file with the servers that it has for a folder; they win over those for every folder."""
+    own = as_object(as_object(as_object(data.get("projects")).get(str(folder))).get(SECTIONS[0]))
+    return {**data, SECTIONS[0]: {**as_object(data.get(SECTIONS[0])), **own}} if own else data
+
+
+def is_inner(section: str, entry: Any) -> bool:
+    """Whether an entry is a part of the client itself, or changes a server that is elsewhere."""
+    if section in SECTIONS or not isinstance(entry, dict) or _is_entry(entry):
+        return False
+    return entry.get("type") in _INNER or "settings" in entry or set(entry) <= {"enabled"}
+
+
+def translated(section: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """A client's entry with our keys; those that are not known stay."""
+    nested = entry.get("transport")
+    if isinstance(nested, dict):  # Cline's CLI writes it so.
+        entry = {**{key: value for key, value in entry.items() if key != "transport"}, **nested}
+    keys = _KEYS.get(section, {})
+    kept = {keys.get(key, key): value for key, value in entry.items() if not _is_unknown(section, key)}
+    if "type" not in kept and isinstance(nested, str) and nested in _TRANSPORTS:
+        kept["type"] = nested
+    if isinstance(kept.get("type"), str):
+        kept["type"] = _TYPES.get(kept["type"], kept["type"])
+    if section not in SECTIONS:
+        _split(kept)
+        _refer(kept)
+    if section == "mcp":
+        kept = _expandable(kept)
+    return kept
+
+
+def _is_unknown(section: str, key: str) -> bool:
+    """Whether it is our name of a key for which this client has another."""
+    keys = _KEYS.get(section, {})
+    return key in keys.values() and key not in keys
+
+
+def _split(entry: dict[str, Any]) -> None:
+    """A command line in one list becomes `command` and `args`."""
+    command = entry.get("command")
+    if isinstance(command, list) and command:
+        entry["command"], entry["args"] = command[0], [*command[1:], *_items(entry.get("args"))]
+
+
+def _refer(entry: dict[str, Any]) -> None:
+    """Variables and headers that a client takes from its own environment become references to it."""
+    names = [name.get("name") if isinstance(name, dict) else name for name in _items(entry.get("env_vars"))]
+    given = {name: f"${{{name}:-}}" for name in names if isinstance(name, str)}
+    given |= {name: f"${{{name}}}" for name in _items(entry.get("env_keys")) if isinstance(name, str)}
+    if given:
+        entry["env"] = {**given, **as_object(entry.get("env"))}
+    sent = {name: f"${{{own}:-}}" for name, own in as_object(entry.get("env_http_headers")).items()}
+    if isinstance(bearer := entry.get("bearer_token_env_var"), str):
+        sent["Authorization"] = f"Bearer ${{{bearer}}}"
+    if sent:
+        entry["headers"] = {**as_object(entry.get("headers")), **sent}
+
+
+def _items(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _expandable(value: Any) -> Any:
+    """opencode's `{env:VAR}` as `${VAR}`; it puts in nothing for one that is not set."""
+    if isinstance(value, str):
+        return _OPENCODE_VARIABLE.sub(r"${\1:-}", value)
+    if isinstance(value, list):
+        return [_expandable(item) for item in value]
+    return {key: _expandable(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def rule_of(entry: Mapping[str, Any]) -> ServerRule:
+    """Which of a server's tools a client gives to its model. Gemini CLI may write `tool(arguments)`."""
+    included = [names for key in _INCLUDED if (names := _tools(entry.get(key))) and "*" not in names]
+    excluded = [_tools(entry.get(key)) or () for key in _EXCLUDED]
+    include = included[0] if included else None
+    if include is None and any(entry.get(key) == [] for key in _INCLUDED if key != "available_tools"):
+        include = frozenset()
+    return ServerRule(include, frozenset().union(*excluded))
+
+
+def _tools(value: object) -> frozenset[str] | None:
+    """The names in a list; None if it is none, or a list of something else."""
+    names = [name for name in _items(value) if isinstance(name, str)]
+    return frozenset(name.partition("(")[0] for name in names) or None
+
+
+def unknown_keys(section: str, entry: Mapping[str, Any], known: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The keys of an entry that its client does not know, each with the one that may be meant, or ""."""
+    keys = _KEYS.get(section, {})
+    theirs = {ours: name for name, ours in keys.items()}
+    for key in entry:
+        if _is_unknown(section, key):
+            yield key, theirs[key]
+        elif key not in known and key not in keys and not key.startswith(("_", "$", "//")):
+            near = _LIKE.get(key) or next(iter(closest(key, sorted(known), limit=1)), "")
+            yield key, theirs.get(near, near)

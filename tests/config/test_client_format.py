@@ -1,0 +1,224 @@
+"""Clients' own formats of a configuration: read as the clients read them, and nothing is lost silently."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from inspector.config.client_format import load_file, place_of, unknown_keys
+from inspector.config.configuration import Configuration
+from inspector.config.consent import describe
+from inspector.config.reader import read
+from inspector.core.access import ServerRule
+from inspector.core.error import ConfigError
+
+HOME = {"HOME": "/home/me", "AWAY_TOKEN": "t0ken"}
+CODEX = """
+profile = "fast"
+[mcp_servers.orders]
+command = "python3"
+args = ["s.py"]
+env_vars = ["AWAY_TOKEN"]
+startup_timeout_sec = 20
+enabled_tools = ["list_orders", "get_order"]
+disabled_tools = ["get_order"]
+[mcp_servers.away]
+url = "http://127.0.0.1:9/mcp"
+bearer_token_env_var = "AWAY_TOKEN"
+http_headers = { X-Team = "a" }
+env_http_headers = { X-Key = "AWAY_TOKEN" }
+[mcp_servers.off]
+command = "x"
+enabled = false
+"""
+GOOSE = """
+GOOSE_MODEL: x
+extensions:
+  orders: {type: stdio, enabled: true, cmd: python3, args: [s.py], envs: {A: "1"}, env_keys: [AWAY_TOKEN]}
+  away: {type: streamable_http, uri: "http://127.0.0.1:9/mcp", available_tools: [list_orders]}
+  developer: {type: builtin, name: developer, enabled: true}
+"""
+OPENCODE = {
+    "$schema": "x",
+    "mcp": {
+        "orders": {"type": "local", "command": ["python3", "s.py"], "environment": {"A": "{env:AWAY_TOKEN}"}},
+        "away": {"type": "remote", "url": "http://127.0.0.1:9/mcp", "headers": {"X": "1"}},
+        "elsewhere": {"enabled": False},
+    },
+}
+ZED = {
+    "theme": "One",
+    "context_servers": {
+        "orders": {"source": "custom", "command": "python3", "args": ["s.py"], "env": {"A": "1"}},
+        "away": {"url": "http://127.0.0.1:9/mcp"},
+        "extension": {"source": "extension", "settings": {}},
+    },
+}
+CONTINUE = "mcpServers:\n  - {name: orders, command: python3, args: [s.py], env: {A: '1'}}\n"
+VIBE = """
+[[mcp_servers]]
+name = "orders"
+transport = "stdio"
+command = "python3"
+args = ["s.py"]
+env = { A = "1" }
+"""
+
+
+def opened(folder: Path, name: str, content: object) -> Configuration:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return read(path, environment=HOME)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "servers", "env"),
+    [
+        ("config.toml", CODEX, ["orders", "away"], {"AWAY_TOKEN": "t0ken"}),
+        ("config.yaml", GOOSE, ["orders", "away"], {"AWAY_TOKEN": "t0ken", "A": "1"}),
+        ("opencode.jsonc", OPENCODE, ["orders", "away"], {"A": "t0ken"}),
+        ("settings.json", ZED, ["orders", "away"], {"A": "1"}),
+        ("continue.yaml", CONTINUE, ["orders"], {"A": "1"}),
+        ("vibe.toml", VIBE, ["orders"], {"A": "1"}),
+    ],
+)
+def test_a_clients_own_file_starts_the_servers_that_the_client_starts(
+    tmp_path: Path, name: str, content: object, servers: list[str], env: dict[str, str]
+) -> None:
+    found = opened(tmp_path, name, content)
+    assert [spec.name for spec in found.servers] == servers
+    assert found.problems == ()
+    for spec in found.servers:
+        if spec.is_http:
+            assert spec.url == "http://127.0.0.1:9/mcp"
+        else:
+            assert (spec.argv, spec.env) == (("python3", "s.py"), env)
+
+
+def test_codex_takes_headers_and_tools_from_keys_of_its_own(tmp_path: Path) -> None:
+    orders, away = opened(tmp_path, "config.toml", CODEX).servers
+    assert orders.connect_timeout == 20
+    assert orders.rule == ServerRule(frozenset({"list_orders", "get_order"}), frozenset({"get_order"}))
+    assert away.headers == {"X-Team": "a", "X-Key": "t0ken", "Authorization": "Bearer t0ken"}
+    assert [each.own for each in away.expansions] == [("AWAY_TOKEN",), ("AWAY_TOKEN",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "meant"),
+    [
+        ({"mcpServers": {"s": {"command": "a", "environment": {"A": "1"}}}}, "environment", "env"),
+        ({"mcpServers": {"s": {"command": "a", "arguments": []}}}, "arguments", "args"),
+        ({"mcpServers": {"s": {"command": "a", "disabledTool": []}}}, "disabledTool", "disabledTools"),
+        ({"mcp": {"s": {"type": "local", "command": ["a"], "env": {}}}}, "env", "environment"),
+        ({"mcpServers": {"s": {"command": "a", "zzz": 1}}}, "zzz", ""),
+    ],
+)
+def test_a_key_that_a_client_throws_away_is_named_with_the_nearest(
+    tmp_path: Path, content: dict[str, Any], key: str, meant: str
+) -> None:
+    (problem,) = opened(tmp_path, "c.json", content).problems
+    assert problem.text == f"has the unknown key `{key}`"
+    assert problem.hint == (f"Did you mean `{meant}`?" if meant else "Its client ignores it.")
+    assert (problem.server, problem.severity.value) == ("s", "warning")
+
+
+def test_keys_of_known_clients_are_no_problem(tmp_path: Path) -> None:
+    keys = {"alwaysAllow": [], "trust": True, "timeout": 5, "alwaysLoad": True, "description": "", "_note": 1}
+    content = {"mcpServers": {"s": {"command": "a", "transport": "stdio", **keys}}}
+    assert opened(tmp_path, "c.json", content).problems == ()
+
+
+@pytest.mark.parametrize("transport", ["sse", {"type": "streamableHttp", "url": "http://127.0.0.1:9/mcp"}])
+def test_transport_says_what_type_says(tmp_path: Path, transport: object) -> None:
+    entry = (
+        {"transport": transport}
+        if isinstance(transport, dict)
+        else {"url": "http://h", "transport": transport}
+    )
+    (spec,) = opened(tmp_path, "c.json", {"mcpServers": {"s": entry}}).servers
+    assert ("sse" in spec.advice) if transport == "sse" else spec.url == "http://127.0.0.1:9/mcp"
+
+
+def test_claude_codes_servers_of_this_folder_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = {str(Path.cwd()): {"mcpServers": {"a": {"command": "own"}}}, "/other": {"mcpServers": {"b": {}}}}
+    everywhere = {"a": {"command": "everywhere"}, "c": {"command": "c"}}
+    found = opened(tmp_path, ".claude.json", {"projects": own, "mcpServers": everywhere})
+    assert [(spec.name, spec.command) for spec in found.servers] == [("a", "own"), ("c", "c")]
+
+
+@pytest.mark.parametrize(
+    ("entry", "rule"),
+    [
+        ({"includeTools": ["a(x)", "b"], "excludeTools": ["b"]}, ServerRule(frozenset("ab"), frozenset("b"))),
+        ({"tools": ["*"]}, ServerRule()),
+        ({"tools": ["a"]}, ServerRule(frozenset("a"))),
+        ({"enabledTools": []}, ServerRule(frozenset())),
+        ({"available_tools": []}, ServerRule()),
+        ({"disabledTools": ["a"]}, ServerRule(None, frozenset("a"))),
+        ({"tools": [{"name": "a"}]}, ServerRule()),
+    ],
+)
+def test_a_server_keeps_the_tools_that_its_client_leaves_it(
+    tmp_path: Path, entry: dict[str, Any], rule: ServerRule
+) -> None:
+    (spec,) = opened(tmp_path, "c.json", {"mcpServers": {"s": {"command": "a", **entry}}}).servers
+    assert spec.rule == rule
+
+
+def test_variables_of_a_file_are_passed_on_with_consent(tmp_path: Path) -> None:
+    lines = "# keys\nexport A=1 # one\nB='x # y'\nC=\"\"\nNODE_OPTIONS=--require x\nno line\n"
+    (tmp_path / "own.env").write_text(lines, encoding="utf-8")
+    entry = {"command": "a", "env": {"B": "2"}, "envFile": "${workspaceFolder}/own.env"}
+    found = opened(tmp_path, "c.json", {"mcpServers": {"s": entry}})
+    (spec,), (asked,) = found.servers, describe(found)
+    assert spec.env == {"A": "1", "B": "2", "C": "", "NODE_OPTIONS": "--require x"}
+    told = [(fact.label, fact.text) for fact in asked.facts()]
+    assert ("secret", f"passes your file {tmp_path}/own.env to this program as its variables") in told
+    assert ("gets", "A, B, C, NODE_OPTIONS") in told
+    assert any(label == "chooses" for label, _ in told)
+
+
+def test_a_server_lacks_a_file_of_variables_that_is_missing(tmp_path: Path) -> None:
+    content = {"mcpServers": {"s": {"command": "a", "envFile": "no.env"}, "t": {"command": "b"}}}
+    lacking, other = opened(tmp_path, "c.json", content).servers
+    assert (lacking.lacks, other.lacks) == (f"file {tmp_path}/no.env", "")
+
+
+def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
+    (tmp_path / "large.yaml").write_bytes(b"A=1\n" * 262_145)
+    with pytest.raises(ConfigError, match="larger than 1 MB"):
+        load_file(tmp_path / "large.yaml")
+    with pytest.raises(ConfigError, match="larger than 1 MB"):
+        opened(tmp_path, "c.json", {"mcpServers": {"s": {"command": "a", "envFile": "large.yaml"}}})
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+COMMON = ("command", "args", "env", "type", "url", "headers", "name", "enabled", "transport", "tools")
+OWN = ("cmd", "envs", "env_vars", "env_keys", "env_http_headers", "uri", "envFile", "bearer_token_env_var")
+KEYS = st.sampled_from([*COMMON, *OWN, "environment"])
+PLACES = st.sampled_from(["mcpServers", "servers", "mcp", "mcp_servers", "context_servers", "extensions"])
+
+
+@given(PLACES, st.lists(st.dictionaries(KEYS, ANYTHING), max_size=2), st.booleans())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_file_says_is_read_or_refused(
+    tmp_path: Path, place: str, entries: list[dict[str, Any]], is_list: bool
+) -> None:
+    section = entries if is_list else {f"s{at}": entry for at, entry in enumerate(entries)}
+    with suppress(ConfigError):
+        opened(tmp_path, "c.json", {place: section})
+
+
+def test_a_place_is_found_only_where_servers_are() -> None:
+    assert place_of({"extensions": {"disabled": ["a"]}}) == ("mcpServers",)
+    assert place_of({"mcp": {"servers": {}}}) == ("mcp", "servers")
+    assert place_of({"mcp": {"allowed": ["a"]}, "mcpServers": {}}) == ("mcpServers",)
+    assert list(unknown_keys("mcpServers", {"$schema": 1}, frozenset())) == []
