@@ -80,6 +80,20 @@ def read_text(path: Path, kind: str, *, limit: int | None = None, missing: str =
         raise ConfigError(f"{path}:{line} is not UTF-8", hint="Save the file as UTF-8.") from error
 
 
+_ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)")
+_QUOTED = re.compile(r"([\"'])(.*?)\1\s*(?:#.*)?")
+
+
+def environment_of(path: Path) -> dict[str, str]:
+    """The variables in a file of lines `NAME=value`, of at most 1 MB; skips others. Raises ConfigError."""
+    found = {}
+    for line in read_text(path, "environment", limit=MEGABYTE).splitlines():
+        if match := _ASSIGNMENT.fullmatch(line):
+            quoted = _QUOTED.fullmatch(match[2])
+            found[match[1]] = quoted[2] if quoted else match[2].partition(" #")[0].rstrip()
+    return found
+
+
 def unusable(path: Path, error: Exception, verb: Literal["read", "written"]) -> ConfigError:
     """The error for a file that the operating system does not let us read or write."""
     reason = getattr(error, "strerror", None) or error

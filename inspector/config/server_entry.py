@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.config.environment_file import environment_of
-from inspector.config.file import dotted, is_file
+from inspector.config.file import dotted, environment_of, is_file
 from inspector.config.format import Form, OAuthModel, ServerModel
 from inspector.config.program import program_of, run_files
 from inspector.config.source_files import source_files

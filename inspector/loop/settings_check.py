@@ -22,8 +22,6 @@ from inspector.search.retrieval import Live
 from inspector.tokens.delivery import effective_delivery, is_native
 from inspector.tokens.manifest import SEARCH_TOOLS
 
-_AT_START = frozenset({"access.predicates"})
-
 
 class Policy:
     """Defaults < the file's `tool_discovery` < the profile < the file's `settings` < the session's values.

@@ -1,15 +1,17 @@
 """The settings are checked while a session runs, and a restriction that matches nothing refuses."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from inspector.config.configuration import Configuration
+from inspector.core.access import ServerRule
 from inspector.core.conversation import ItemKind
-from inspector.core.error import Severity
+from inspector.core.error import SettingProblem, Severity
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
 from tests.support.fakes import calls, says
-from tests.support.workbench import Rig, connected, happens, opened, shop_and_weather
+from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
 
 REFUND: tuple[str, Mapping[str, Any]] = ("shop__refund_order", {})
 AGREED = ("milestone_reached('agreed')",)
@@ -34,6 +36,31 @@ async def test_a_precondition_with_a_typo_lets_no_call_through() -> None:
         assert rig.received == 0
         assert rig.model.requests == []
         assert not rig.bench.state.busy
+
+
+async def test_tools_that_a_client_leaves_out_are_in_no_list_and_still_remembered() -> None:
+    servers = shop_and_weather()
+    configuration = configured(servers)
+    ruled = tuple(
+        replace(spec, rule=ServerRule(None, frozenset({"refund_order"}))) for spec in configuration.servers
+    )
+    async with connected(servers=servers, configuration=replace(configuration, servers=ruled)) as rig:
+        assert [tool.id for tool in rig.bench.catalog.tools if tool.server == "shop"] == ["shop:list_orders"]
+        servers["shop"].change([Tool("shop", "refund_order", "x")])
+        await happens(rig.bench, "tools")
+        assert rig.bench.state.servers["shop"].tools == 0
+        (shop,) = (spec for spec in ruled if spec.name == "shop")
+        stored = rig.memory.snapshot(shop.fingerprint())
+        assert stored is not None
+        assert [tool.name for tool in stored.tools] == ["refund_order"]
+
+
+async def test_a_key_that_means_nothing_is_a_problem_of_its_server() -> None:
+    servers = shop_and_weather()
+    lost = SettingProblem("mcpServers.shop", "", "has the unknown key `environment`", server="shop")
+    configuration = replace(configured(servers), problems=(lost,))
+    async with connected(servers=servers, configuration=configuration) as rig:
+        assert rig.bench.state.problems == (lost,)
 
 
 async def test_a_corrected_setting_lets_the_session_go_on() -> None:

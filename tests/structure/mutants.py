@@ -519,6 +519,35 @@ MUTANTS = (
         "return",
         ("tests/widgets/test_guarded_confirm.py",),
     ),
+    # Files of clients and of agents
+    Mutant(
+        "tools that a client's file leaves out are in no list",
+        "inspector/access/restriction.py",
+        "if spec.rule.permits(tool.name))",
+        "if True)",
+        ("tests/loop/test_settings_check.py",),
+    ),
+    Mutant(
+        "a key that a client throws away is named",
+        "inspector/config/client_format.py",
+        'elif key not in known and key not in keys and not key.startswith(("_", "$", "//")):',
+        "elif False:",
+        ("tests/config/test_client_format.py",),
+    ),
+    Mutant(
+        "a fork pays for nothing that its parent paid for",
+        "inspector/clients/transcript_file/codex_fork.py",
+        "if _is_made(kind, payload):",
+        "if False:",
+        ("tests/clients/test_transcript_codex.py",),
+    ),
+    Mutant(
+        "a session in another program's frame is not taken for Claude Code's",
+        "inspector/clients/transcript_file/reader.py",
+        'return is_message and isinstance(record.get("sessionId"), str)',
+        "return True",
+        ("tests/clients/test_transcript_reader.py",),
+    ),
 )
 
 
