@@ -12,6 +12,7 @@ from inspector.cli import composition, location
 from inspector.cli.configuration import demo_configuration
 from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration, client_files, is_there, read_client_file
+from inspector.config.client_format import OTHER_FORMATS
 from inspector.config.configuration import HIDDEN
 from inspector.config.file import is_file
 from inspector.config.reader import typed_configuration
@@ -52,7 +53,7 @@ def _recent(options: Options) -> Iterator[Way]:
     named = [source for source in sources if source and source != demo][:_RECENT]
     for source in named:
         path = Path(source)
-        if is_file(path) and path.suffix == ".json":
+        if is_file(path) and path.suffix in (".json", ".jsonc", *OTHER_FORMATS):
             yield Way("recent", shown_path(str(path.absolute())), "", "", Opens(config=str(path.absolute())))
         elif (words := _words(source)) and not problem(words):
             yield Way("recent", source, "", "", Opens(server=words))
