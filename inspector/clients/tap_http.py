@@ -303,8 +303,10 @@ class _Connection:
                 return False
             reader.receive_data(data)
         exchange.asked_all()
-        self._rest = reader.trailing_data[0]
-        server.write(data[: len(data) - len(self._rest)])
+        behind = reader.trailing_data[0]
+        # Without a body, what has come behind the head is still there.
+        self._rest = behind or self._rest
+        server.write(data[: len(data) - len(behind)])
         await server.drain()
         return True
 

@@ -661,7 +661,8 @@ async def test_the_command_passes_on_and_records_until_a_signal_comes(
             assert sum(isinstance(one, MessagePassed) for one in events) == 100
 
 
-async def test_a_refusal_comes_behind_the_answers_to_earlier_requests() -> None:
+@pytest.mark.parametrize("body", [ASKED, b""], ids=["POST", "GET"])
+async def test_a_refusal_comes_behind_the_answers_to_earlier_requests(body: bytes) -> None:
     """Requests in a row on one connection are answered in their order, whoever answers."""
     asked, may_answer = asyncio.Event(), asyncio.Event()
 
@@ -672,7 +673,8 @@ async def test_a_refusal_comes_behind_the_answers_to_earlier_requests() -> None:
 
     async with tapped(slowly) as rig:
         reader, writer = await rig.connect()
-        writer.write(rig.request() + rig.request(ASKED, "Origin: https://evil.example"))
+        first = rig.request(body, method="POST" if body else "GET")
+        writer.write(first + rig.request(ASKED, "Origin: https://evil.example"))
         await asked.wait()
         may_answer.set()
         got = await reader.read()
