@@ -52,7 +52,12 @@ class _Loader(yaml.SafeLoader):
 
 
 def load_yaml(path: Path, kind: str) -> tuple[Any, Callable[[Location], str]]:
-    """The file's content, and a function that returns a location's file and line. Raises ConfigError."""
+    """The file's content, and a function that returns a location's file, and its line. Raises ConfigError.
+
+    A file that is called .json is read as JSON, without the lines.
+    """
+    if path.suffix == ".json":
+        return load_document(path, kind), lambda _loc: str(path)
     # Reading YAML takes about five seconds a megabyte.
     text = read_text(path, kind, limit=MEGABYTE)
     try:
@@ -129,11 +134,7 @@ class _File(NullAsAbsent):
 
 def load_policy(path: Path) -> AccessPolicy:
     """The policy in a file. Raises ConfigError that names the file, the line and the key."""
-    place: Place = lambda _loc: str(path)  # noqa: E731
-    if path.suffix == ".json":
-        data = load_document(path, "policy")
-    else:
-        data, place = load_yaml(path, "policy")
+    data, place = load_yaml(path, "policy")
     model = validated(_File, {} if data is None else data, place)
     users: dict[str, User] = {}
     grants: list[Grant] = []

@@ -21,19 +21,17 @@ from typing import Any
 
 from inspector.config.file import MEGABYTE, is_file, is_folder, open_file
 from inspector.core.error import ConfigError
-from inspector.core.package_run import PackageRun, package_run, program_name
+from inspector.core.package_run import SHELLS, WRAPPERS, PackageRun, package_run, program_name
 from inspector.core.server import ServerSpec, is_registered
 
 _PYTHON, _SHELL = frozenset({".py", ".pyw"}), frozenset({".sh", ".bash", ".zsh"})
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _OTHERS = ".pyz .rb .pl .php .lua .jar .ps1 .bat .cmd .wasm .r .jl .go .kts .exs .groovy .tcl"
 _SCRIPTS = frozenset(_OTHERS.split()).union(_PYTHON, _SHELL, _JAVASCRIPT)
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
 # What runs its first word that is a file, whatever that is called.
-_INTERPRETERS = _SHELLS | {"python", "pypy", "node", "bun", "deno"}
+_INTERPRETERS = SHELLS | {"python", "pypy", "node", "bun", "deno"}
 _INTERPRETERS |= {"ruby", "perl", "php", "lua", "rscript", "java"}
-_LANGUAGES = {"python": "py", "node": "js", **dict.fromkeys(_SHELLS, "sh")}
-_WRAPPERS = frozenset({"env", "exec", "nohup", "nice", "timeout", "setsid", "stdbuf", "time", "sudo"})
+_LANGUAGES = {"python": "py", "node": "js", **dict.fromkeys(SHELLS, "sh")}
 _FOLDER_OPTIONS = frozenset({"--directory", "--project", "--cwd", "--prefix", "-C"})
 # Options that take the next word, of what runs a command of a file.
 _TAKING = _FOLDER_OPTIONS | {"--with", "--extra", "--group", "--env-file", "--python", "-p", "-f", "-w"}
@@ -125,7 +123,7 @@ class _Reading:
             self._scripts(words[1:], folders)
         elif program in ("uv", "poetry", "pdm", "rye", "hatch") and "run" in rest:
             self._project(folders, rest[rest.index("run") + 1 :])
-        elif program in _SHELLS and "-c" in rest[:-1]:
+        elif program in SHELLS and "-c" in rest[:-1]:
             self._shell(rest[rest.index("-c") + 1], folder)
         else:
             command = folder / (shutil.which(words[0], path=self._env.get("PATH")) or words[0])
@@ -282,7 +280,7 @@ def _commands(line: str) -> Iterator[list[str]]:
 
 def _starts_another(word: str) -> bool:
     """Whether a command goes on behind the word: a variable that is set, or a program that starts others."""
-    return bool(re.match(r"\w+=|\d+$", word)) or program_name(word) in _WRAPPERS
+    return bool(re.match(r"\w+=|\d+$", word)) or program_name(word) in WRAPPERS | {"exec"}
 
 
 def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -334,7 +332,7 @@ def _language(path: Path) -> str:
         return "py"
     if suffix in _JAVASCRIPT or runs & {"node", "bun", "deno"}:
         return "js"
-    return "sh" if suffix in _SHELL or runs & _SHELLS else ""
+    return "sh" if suffix in _SHELL or runs & SHELLS else ""
 
 
 # Also within functions, and in texts that only look like it: no more than what is a file counts.

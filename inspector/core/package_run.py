@@ -9,23 +9,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "fish", "ksh", "cmd", "powershell", "pwsh"})
-_WRAPPERS = frozenset(
-    {
-        "env",
-        "sudo",
-        "doas",
-        "nohup",
-        "nice",
-        "timeout",
-        "setsid",
-        "stdbuf",
-        "xargs",
-        "busybox",
-        "time",
-        "script",
-    }
-)
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "fish", "ksh"})
+_SHELLS = SHELLS | {"cmd", "powershell", "pwsh"}
+# Programs that only start another one.
+WRAPPERS = frozenset({"env", "sudo", "doas", "nohup", "nice", "timeout", "setsid", "stdbuf", "xargs"})
+_WRAPPERS = WRAPPERS | {"busybox", "time", "script"}
 _PROGRAM = re.compile(r"\.(?:exe|cmd|bat|ps1)$")
 _VERSIONED = re.compile(r"[\d.]+$")
 _JAVASCRIPT = re.compile(r"-[A-Za-z]*[epr].*|--(?:eval|print|require|import|loader)(?:=.*)?|eval")

@@ -24,7 +24,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from inspector.access.policy_file import load_yaml
-from inspector.config.file import dotted, load_document
+from inspector.config.file import dotted
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
 from inspector.config.server_entry import Scope
 from inspector.core.access import EVERYTHING, Sight
@@ -77,11 +77,7 @@ def is_address(database: str) -> bool:
 
 def load_peers(path: Path, environment: Mapping[str, str]) -> tuple[Peer, ...]:
     """The peers in a file, in its order; relative paths are relative to it. Raises ConfigError."""
-    place: Callable[[Location], str] = lambda _loc: str(path)  # noqa: E731
-    if path.suffix == ".json":
-        data = load_document(path, "peers")
-    else:
-        data, place = load_yaml(path, "peers")
+    data, place = load_yaml(path, "peers")
     model = validated(_File, {} if data is None else data, place)
     scope = Scope(path.absolute().parent, environment)
 

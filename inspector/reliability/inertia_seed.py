@@ -1,19 +1,16 @@
 """Reads files of transitions, JSON or YAML: what a person expects to follow what, or an exported graph."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from inspector.access.policy_file import load_yaml
-from inspector.config.file import MAX_BYTES, load_value
-from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
+from inspector.config.problem import NullAsAbsent, not_empty, refusal, validated
 from inspector.core.inertia import InertiaGraph, Tally
 from inspector.core.ports import OWN_PERSONA
 
 _MOST = 10**9
-_HINT = 'Write { "transitions": [ { "after": "SERVER:TOOL", "tool": "SERVER:TOOL", "count": 1 } ] }.'
 
 
 def _tool(value: str) -> str:
@@ -65,11 +62,7 @@ def load_seeds(path: Path) -> dict[str, InertiaGraph]:
 
     One persona may stand by itself; without a name it is that of Toolsight's own sessions.
     """
-    place: str | Callable[[Location], str] = str(path)
-    if path.suffix == ".json":
-        data = load_value(path, "transitions", hint=_HINT, limit=MAX_BYTES)
-    else:
-        data, place = load_yaml(path, "transitions")
+    data, place = load_yaml(path, "transitions")
     if isinstance(data, dict) and "personas" in data:
         read = list(validated(_File, data, place).personas)
     else:
