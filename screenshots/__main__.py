@@ -100,7 +100,7 @@ async def xray(pilot: Pilot[None]) -> None:
 
 
 async def loop(pilot: Pilot[None], bench: Workbench) -> None:
-    """Take a loop in the conversation and the timeline, the guard lab and the settings."""
+    """Take a loop in the conversation and the timeline, a scenario and the settings."""
     await ask(pilot, bench, "What is the weather in Oslo?")
     save(pilot, "loop")
     await goes(pilot, "timeline")
@@ -111,9 +111,7 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
     await until(pilot, lambda: bool(pilot.app.screen.query_one("#scenarios", RecordList).records))
     await pilot.press("enter")
     await until(pilot, lambda: "passed" in str(pilot.app.screen.query_one("#lab-status", Static).visual))
-    await pilot.press(*["right"] * 15)
-    await pilot.pause(0.5)
-    save(pilot, "guard-lab")
+    save(pilot, "scenario")
     await pilot.press("ctrl+o")
     await pilot.pause(0.5)
     save(pilot, "settings")

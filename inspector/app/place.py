@@ -119,7 +119,7 @@ SCREENS: Mapping[str, str] = {
     "telemetry": "trace.telemetry:TelemetryScreen",
     "bench": "lab.bench:BenchScreen",
     "runs": "lab.recorded:RecordedRunsScreen",
-    "scenarios": "lab.scenario:GuardLabScreen",
+    "scenarios": "lab.scenario:ScenarioScreen",
 }
 """The screens of the places, by the name of their page: module (below `pages`) and class."""
 

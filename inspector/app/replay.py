@@ -59,6 +59,8 @@ class Replay:
         self.stream = self._live
         self.column = 0
         self._lock = Lock()
+        # The last run that was kept to be replayed, and is in no database.
+        self._kept: Sequence[Record] = ()
         self._stop = bench.subscribe(self._new.append)
 
     def close(self) -> None:
@@ -121,10 +123,16 @@ class Replay:
         """Return a recorded session's records of these kinds. Raises StoreError."""
         return self._bench.recorded(session_id, kinds)
 
+    def keep(self, records: Sequence[Record]) -> None:
+        """Have `read` find the session of these records, until others are kept."""
+        self._kept = records
+
     def read(self, session_id: str) -> Stream:
         """Read a recorded session. Raises StoreError."""
         if session_id == self._bench.session_id:
             return self.catch_up()
+        if kept := [one for one in self._kept if one.session == session_id]:
+            return Stream(session_id, lambda after, until: [r for r in kept if after < r.seq <= until], kept)
         is_live = self._bench.is_recorded_elsewhere(session_id)
         stream = self._stream(session_id, self._bench.recorded_stream(session_id))
         stream.is_live = is_live

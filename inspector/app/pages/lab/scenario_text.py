@@ -1,117 +1,17 @@
-"""The texts of the guard lab: scenarios as rows, a scenario's description, the status line."""
+"""The texts of the scenarios page: its rows, what a scenario expects or what came of it, the status."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich.cells import cell_len
 from textual.content import Content
 
 from inspector.app.dialogs.choice import profile_rows as every_profile
 from inspector.app.draw.line import MUTED, joined
-from inspector.app.pages.lab.walkthrough import CountedCall, Counter, StepFrame, Walkthrough
 from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.core.number import count
-from inspector.core.settings import GuardSettings
 from inspector.scenario.comparison import ScenarioResult
+from inspector.scenario.expectation import Finding
 from inspector.scenario.scenario import Scenario
-from widgets import Column, Record, Tone, middle, plain, visible
-
-# Limits up to this have one bar cell per call.
-_CELLS = 6
-_COLORS = ("$text-primary", "$text-accent", "$text-success", "$text-secondary")
-_SHOWN = 8
-_HASH = 8
-_FIRST = ord("A")
-_NONE = "(A): the tool was found again, or there was progress, so counting restarted. Both windows are empty."
-
-
-def color(letter: str) -> str:
-    """Return the color of a group of equal calls; its letter says the same."""
-    return _COLORS[(ord(letter[:1] or "A") - _FIRST) % len(_COLORS)]
-
-
-def windows(frame: StepFrame, width: int) -> Content:
-    """Return the sliding window as a row of letters, then every group of equal calls with its counts."""
-    if not frame.calls:
-        return Content.styled("Nothing counted yet.", MUTED)
-    counters = frame.counters()
-    blocks = [_strip(frame, width), *(_counter(counter, frame, width) for counter in counters[:_SHOWN])]
-    if len(counters) > _SHOWN:
-        blocks.append(Content.styled(f"… and {len(counters) - _SHOWN} more", MUTED))
-    if not counters:
-        blocks.append(Content.styled(_NONE, MUTED))
-    return Content("\n").join(blocks)
-
-
-def _strip(frame: StepFrame, width: int) -> Content:
-    """Return the last calls, the newest on the right: [A] is this step's, (A) no longer counts."""
-    calls = frame.window
-    label = f"last {count(len(calls), 'call')} "
-    room = max((width - len(label) - 2) // 3, 1)
-    shown = calls[-room:]
-    cells = [_cell(call, frame.counted) for call in shown]
-    more = Content.styled("… ", MUTED) if len(shown) < len(calls) else Content()
-    return Content.assemble((label, MUTED), more, *cells)
-
-
-def _cell(call: CountedCall | None, counted: CountedCall | None) -> Content:
-    if call is None:
-        return Content.styled(" · ", MUTED)
-    if call.cleared:
-        return Content.styled(f"({call.letter})", MUTED)
-    text = f"[{call.letter}]" if call is counted else f" {call.letter} "
-    return Content.styled(text, f"bold {color(call.letter)}")
-
-
-def _counter(counter: Counter, frame: StepFrame, width: int) -> Content:
-    """Return two lines: the call, and how often it is in either window."""
-    guard, counted = frame.guard, counter.counted
-    short = visible(counted.arguments_hash[:_HASH], newlines=False)
-    name = middle(counted.tool, max(width // 2 - 6, 8))
-    form = middle(counted.normalised, max(width - cell_len(name) - len(short) - 6, 8))
-    leaves = f", expires in {counter.leaves:.0f} s" if counter.leaves is not None else ""
-    return Content.assemble(
-        (counter.letter, f"bold {color(counter.letter)}"),
-        (f" {short}  ", MUTED),
-        (name, "bold" if counter.is_current else ""),
-        (f"  {form}\n", MUTED),
-        ("  time ", MUTED),
-        _bar(counter.in_time, guard.max_repeats),
-        f" {counter.in_time}/{guard.max_repeats}",
-        _fired(counter, "time"),
-        (leaves, MUTED),
-        ("   calls ", MUTED),
-        _bar(counter.in_calls, guard.window_repeats),
-        f" {counter.in_calls}/{guard.window_repeats}",
-        _fired(counter, "calls"),
-        _verdict(counter, guard),
-    )
-
-
-def _bar(count: int, limit: int) -> Content:
-    """Draw a cell per call up to the limit, and an excess apart from it."""
-    cells = min(limit, _CELLS)
-    filled = min(round(count / limit * cells), cells) if limit else cells
-    filled = max(filled, 1) if count else 0
-    over = Content.styled("▸■", "bold $text-error") if count > limit else Content()
-    style = "$text-warning" if count >= limit else "$text-primary"
-    return Content.assemble(("■" * filled, style), ("□" * (cells - filled), MUTED), over)
-
-
-def _verdict(counter: Counter, guard: GuardSettings) -> Content:
-    if counter.fired == "again":
-        return Content.styled("   ⚠ the loop continues", "bold $text-warning")
-    if counter.counted.exempt:
-        return Content.styled("   exempt", MUTED)
-    # Over a limit the loop was detected, which the bar shows.
-    is_over = counter.in_time > guard.max_repeats or counter.in_calls > guard.window_repeats
-    if is_over or not counter.fires_next:
-        return Content()
-    return Content.styled("   one more is a loop", "$text-warning")
-
-
-def _fired(counter: Counter, window: str) -> Content:
-    return Content.styled(" ⚠ loop", "bold $text-warning") if counter.fired == window else Content()
-
+from widgets import Column, Record, Tone, plain, visible
 
 # The key of the row for no profile; no profile has this name.
 OWN = "\0own"
@@ -122,8 +22,6 @@ SCENARIO_COLUMNS = (
 )
 _TEXT = 600
 _GAP = "   "
-# The room for a title in the narrowest pane.
-_TITLE = 40
 
 
 def scenario_rows(
@@ -159,8 +57,8 @@ def _unmet(result: ScenarioResult) -> str:
     return f"{missed} of {len(result.findings)} not met"
 
 
-def about(file: ScenarioFile, run: Choice | None) -> Content:
-    """Return what a scenario is about and what it expects."""
+def about(file: ScenarioFile, run: Choice | None, result: ScenarioResult | None) -> Content:
+    """Return what a scenario is about, and what it expects or, after a run, what came of each expectation."""
     if file.scenario is None or run is None:
         problem = file.problem.replace(str(file.path), file.path.name)
         return Content.assemble(("✕ ", "$text-error"), plain(problem, limit=_TEXT))
@@ -175,9 +73,21 @@ def about(file: ScenarioFile, run: Choice | None) -> Content:
         _fact("runs under", run.profile, f"  with {', '.join(changed)}" if changed else ""),
         _fact("script", f"{count(len(scenario.turns), 'message')}, {count(steps, 'model step')}"),
         Content(),
-        *_expected(scenario),
+        *(_expected(scenario) if result is None else map(_outcome, result.findings)),
     ]
+    if not (scenario.expect or scenario.never):
+        lines.append(Content.styled("No expectations, so every run passes.", MUTED))
     return Content("\n").join(lines)
+
+
+def _outcome(finding: Finding) -> Content:
+    """Return an expectation, and what decided it."""
+    mark = ("✓ ", "$text-success") if finding.met else ("✕ ", "bold $text-error")
+    never = ("never ", MUTED) if finding.forbidden else ""
+    text = plain(finding.expectation.text, newlines=False, limit=200)
+    return Content.assemble(
+        mark, never, text, ("\n    ", ""), plain(finding.reason, limit=_TEXT).stylize(MUTED)
+    )
 
 
 def _fact(name: str, value: str, rest: str = "") -> Content:
@@ -194,8 +104,6 @@ def _expected(scenario: Scenario) -> Iterator[Content]:
             yield Content.styled(title, "bold")
             texts = (plain(expectation.text, newlines=False, limit=200) for expectation in wanted)
             yield from (Content("  ") + text for text in texts)
-    if not (scenario.expect or scenario.never):
-        yield Content.styled("No expectations, so every run passes.", MUTED)
 
 
 def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[Record, ...]:
@@ -206,10 +114,8 @@ def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[
     return (Record(OWN, ("✓" if not chosen else " ", default, ""), detail=rest), *every_profile(chosen))
 
 
-def status(
-    result: ScenarioResult | None, shown: Walkthrough, number: int, run: Choice | None, width: int
-) -> Content:
-    """Return the step, the verdict and the profile."""
+def status(result: ScenarioResult | None, run: Choice | None, width: int) -> Content:
+    """Return the verdict and the profile or, before a run, how to start one."""
     if result is None:
         if run is None:
             return Content("This file cannot run. y copies its path; reopen the page to reread it.")
@@ -220,27 +126,13 @@ def status(
         if result.passed
         else Content.styled(f"✕ {_unmet(result)}", "bold $text-error")
     )
-    frame = shown.frames[number]
-    seconds = frame.at - shown.frames[min(1, len(shown) - 1)].records[0].at
     pieces = [
-        Content.styled(f"step {number} of {len(shown) - 1}", "bold"),
         verdict,
         _fact("profile", result.profile),
-        _fact("after", clock(seconds) if number else "0:00"),
         *([_fact("outcome", result.totals.outcome)] if result.totals.outcome else []),
+        Content("t replays it call by call"),
     ]
     return joined(pieces, width)
-
-
-def steps_title(file: ScenarioFile | None) -> Content:
-    """Return the title of the list of steps."""
-    return Content.assemble("Steps: ", middle(file.title, _TITLE)) if file is not None else Content("Steps")
-
-
-def clock(seconds: float) -> str:
-    """Format a duration as minutes and seconds: 9:02."""
-    whole = int(max(seconds, 0.0))
-    return f"{whole // 60}:{whole % 60:02}"
 
 
 def running(progress: Progress) -> Content:
