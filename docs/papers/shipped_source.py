@@ -137,7 +137,7 @@ class ShippedSource:
             found: dict[str, ToolRegistry] = {"SQLite": SqliteRegistry(Path(folder) / "registry.db")}
             opened.callback(found["SQLite"].close)
             if url := os.environ.get(DATABASE_URL):
-                from inspector.registry.postgres import scratch_registry
+                from docs.papers.scratch_registry import scratch_registry
 
                 found["PostgreSQL"] = opened.enter_context(scratch_registry(url))
             yield found

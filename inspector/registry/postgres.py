@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from math import ceil
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import Sight
-from inspector.registry.postgres_database import CHANGED, LOCK, TIMEOUT_S, PostgresDatabase, address_of
+from inspector.registry.postgres_database import CHANGED, LOCK, TIMEOUT_S, PostgresDatabase
 from inspector.registry.postgres_vector import (
     ITERATING,
     READER,
@@ -95,26 +93,6 @@ class PostgresRegistry(SqlRegistry):
         """See `ToolRegistry`."""
         self._database.close()
         self._iterating.close()
-
-
-@contextmanager
-def scratch_registry(url: str) -> Iterator[PostgresRegistry]:
-    """An empty registry on the server of this address; its database is dropped in the end.
-
-    Raises StoreError, also if the user may not create databases.
-    """
-    name = f"toolsight_scratch_{token_hex(4)}"
-    server = PostgresDatabase(url, migrated=False)
-    try:
-        server.command(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
-        registry = PostgresRegistry(address_of(url, database=name))
-        try:
-            yield registry
-        finally:
-            registry.close()
-            server.command(f"DROP DATABASE {name} WITH (FORCE)")
-    finally:
-        server.close()
 
 
 def open_peer(url: str, *, seconds: float) -> SearchableRegistry:

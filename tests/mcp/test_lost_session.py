@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from inspector.cli.launch import say_news
 from inspector.core.error import ConnectError, ProtocolError, ServerExited
-from inspector.core.events import Event, SessionRenewed
+from inspector.core.events import Event, Record, SessionRenewed, UserSaid
+from inspector.core.fold import apply
 from inspector.core.server import Era, ServerSpec
+from inspector.core.session import SessionState
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink, Unattended
 from tests.support.mcp_case import PATIENCE, serving
@@ -202,3 +205,12 @@ async def test_a_task_that_is_lost_with_its_session_is_not_begun_again(tmp_path:
         with pytest.raises(ProtocolError, match="does not know its session"):
             await case.call()
         assert server.asked.count("tools/call") == 1
+
+
+def test_a_new_session_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    renewed, state = SessionRenewed("shop"), SessionState()
+    for number, event in enumerate((UserSaid("Late orders?"), renewed), 1):
+        state = apply(state, Record("s", number, 0.0, event))
+    assert state.conversation.items[-1].title == renewed.summary()
+    say_news(Record("s", 2, 0.0, renewed))
+    assert capsys.readouterr().err == f"{renewed.summary()}\n"

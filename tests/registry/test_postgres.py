@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from docs.papers.scratch_registry import scratch_registry
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.registry import postgres_vector
 from inspector.registry.embedding import embedded_text
-from inspector.registry.postgres import PostgresRegistry, scratch_registry
+from inspector.registry.postgres import PostgresRegistry
 from inspector.registry.postgres_database import STEPS, PostgresDatabase, migrate
 from inspector.registry.postgres_vector import original, stored
 from inspector.search.document import key_of

@@ -1,0 +1,28 @@
+"""An empty registry on a PostgreSQL server, for a measurement beside what is there."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from secrets import token_hex
+
+from inspector.registry.postgres import PostgresRegistry
+from inspector.registry.postgres_database import PostgresDatabase, address_of
+
+
+@contextmanager
+def scratch_registry(url: str) -> Iterator[PostgresRegistry]:
+    """An empty registry on the server of this address; its database is dropped in the end.
+
+    Raises StoreError, also if the user may not create databases.
+    """
+    name = f"toolsight_scratch_{token_hex(4)}"
+    server = PostgresDatabase(url, migrated=False)
+    try:
+        server.command(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
+        registry = PostgresRegistry(address_of(url, database=name))
+        try:
+            yield registry
+        finally:
+            registry.close()
+            server.command(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        server.close()
