@@ -48,6 +48,7 @@ _INCLUDED = ("includeTools", "enabledTools", "enabled_tools", "available_tools",
 _EXCLUDED = ("excludeTools", "disabledTools", "disabled_tools")
 RULES = frozenset({*_INCLUDED, *_EXCLUDED})
 _LIKE = {"environment": "env", "arguments": "args", "cmd": "command", "uri": "url", "envs": "env"}
+_LONGEST_KEY = 40
 _OPENCODE_VARIABLE = re.compile(r"\{env:([A-Za-z_]\w*)\}")
 
 
@@ -192,5 +193,5 @@ def unknown_keys(section: str, entry: Mapping[str, Any], known: frozenset[str]) 
         if _is_unknown(section, key):
             yield key, theirs[key]
         elif key not in known and key not in keys and not key.startswith(("_", "$", "//")):
-            near = _LIKE.get(key) or next(iter(closest(key, sorted(known), limit=1)), "")
+            near = _LIKE.get(key) or next(iter(closest(key[:_LONGEST_KEY], sorted(known), limit=1)), "")
             yield key, theirs.get(near, near)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
@@ -248,12 +249,16 @@ def normalised(data: Mapping[str, Any]) -> Form:
         },
         ignored=tuple(key for key in data if key != section and key not in top),
         unknown={
-            name: tuple(unknown_keys(section, written[name], _known(section)))
+            name: tuple(islice(unknown_keys(section, written[name], _known(section)), _MOST_UNKNOWN))
             for name in objects
             if not is_own and name not in off
         },
         rules={name: rule for name, entry in objects.items() if (rule := rule_of(entry)) != ServerRule()},
     )
+
+
+_MOST_UNKNOWN = 10
+"""How many unknown keys of a server are told, whatever its file holds."""
 
 
 def _known(section: str) -> frozenset[str]:

@@ -125,6 +125,13 @@ def test_a_key_that_a_client_throws_away_is_named_with_the_nearest(
     assert (problem.server, problem.severity.value) == ("s", "warning")
 
 
+def test_a_file_full_of_unknown_keys_is_told_in_short(tmp_path: Path) -> None:
+    keys = {f"{'x' * 100_000}{at}": 1 for at in range(50)}
+    problems = opened(tmp_path, "c.json", {"mcpServers": {"s": {"command": "a", **keys}}}).problems
+    assert len(problems) == 10
+    assert max(len(one.full) for one in problems) < 120
+
+
 def test_keys_of_known_clients_are_no_problem(tmp_path: Path) -> None:
     keys = {"alwaysAllow": [], "trust": True, "timeout": 5, "alwaysLoad": True, "description": "", "_note": 1}
     content = {"mcpServers": {"s": {"command": "a", "transport": "stdio", **keys}}}
