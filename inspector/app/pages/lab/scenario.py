@@ -34,13 +34,13 @@ class ScenarioScreen(LabScreen):
     AUTO_FOCUS = "#scenarios RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "run", "run", id="lab.run"),
-        Binding("t", "replay", "replay", id="lab.replay"),
+        Binding("o", "replay", "open the run", id="lab.replay"),
         Binding("p", "profile", "pick profile", id="lab.profile"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",
         "✓ marks an expectation that was met, ✕ one that was not, with what decided it.",
-        "t replays the run on every page, from its first model call: what was bound, searched and guarded.",
+        "o opens the run in Trace, from its first model call: what was bound, searched and guarded.",
         "p runs under another profile; `toolsight scenario compare` compares the costs of several.",
         "tab goes to the next pane, esc stops a run or goes back. / filters, y copies, r runs again.",
     )

@@ -130,7 +130,7 @@ def status(result: ScenarioResult | None, run: Choice | None, width: int) -> Con
         verdict,
         _fact("profile", result.profile),
         *([_fact("outcome", result.totals.outcome)] if result.totals.outcome else []),
-        Content("t replays it call by call"),
+        Content("o opens it in Trace"),
     ]
     return joined(pieces, width)
 
