@@ -14,7 +14,7 @@ from inspector.core.error import ToolsightError
 from inspector.core.tool import Annotations, Tool
 from inspector.reliability.approval import why_confirm
 from tests.cli.conftest import Toolsight
-from tests.support.mcp_case import SERVERS
+from tests.support.mcp_case import SERVERS, SUPPORT
 
 CALC = ("--trust", "calc", "--", sys.executable, str(SERVERS / "calc.py"))
 SHOP = ("--trust", "shop", "--", sys.executable, str(SERVERS / "shop.py"))
@@ -206,3 +206,21 @@ def test_a_printed_line_runs_as_pasted(
         assert "42" in done.stdout, done.stderr
     assert source_words(Options(config=Path(".mcp.json"))) == source_words(Options()) == ()
     assert source_words(Options(demo=True)) == ("--demo",)
+
+
+def test_a_call_by_a_task_says_how_it_goes_and_programs_get_the_task(toolsight: Toolsight) -> None:
+    server = ("--", sys.executable, str(SUPPORT / "task_server.py"))
+    done = toolsight("call", "task_server:report", "--json", "--trust", "task_server", *server)
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["task"] == {
+        "id": "t1",
+        "status": "completed",
+        "message": "step 2",
+        "polls": 2,
+    }
+    told = [line for line in done.stderr.splitlines() if line.startswith("task ")]
+    assert told == [
+        "task working: step 0",
+        "task working: step 1, 1 poll",
+        "task completed: step 2, 2 polls",
+    ]

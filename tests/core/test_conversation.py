@@ -6,15 +6,18 @@ from hypothesis import given, strategies as st
 
 from inspector.core.conversation import Conversation, Item, ItemKind, ItemStatus
 from inspector.core.events import (
+    CallFinished,
     CallStarted,
     Event,
     Record,
     RedundantSearch,
     SearchPerformed,
+    TaskChanged,
     ToolLoaded,
     TurnEnded,
     UserSaid,
 )
+from inspector.core.message import TaskState
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 
 TOOLS = ("s:a", "s:b", "s:c")
@@ -107,3 +110,11 @@ def test_a_turn_that_ends_closes_what_runs_even_from_before_the_last_message() -
         [called("s:a"), ended, called("s:b"), UserSaid("and?"), called("s:c"), ended]
     )
     assert {first.status, second.status, third.status} == {ItemStatus.FAILED}
+
+
+def test_a_running_call_says_how_its_task_goes_until_it_has_its_result() -> None:
+    state = TaskChanged("c", "s:a", TaskState("t1", "working", "page 2", polls=1))
+    (item,) = items([called("s:a"), state])
+    assert (item.status, item.text) == (ItemStatus.RUNNING, "task working: page 2, 1 poll")
+    (item,) = items([called("s:a"), state, CallFinished("c", "s:a", ok=True, text="the result")])
+    assert item.text == "the result"

@@ -103,6 +103,7 @@ async def test_a_task_that_needs_input_asks_once_its_result_is_waited_for_and_is
     waiting.set_result(DONE)
     assert await following == DONE
     assert server.methods.count("result") == 1
+    assert server.told[-1].status == "completed"
 
 
 async def test_a_server_that_refuses_to_wait_with_its_result_is_asked_for_it_at_the_end() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.core.error import StoreError
 from inspector.core.events import CallFinished, Record
-from inspector.core.message import ModelChunk, ModelReply, ModelRequest, ToolResult
+from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TaskState, ToolResult
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding
@@ -153,3 +153,15 @@ async def test_a_second_message_waits_for_the_end_of_the_first() -> None:
         await asyncio.gather(first, second)
         kinds = [record.kind for record in rig.bench.records(("user", "end"))]
         assert kinds == ["user", "end", "user", "end"]
+
+
+async def test_a_model_reads_the_result_of_a_task_as_that_of_any_call_and_its_states_are_events() -> None:
+    steps = [calls(("calc__evaluate", {})), says("done")]
+    async with connected(*steps) as rig:
+        rig.servers["calc"].tasks = [TaskState("t1", "working"), TaskState("t1", "completed", polls=2)]
+        await rig.bench.chat("Evaluate it.")
+        assert rig.results == ["{}"]
+        kinds = [one.kind for one in rig.bench.records(("call", "task", "result"))]
+        assert kinds == ["call", "task", "task", "result"]
+        assert [event.call_id for event in rig.events("task")] == [rig.events("call")[0].call_id] * 2
+        assert not rig.bench.state.reports

@@ -548,6 +548,28 @@ MUTANTS = (
         "return True",
         ("tests/clients/test_transcript_reader.py",),
     ),
+    # Tasks
+    Mutant(
+        "a task is cancelled with its call",
+        "inspector/mcp/client/task.py",
+        "if not is_over:",
+        "if is_over:",
+        ("tests/mcp/test_task.py",),
+    ),
+    Mutant(
+        "what a task asks for is answered once",
+        "inspector/mcp/client/task.py",
+        "self._answered |= new.keys()",
+        "self._answered |= set()",
+        ("tests/mcp/test_task.py",),
+    ),
+    Mutant(
+        "a task that is lost with its session is not begun again",
+        "inspector/mcp/client/link.py",
+        "is_lost = isinstance(problem, SessionLost)",
+        "is_lost = False",
+        ("tests/mcp/test_lost_session.py",),
+    ),
 )
 
 

@@ -105,6 +105,7 @@ class TaskCall:
                 result = await self._meanwhile(task)
                 if result is not None:
                     is_over = True
+                    self.changed(TaskState(self._id[:_LONGEST_ID], COMPLETED, polls=self._polls))
                     return result
                 task = await self._polled()
             is_over = True
