@@ -99,8 +99,9 @@ def _word(field: SchemaField | None, name: str, value: object) -> str:
 
 def json_rpc(tool: Tool, arguments: JsonObject, meta: JsonObject | None = None) -> str:
     """The call as the JSON-RPC request that a server gets, with `meta` as its `_meta`."""
-    extra = {"_meta": meta} if meta else {}
-    params = {"name": tool.name, "arguments": arguments, **extra}
+    extra: JsonObject = {"_meta": meta} if meta else {}
+    task: JsonObject = {"task": {}} if tool.task_support == "required" else {}
+    params = {"name": tool.name, "arguments": arguments, **task, **extra}
     return compact({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
 
 

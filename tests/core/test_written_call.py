@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from mcp.shared.inbound import encode_header_value
 from inspector.core.error import ConfigError
 from inspector.core.server import Expansion, OAuthClient, ServerSpec
 from inspector.core.tool import Tool
-from inspector.core.written_call import command_line, curl, json_rpc, read_arguments
+from inspector.core.written_call import command_line, curl, json_rpc, read_arguments, written
 
 FILES = {"a.txt": "text of a", "b.json": '{"n": 2}', "-": '{"city": "Oslo"}'}
 PARAMETERS: dict[str, Any] = {
@@ -68,6 +69,13 @@ def test_json_rpc_is_what_a_server_gets() -> None:
     sent = json.loads(json_rpc(_tool(), {"city": "Oslo"}))
     assert sent["method"] == "tools/call"
     assert sent["params"] == {"name": "get", "arguments": {"city": "Oslo"}}
+
+
+def test_a_copied_call_of_a_tool_that_runs_only_as_a_task_asks_for_one() -> None:
+    for form in ("json-rpc", "curl"):
+        tool = replace(_tool(), task_support="required")
+        text = written(form, tool, {}, ServerSpec("weather", url="https://h/mcp"), "2025-11-25", ())
+        assert '"task":{}' in text
 
 
 SPEC = ServerSpec("weather", url="https://h/mcp?a='b'", headers={"Authorization": "Bearer hidden-value"})
