@@ -208,11 +208,10 @@ class Conversation:
         if task is None:
             return
         is_over = task.state is not None and task.state.status in tasks.ENDED
-        if asked.method == tasks.GET and "result" in found:
-            task.polls += 1
+        if asked.method in (tasks.GET, tasks.CANCEL) and "result" in found:
+            task.polls += asked.method == tasks.GET
+            result = result if asked.method == tasks.GET else {"status": tasks.CANCELLED}
             yield from self._went_on({**result, "taskId": id_}, at)
-        elif asked.method == tasks.CANCEL and "result" in found:
-            yield from self._went_on({"taskId": id_, "status": tasks.CANCELLED}, at)
         elif asked.method == tasks.RESULT and ("result" in found or is_over):
             yield self._call(self._tasks.pop(id_).request, found, task.call, at)
 

@@ -552,8 +552,8 @@ MUTANTS = (
     Mutant(
         "a task is cancelled with its call",
         "inspector/mcp/client/task.py",
-        "if not is_over:",
-        "if is_over:",
+        "await self._cancel()",
+        "await asyncio.sleep(0)",
         ("tests/mcp/test_task.py",),
     ),
     Mutant(

@@ -99,22 +99,19 @@ class TaskCall:
         id_ = task.get("taskId")
         if not isinstance(id_, str) or not id_:
             raise ProtocolError(f"{self.tool}: the server began a task without an id", hint=_SERVER_BUG)
-        self._id, is_over = id_, False
+        self._id = id_
         try:
             while not self._is_over(task):
-                result = await self._meanwhile(task)
-                if result is not None:
-                    is_over = True
+                if (result := await self._meanwhile(task)) is not None:
                     self.changed(TaskState(self._id[:_LONGEST_ID], COMPLETED, polls=self._polls))
                     return result
                 task = await self._polled()
-            is_over = True
-            return await self._result_of(task)
-        finally:
+        except BaseException:
             if self._waiting is not None:
                 self._waiting.cancel()
-            if not is_over:
-                await self._cancel()
+            await self._cancel()
+            raise
+        return await self._result_of(task)
 
     def _is_over(self, task: Mapping[str, Any]) -> bool:
         status = self._own(task).get("status")
@@ -194,9 +191,7 @@ class TaskCall:
             told = _line(error.get("message"), _LONGEST_MESSAGE)
             raise ProtocolError(f"{self.tool}: {told} ({error.get('code')})")
         try:
-            if self._waiting is None:
-                return self._own(await self._asked(RESULT))
-            return self._own(await self._waiting)
+            return self._own(await (self._waiting or self._asked(RESULT)))
         except ProtocolError as problem:
             told = said if status == FAILED and said else problem.message
             raise ProtocolError(f"{self.tool}: its task {status} without a result: {told}") from problem
