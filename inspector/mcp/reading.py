@@ -187,7 +187,7 @@ class Read:
 
     text: str
     told: str
-    counted: tuple[ToolResult, ...]
+    counted: ToolResult
     attachment: Attachment | None = None
 
 
@@ -206,7 +206,7 @@ def _resource(raw: JsonObject, redact: Redact) -> Read:
     size += sum(each.size for each in result.attachments)
     mime = ", ".join(dict.fromkeys(_text(each, "mimeType") or "no type" for each in known))
     attachment = next(iter(result.attachments), None)
-    return Read(redact(result.text), f"{mime}   {size_text(size)}", (result,), attachment)
+    return Read(redact(result.text), f"{mime}   {size_text(size)}", result, attachment)
 
 
 def _messages(raw: JsonObject, redact: Redact) -> Read:
@@ -219,7 +219,9 @@ def _messages(raw: JsonObject, redact: Redact) -> Read:
     results = [(_text(each, "role") or "no role", tool_result(each)) for each in known]
     shown = "\n\n".join(f"{role}:\n{result.text}" for role, result in results)
     attachment = next((one for _, result in results for one in result.attachments), None)
-    counted = tuple(result for _, result in results)
+    is_cut = any(result.whole for _, result in results)
+    whole = sum(result.whole or len(result.text) for _, result in results) if is_cut else 0
+    counted = ToolResult("\n".join(result.text for _, result in results), whole=whole)
     return Read(redact(shown), count(len(known), "message"), counted, attachment)
 
 

@@ -175,10 +175,7 @@ class Reading(InContext, Vertical):
         async def work(_job: Job) -> tuple[Read, int]:
             read = await (offers.prompt(offer.id, values) if offer.is_prompt else offers.read(self.uri))
             tokens = self.session.accounting.meter.text
-            size = await asyncio.to_thread(
-                lambda: sum(one.in_whole(tokens(one.text)) for one in read.counted)
-            )
-            return read, size
+            return read, read.counted.in_whole(await asyncio.to_thread(tokens, read.counted.text))
 
         why = why or ("followed" if self.uri in offers.link.news() else "")
         self.run_job("read", work, partial(self._show_result, why), failed=self._failed)
