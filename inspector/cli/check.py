@@ -46,7 +46,7 @@ _PROOF = (
     "requests{text:expectation.text chosen{times of interval} called{times of interval} errors told}}"
 )
 _REPORT = (
-    "servers{name tools tokens failure hint stderr} tokens tokenizer budget ranker note "
+    "servers{name tools tokens failure hint stderr lost} tokens tokenizer budget ranker note "
     "expectations{text:expectation.text query:expectation.query tools:expectation.tools "
     "within:expectation.within least:expectation.confidence tool rank confidence first holds problem} "
     "findings{rule:rule.name title:rule.title severity:rule.severity stage:rule.stage server tool message "
@@ -145,8 +145,9 @@ def check(
 ) -> None:
     """Check that requests find tools and clients get them.
 
-    The exit code is 3 if an expectation does not hold or a finding is as severe as --fail-on. The model of
-    --model writes sentences for tools that are missed, too.
+    The exit code is 3 if an expectation does not hold or a finding is as severe as --fail-on, and 1 if a
+    server failed, or a tool or a page of its list could not be read. The model of --model writes sentences
+    for tools that are missed, too.
 
     \b
     toolsight check server.py --expect "show bill 77 -> get_invoice"
@@ -168,7 +169,7 @@ def check(
 
     async def work(bench: Workbench) -> None:
         report = check_session(bench, demands)
-        if update and path and not report.failed:
+        if update and path and report.is_whole:
             snapshot_of(bench).write(path)
         found.append(report)
         await _ask(bench, given, runs, found)
@@ -183,10 +184,10 @@ def check(
         # Where a model fails or is stopped, what was found until then stays.
         if found:
             _print(found[-1], "json" if is_json() else form, least, in_full=in_full)
+            if update and not found[-1].is_whole:
+                say(f"{path} was not written, because tools are missing.", err=True)
     report = found[-1]
-    if update and report.failed:
-        say(f"{path} was not written, because a server failed.", err=True)
-    if code := Exit.FAILED if report.failed else Exit.DONE if report.passes(least) else Exit.GATE:
+    if code := Exit.FAILED if not report.is_whole else Exit.DONE if report.passes(least) else Exit.GATE:
         sys.exit(code)
 
 
@@ -224,8 +225,8 @@ def _print(report: CheckReport, form: str, fail_on: Severity | None, *, in_full:
         say_json(selected(report, _REPORT))
     elif form in _FORMATS:
         say_raw(_FORMATS[form](report, fail_on))
-        if report.note:
-            say(report.note, err=True)
+        for line in (*filter(None, [report.note]), *_lost(report)):
+            say(line, err=True)
     else:
         say_report(_text(report, in_full=in_full))
 
@@ -255,7 +256,13 @@ def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
     for server in report.failed:
         yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
         yield from (f"  | {line}" for line in server.stderr.splitlines()[-STDERR_LINES:])
+    yield from _lost(report)
     yield f"\n{_summary(report, len(shown))}"
+
+
+def _lost(report: CheckReport) -> Iterator[str]:
+    """What could not be read of the lists of servers, and so was not checked."""
+    return (f"{server.name} lost {line}" for server in report.servers for line in server.lost)
 
 
 def _proposals(proposals: Sequence[Proposal]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from inspector.cli.table import is_json, say, say_report, show
 from inspector.clients.client import NAMES, Client, Topic, all_clients, find_client
 from inspector.clients.seen import Cut, SeenTool, as_sent, see
 from inspector.config.configuration import in_words, setting_values
+from inspector.core.command_line import command
 from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.ports import SystemClock
@@ -33,7 +34,7 @@ def _clients(
     return tuple(map(find_client, dict.fromkeys(names)))
 
 
-_CHOICE = f"one of {', '.join(NAMES)}, or a file of `toolsight clients measure`"
+_CHOICE = f"one of {', '.join(NAMES)}, or a file of `toolsight clients measure CLIENT`"
 as_client = click.option(
     "--client",
     "client",
@@ -105,7 +106,7 @@ def say_search_as(client: Client, *, err: bool = False) -> None:
 def require_offered(client: Client, tool: Tool) -> None:
     """Raises ConfigError if no search of the client finds a tool, with the reason."""
     seen = see(client, tool)
-    hint = f"See what it gets with `toolsight tools {tool.id} --client {client.name}`."
+    hint = f"See what it gets with {command('tools', tool.id, '--client', client.name)}."
     if seen.refused:
         raise ConfigError(f"{client.title} refuses {tool.id}: {seen.refused}", hint=hint)
     if seen.bound:
@@ -226,7 +227,7 @@ _INTRO = """\
 
 What Toolsight knows about the clients that `--client` accepts, and how certain it is. Every fact has a
 public source and a date: the day it was published or committed if known, otherwise the day it was looked up.
-A measured one has the request that shows it, when `toolsight clients measure` drives that client instead.
+A measured one, of `toolsight clients measure CLIENT`, has the request that shows it.
 Clients change fast: `toolsight clients` and the app mark facts older than 60 days as stale. A rule that
 Toolsight follows is only as certain as the weakest fact behind it; remarks support no rule. `toolsight
 clients --markdown` prints this page from the files in `inspector/clients/known/`, one per client.

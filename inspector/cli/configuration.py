@@ -19,6 +19,7 @@ from inspector.cli.location import (
     demo_path,
     fixtures_path,
     given_inputs,
+    remember_source,
 )
 from inspector.cli.options import Options
 from inspector.cli.run import FOUND_IN_FOLDER
@@ -60,6 +61,7 @@ def read_configuration(options: Options, *, may_be_empty: bool = False) -> Opene
 
 def whole_configuration(options: Options, *, may_be_empty: bool = False) -> Configuration:
     """What `read_configuration` restricts to what a person sees: no file that it names is read yet."""
+    remember_source(options)
     return with_chosen(_read(options, may_be_empty), options, own=fixtures_path())
 
 

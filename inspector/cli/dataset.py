@@ -13,15 +13,15 @@ from inspector.access.reach import GENERATED, IMPOSSIBLE, PARAPHRASE, EvalCase, 
 from inspector.access.restriction import OpenedConfiguration, seen_cases
 from inspector.cli.composition import open_store
 from inspector.cli.configuration import read_configuration
-from inspector.cli.launch import headless
+from inspector.cli.launch import every_failed, headless
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options, options, require_nobody, shared
 from inspector.cli.run import run
 from inspector.cli.table import say
 from inspector.core.access import Sight
-from inspector.core.error import ConfigError
+from inspector.core.command_line import command
+from inspector.core.error import ConfigError, ConnectError
 from inspector.core.number import count
-from inspector.core.server import ServerPhase
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
@@ -60,9 +60,10 @@ async def _listed(options: Options, opened: OpenedConfiguration) -> LiveCatalog:
     # Only the list is needed: nothing is searched, so nothing is embedded.
     settings = replace(own, discovery=replace(own.discovery, embedding_model="none"))
     async with headless(options, opened.using(settings)) as bench:
-        for server in bench.state.servers.values():
-            if server.phase is ServerPhase.FAILED:
-                say(f"skipped {server.name}: {server.reason}", err=True)
+        if every_failed(bench.state.servers.values()):
+            raise ConnectError(
+                "every server failed, so there are no tools", hint=f"{command('servers')} shows why."
+            )
         return LiveCatalog(bench.catalog, own.discovery, bench.settings.gate, bench.sight)
 
 
@@ -88,11 +89,14 @@ def read_datasets(paths: tuple[Path, ...], options: Options) -> list[DataSet]:
 def generated(options: Options) -> DataSet:
     """Requests made of the texts of the tools that the options name. Raises ConfigError."""
     say("Requests are generated from the tools' texts, so they are easier than real ones.", err=True)
-    say("hint:  Label your own requests with `toolsight bench label` and pass them with --data.", err=True)
+    say(
+        "hint:  Label your own requests with `toolsight bench label FILE` and pass them with --data.",
+        err=True,
+    )
     live = connect_catalog(options)
     tools = live.catalog.tools
     if not tools:
-        raise ConfigError("there are no tools to search", hint="`toolsight servers` shows why.")
+        raise ConfigError("there are no tools to search", hint=f"{command('servers')} shows why.")
     return DataSet(EvalSet(GENERATED, tools, generate(tools)), live.settings, live.gate)
 
 
@@ -110,7 +114,8 @@ def _with_requests(dataset: DataSet) -> DataSet:
     evalset = dataset.evalset
     if not evalset.cases:
         raise ConfigError(
-            f"{evalset.name} has no requests", hint="Generate some with `toolsight bench label --generate`."
+            f"{evalset.name} has no requests",
+            hint="Generate some with `toolsight bench label FILE --generate`.",
         )
     return dataset
 
@@ -121,7 +126,7 @@ def require_tools(live: LiveCatalog, unknown: Sequence[str], *, where: str) -> N
         return
     more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
     near = closest(unknown[0], list(live.catalog.by_id))
-    hint = f"Closest: {', '.join(near)}." if near else "`toolsight tools` lists the tools."
+    hint = f"Closest: {', '.join(near)}." if near else f"{command('tools')} lists the tools."
     raise ConfigError(f"{where}: unknown tool '{unknown[0]}'{more}", hint=hint)
 
 
@@ -220,7 +225,7 @@ def _generate(file: Path, chosen: Options) -> None:
         )
     live = connect_catalog(chosen)
     if not live.catalog.tools:
-        raise ConfigError("there are no tools to search", hint="`toolsight servers` shows why.")
+        raise ConfigError("there are no tools to search", hint=f"{command('servers')} shows why.")
     cases = generate(live.catalog.tools)
     append_cases(file, cases)
     kinds = Counter(case.kind for case in cases)

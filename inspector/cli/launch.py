@@ -1,6 +1,7 @@
 """Opens a headless session with every server connected, and tells what went wrong."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 
 from inspector.access.restriction import OpenedConfiguration
@@ -9,11 +10,12 @@ from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.options import Options
-from inspector.cli.run import run
+from inspector.cli.run import Exit, run
 from inspector.cli.table import say
+from inspector.core.command_line import command
 from inspector.core.error import ConfigError, ModelError, SettingProblem, Severity
 from inspector.core.events import CallProgress, Failed, Record, SessionRenewed
-from inspector.core.server import ServerPhase
+from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
 from inspector.session.workbench import Workbench
 
@@ -43,10 +45,17 @@ def require_policy(problems: Iterable[SettingProblem]) -> None:
 
 
 def say_failures(servers: Iterable[ServerState]) -> None:
-    """Print which servers failed, and why: their tools are missing from what follows."""
+    """Print which servers failed or lost tools, and why: these are missing from what follows."""
     for server in servers:
-        if server.phase is ServerPhase.FAILED:
-            say(f"{server.name} failed: {server.reason}. Run `toolsight servers` for details.", err=True)
+        is_failed, lost = server.phase is ServerPhase.FAILED, "; ".join(skipped_lines(server.skipped))
+        if is_failed or lost:
+            what = f"failed: {server.reason}" if is_failed else f"lost {lost}"
+            say(f"{server.name} {what.rstrip('.')}. Run {command('servers')} for details.", err=True)
+
+
+def every_failed(servers: Collection[ServerState]) -> bool:
+    """Whether there are servers, and none of them can be used."""
+    return bool(servers) and all(server.phase is ServerPhase.FAILED for server in servers)
 
 
 def say_news(record: Record) -> None:
@@ -109,10 +118,10 @@ def run_headless(
 ) -> bool:
     """Connect, do the work, close; see `headless`. `listing` is for work that searches for nothing.
 
-    Returns whether no server failed.
+    Returns whether no server failed. If all of them did, the command ends with Exit.FAILED.
     """
 
-    async def worked() -> bool:
+    async def worked() -> Collection[ServerState]:
         opening = headless(
             options,
             record=record,
@@ -122,12 +131,16 @@ def run_headless(
         )
         async with opening as bench:
             await work(bench)
-            return all(server.phase is not ServerPhase.FAILED for server in bench.state.servers.values())
+            return bench.state.servers.values()
 
-    return run(worked())
+    servers = run(worked())
+    if every_failed(servers):
+        sys.exit(Exit.FAILED)
+    return not any(server.phase is ServerPhase.FAILED for server in servers)
 
 
 def model_failure(failed: Failed, session: str) -> ModelError:
     """The error to end with; its hint says where what came back can be read."""
-    more = f"`toolsight sessions show {session} --kind error --json` shows the reply." if failed.raw else ""
+    how = command("sessions", "show", session, "--kind", "error", "--json")
+    more = f"{how} shows the reply." if failed.raw else ""
     return ModelError(failed.message, hint=" ".join(filter(None, (failed.hint, more))), raw=failed.raw)

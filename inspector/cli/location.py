@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from inspector.cli.options import Options
 from inspector.cli.run import found_in
 from inspector.config.configuration import without_secrets
 from inspector.config.file import is_file
+from inspector.core.command_line import remember
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
 from inspector.store.lock import locked
@@ -56,6 +57,12 @@ def source_words(options: Options) -> tuple[str, ...]:
     found, path = found_in(Path.cwd()), options.config
     is_named = path is not None and (found is None or path.resolve() != found.resolve())
     return (*sight, "--config", str(path)) if is_named else sight
+
+
+def remember_source(options: Options) -> None:
+    """Let hints name the servers and the database of these options."""
+    database = () if options.database is None else ("--db", str(options.database))
+    remember(partial(source_words, options), database)
 
 
 def given_inputs(options: Options) -> dict[str, str]:

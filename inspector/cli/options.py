@@ -276,7 +276,7 @@ _ABOUT = frozenset({"--help", "-h", "--version"})
 class CommandGroup(click.Group):
     """A group whose commands are imported on use, so that the app's first frame waits for none of them.
 
-    An option before a command's name counts as if it stood behind it: `toolsight --json sessions agents`.
+    An option before a command's name counts as if it stood behind it: `toolsight --db FILE sessions agents`.
     """
 
     def __init__(self, *, modules: Mapping[str, str], **extra: Any) -> None:

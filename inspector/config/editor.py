@@ -94,7 +94,7 @@ class ConfigurationEditor:
     ) -> tuple[FileChange, Mapping[str, Any]]:
         """The file before and after, and what it would say."""
         if path.suffix in OTHER_FORMATS:
-            hint = "Edit the file by hand; `toolsight marketplace show` prints a server's command."
+            hint = "Edit the file by hand; `toolsight marketplace show NAME` prints a server's command."
             raise ConfigError(f"{path} is not JSON, so Toolsight cannot edit it", hint=hint)
         before = read_bytes(path, "configuration", limit=MAX_BYTES)
         _require_writable(path)

@@ -61,9 +61,7 @@ class InertiaSettings:
     half_life_days: float = knob(
         30.0, "days after which a call counts half; 0: old calls count in full", low=0, high=36_500
     )
-    seed: str = knob(
-        "", "a YAML or JSON file of transitions to start from; `toolsight sessions next --check` checks it"
-    )
+    seed: str = knob("", "a YAML or JSON file of transitions to start from")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +184,7 @@ class MarketplaceSettings:
     catalogs: tuple[str, ...] = knob(
         (), "plugin files: Toolsight's own format, a server.json, or a response from an MCP registry"
     )
-    imported: bool = knob(True, "also search the catalogs added with `toolsight marketplace import`")
+    imported: bool = knob(True, "also search the catalogs added with `toolsight marketplace import FILE`")
     results: int = knob(3, "maximum number of suggested plugins", low=1, high=20)
 
 

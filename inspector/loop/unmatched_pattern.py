@@ -14,6 +14,7 @@ from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
 from inspector.config.profile import CORE_TOOLS
 from inspector.core.access import EVERYTHING, Sight, Toolset, matches_any
+from inspector.core.command_line import command
 from inspector.core.error import ConfigError, SettingProblem, Severity
 from inspector.core.ranking import IndexState
 from inspector.core.server import ServerPhase
@@ -214,7 +215,7 @@ def _tool_hint(entry: _Entry, about: Sequence[str], checked: Checked) -> str:
     known = sorted(tool for tool in checked.tools if tool.partition(":")[0] in about)
     near = closest(entry.pattern, known, _NEAR)
     if not near:
-        return "`toolsight tools` lists the ids of all tools."
+        return f"{command('tools')} lists the ids of all tools."
     shown = [tool.partition(":")[2] if entry.form == "exact" else tool for tool in near]
     is_plain = entry.form != "glob" or _WILD.isdisjoint(entry.pattern)
     return f"Did you mean `{shown[0]}`?" if is_plain else f"The closest tools: {', '.join(shown)}."

@@ -193,7 +193,7 @@ def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
     if not any(case.is_possible for case in evalset.cases):
         raise ToolsightError(
             f"no tool fits any request in {evalset.name}",
-            hint="Add some with `toolsight bench label`, which also generates them.",
+            hint="Add some with `toolsight bench label FILE`, which also generates them.",
         )
     if not rankers.index.is_semantic:
         raise ToolsightError(

@@ -16,6 +16,7 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from inspector.core.command_line import command
 from inspector.core.error import AuthRequired, ConnectError, ServerExited
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
@@ -207,7 +208,7 @@ class McpConnector:
         if self._way is None or self._way.is_stored_only:
             raise AuthRequired(
                 "only stored sign-ins are used here (--stored-auth-only)",
-                hint=f"Sign in where a person can: `toolsight servers --sign-in {spec.name}`.",
+                hint=f"Sign in where a person can: {command('servers', '--sign-in', spec.name)}.",
             )
         if spec.lacks:
             raise ConnectError(f"needs {spec.lacks}", hint=spec.advice)

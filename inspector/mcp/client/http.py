@@ -13,6 +13,7 @@ import httpx2
 from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
+from inspector.core.command_line import command
 from inspector.core.error import AuthRequired, ConnectError, RateLimited
 from inspector.core.number import duration
 from inspector.core.server import ServerSpec
@@ -208,7 +209,7 @@ class HttpChannel:
         )
         return AuthRequired(
             f"needs sign-in: {told}",
-            hint=f"{why}. Press i on it in the app, run `toolsight servers --sign-in {self._spec.name}`, "
+            hint=f"{why}. Press i on it in the app, run {command('servers', '--sign-in', self._spec.name)}, "
             "or configure an Authorization header.",
         )
 

@@ -10,7 +10,7 @@ from inspector.clients.client import Client
 from inspector.config.source_files import source_files
 from inspector.core.number import count
 from inspector.core.ports import ChatModel
-from inspector.core.server import ServerPhase
+from inspector.core.server import ServerPhase, skipped_lines
 from inspector.measure.check import definition_rule, lock, trust_rule
 from inspector.measure.check.definition_rule import definition_findings
 from inspector.measure.check.expectation import (
@@ -49,7 +49,8 @@ RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, OVER_B
 class CheckedServer:
     """A server, how many tools it has and the tokens of their definitions; `failure` is "" if it is ready.
 
-    `stderr` is the end of what a failed server wrote there.
+    `stderr` is the end of what a failed server wrote there. `lost` has a line for each reason why tools, or a
+    page of its list, could not be read.
     """
 
     name: str
@@ -58,6 +59,7 @@ class CheckedServer:
     failure: str = ""
     hint: str = ""
     stderr: str = ""
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,11 @@ class CheckReport:
         return tuple(server for server in self.servers if server.failure)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether every tool of every server was checked."""
+        return not any(server.failure or server.lost for server in self.servers)
+
+    @property
     def broken(self) -> tuple[ExpectationResult, ...]:
         """The expectations that do not hold."""
         return tuple(one for one in self.expectations if not one.holds)
@@ -133,7 +140,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     Raises ConfigError if an expectation names no tool, ModelError if a query cannot be embedded.
     """
     servers = tuple(_servers(session))
-    is_whole = not any(server.failure for server in servers)
+    is_whole = CheckReport(servers).is_whole
     retrieval = session.retrieval
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
@@ -241,8 +248,8 @@ def _servers(session: SessionView) -> Iterator[CheckedServer]:
         tokens[tool.server] += session.accounting.meter.tool(tool)
     for name, state in session.state.servers.items():
         is_failed = state.phase is ServerPhase.FAILED
-        told = (state.reason or "it failed", state.hint, state.stderr_tail) if is_failed else ()
-        yield CheckedServer(name, tools[name], tokens[name], *told)
+        told = (state.reason or "it failed", state.hint, state.stderr_tail) if is_failed else ("", "", "")
+        yield CheckedServer(name, tools[name], tokens[name], *told, tuple(skipped_lines(state.skipped)))
 
 
 def _over_budget(servers: Sequence[CheckedServer], budget: int) -> Iterator[Finding]:

@@ -47,7 +47,7 @@ RUN_COLUMNS = (
     Column("cost", "cost", align="right", weight=6),
     Column("uncached", "without a cache", align="right", weight=2),
 )
-NOT_HERE = "This session cannot play recordings. Use `toolsight bench runs`."
+NOT_HERE = "This session cannot play recordings. Use `toolsight bench runs FOLDER`."
 NO_SESSIONS = "no recorded session has called a tool yet"
 HOW_TO_RECORD = "Ask for something in Chat, or import an agent's transcripts: sessions, i."
 _NAME, _LONGEST, _LONG, _GAP = 40, 300, 4000, 6
@@ -206,7 +206,7 @@ class RecordedRunsScreen(ListPage):
         "rejected: calls of tools that were not bound. tool tokens are per model call.",
         "dollars are those of all runs per solved run, or per run if nobody knows which were solved.",
         "enter lists a profile's runs, v goes back to the rankers.",
-        "`toolsight bench runs` prints the same figures for any recording.",
+        "`toolsight bench runs FOLDER` prints the same figures for any recording.",
     )
     when_idle = frozenset({"play", "source"})
 

@@ -41,7 +41,7 @@ class ScenarioScreen(LabScreen):
         "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",
         "✓ marks an expectation that was met, ✕ one that was not, with what decided it.",
         "o opens the run in Trace, from its first model call: what was bound, searched and guarded.",
-        "p runs under another profile; `toolsight scenario compare` compares the costs of several.",
+        "p runs under another profile; `toolsight scenario compare NAME` compares the costs of several.",
         "tab goes to the next pane, esc stops a run or goes back. / filters, y copies, r runs again.",
     )
     again = "enter runs it again."
