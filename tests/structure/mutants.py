@@ -570,6 +570,42 @@ MUTANTS = (
         "is_lost = False",
         ("tests/mcp/test_lost_session.py",),
     ),
+    # The command line
+    Mutant(
+        "a search says that it ranks by words alone",
+        "inspector/search/index.py",
+        'return f"ranks by words alone: {why}" if why else ""',
+        'return ""',
+        ("tests/search/test_embedding.py", "tests/cli/test_words_alone.py"),
+    ),
+    Mutant(
+        "words alone are as careful as the model",
+        "inspector/search/hybrid.py",
+        "intercept=-16.3,\n    coverage=2.0,",
+        "intercept=-12.0,\n    coverage=2.0,",
+        ("tests/fixtures/test_retrieval_quality.py",),
+    ),
+    Mutant(
+        "a hint names the servers that were given",
+        "inspector/core/command_line.py",
+        "servers = _Given.servers() if words[0] in OF_SERVERS else ()",
+        "servers = ()",
+        ("tests/cli/test_hints.py",),
+    ),
+    Mutant(
+        "a command without any server fails",
+        "inspector/cli/launch.py",
+        "if every_failed(servers):",
+        "if False:",
+        ("tests/cli/test_exit_codes.py",),
+    ),
+    Mutant(
+        "a check that lost a tool fails",
+        "inspector/measure/check/checking.py",
+        "return not any(server.failure or server.lost for server in self.servers)",
+        "return not any(server.failure for server in self.servers)",
+        ("tests/cli/test_exit_codes.py",),
+    ),
 )
 
 
