@@ -169,8 +169,8 @@ def check(
 
     async def work(bench: Workbench) -> None:
         report = check_session(bench, demands)
-        if update and path and report.is_whole:
-            snapshot_of(bench).write(path)
+        if update and path:
+            _write_snapshot(bench, path, report)
         found.append(report)
         await _ask(bench, given, runs, found)
 
@@ -184,11 +184,17 @@ def check(
         # Where a model fails or is stopped, what was found until then stays.
         if found:
             _print(found[-1], "json" if is_json() else form, least, in_full=in_full)
-            if update and not found[-1].is_whole:
-                say(f"{path} was not written, because tools are missing.", err=True)
     report = found[-1]
     if code := Exit.FAILED if not report.is_whole else Exit.DONE if report.passes(least) else Exit.GATE:
         sys.exit(code)
+
+
+def _write_snapshot(bench: Workbench, path: Path, report: CheckReport) -> None:
+    """Accept what is there now, if that is all there is."""
+    if report.is_whole:
+        snapshot_of(bench).write(path)
+    else:
+        say(f"{path} was not written, because tools are missing.", err=True)
 
 
 def _expectations(texts: Iterable[str], files: Iterable[Path]) -> Iterator[Expectation]:
