@@ -268,3 +268,11 @@ def test_nothing_that_fits_less_than_was_asked_for_is_a_result(ranker: str, meas
     kept = {TOOLS[p].id for p in np.flatnonzero(ranking.kept & (values >= least))}
     assert {hit.tool_id for hit in report.results} == kept
     assert 0 < len(kept) <= 2
+
+
+@pytest.mark.parametrize(("ranker", "withheld"), [("bm25", ("shop:refund_order",)), ("claude-code", ())])
+def test_a_clients_own_search_withholds_nothing(ranker: str, withheld: tuple[str, ...]) -> None:
+    found = searching(DiscoverySettings(ranker=ranker)).look(SearchRequest("order"), bound=())
+    assert found.report.withheld == withheld
+    results = [hit.tool_id for hit in found.report.results]
+    assert ("shop:refund_order" in results) is not bool(withheld)
