@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from docs.papers.catalog_size import SIZES, first_call, meter_of, part_of
 from docs.papers.labelled import Answers, RequestSet, index_of, request_sets, searched
 from docs.papers.latency import asked, measured_ranker, milliseconds
-from docs.papers.report import Origin, Section, Table
+from docs.papers.report import Origin, Section, Table, percent_down
 from docs.papers.source import NamedCatalog, PlayedScenario, Source, Steps, columns, indexed, recorded
 from inspector.access.reach import EvalCase
 from inspector.config.configuration import Configuration
 from inspector.core.events import Record
 from inspector.core.fold import fold
-from inspector.core.number import percent, percent_down
+from inspector.core.number import percent
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings

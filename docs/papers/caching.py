@@ -15,11 +15,11 @@ from docs.papers.catalog_size import (
     skipped_table,
 )
 from docs.papers.discovery import Discovery
-from docs.papers.report import Section, Table
+from docs.papers.report import Section, Table, percent_down
 from docs.papers.source import NamedCatalog, Source, Steps, columns, recorded, told
 from docs.papers.task import Task, Turn
 from docs.papers.testbed import generated
-from inspector.core.number import percent, percent_down
+from inspector.core.number import percent
 from inspector.core.prompt_cache import Block, CacheTerms, PromptCache
 from inspector.core.settings import DiscoverySettings
 from inspector.loop.catalog import decide

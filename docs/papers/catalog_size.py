@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from random import Random
 from statistics import median, quantiles
 
-from docs.papers.report import Origin, Section, Table
+from docs.papers.report import Origin, Section, Table, percent_down
 from docs.papers.source import NamedCatalog, Source, Steps, columns, recorded, told
 from docs.papers.testbed import MEAN, SERVER_SIZE, generated
 from inspector.core.budget import CHARACTERS_PER_TOKEN
-from inspector.core.number import percent, percent_down
+from inspector.core.number import percent
 from inspector.core.ports import TokenCounter
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
 from inspector.core.tool import Tool, definition

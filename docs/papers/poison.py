@@ -14,10 +14,10 @@ from random import Random
 import numpy as np
 
 from docs.papers.labelled import Bound, gate_bound, search_bound
-from docs.papers.report import Section, Table
+from docs.papers.report import Section, Table, percent_down
 from docs.papers.source import NamedCatalog, Poison, Source, Steps, indexed
 from inspector.access.reach import EvalCase
-from inspector.core.number import percent, percent_down
+from inspector.core.number import percent
 from inspector.core.ports import Clock, TokenCounter
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool, tool_summary

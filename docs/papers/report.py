@@ -8,6 +8,11 @@ from inspector.core import report
 from inspector.core.report import markdown_table
 
 
+def percent_down(fraction: float) -> str:
+    """94.9 %: truncated to one decimal, never rounded up."""
+    return f"{int(fraction * 1000 + 1e-9) / 10:.1f} %"
+
+
 class Origin(StrEnum):
     """What a table's numbers rest on, in the order in which a section shows them.
 

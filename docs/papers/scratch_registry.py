@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from secrets import token_hex
 
 from inspector.registry.postgres import PostgresRegistry
-from inspector.registry.postgres_database import PostgresDatabase, address_of
+from inspector.registry.postgres_database import PostgresDatabase, parts_of
 
 
 @contextmanager
@@ -26,3 +26,11 @@ def scratch_registry(url: str) -> Iterator[PostgresRegistry]:
             server.command(f"DROP DATABASE {name} WITH (FORCE)")
     finally:
         server.close()
+
+
+def address_of(url: str, *, database: str) -> str:
+    """The address of another database of the same server. Raises StoreError."""
+    parts = parts_of(url)
+    from psycopg.conninfo import make_conninfo
+
+    return make_conninfo("", **parts | {"dbname": database})

@@ -50,7 +50,7 @@ class LiveCatalog:
 def connect_catalog(options: Options) -> LiveCatalog:
     """Connect to the servers that the options name, list their tools, and disconnect.
 
-    Failed servers are named on stderr. Raises ConfigError.
+    Failed servers are named on stderr. Raises ConfigError without any tool, ConnectError if all failed.
     """
     return run(_listed(options, read_configuration(options)))
 
@@ -60,10 +60,9 @@ async def _listed(options: Options, opened: OpenedConfiguration) -> LiveCatalog:
     # Only the list is needed: nothing is searched, so nothing is embedded.
     settings = replace(own, discovery=replace(own.discovery, embedding_model="none"))
     async with headless(options, opened.using(settings)) as bench:
-        if every_failed(bench.state.servers.values()):
-            raise ConnectError(
-                "every server failed, so there are no tools", hint=f"{command('servers')} shows why."
-            )
+        if not bench.catalog.tools:
+            problem = ConnectError if every_failed(bench.state.servers.values()) else ConfigError
+            raise problem("there are no tools to search", hint=f"{command('servers')} shows why.")
         return LiveCatalog(bench.catalog, own.discovery, bench.settings.gate, bench.sight)
 
 
@@ -95,8 +94,6 @@ def generated(options: Options) -> DataSet:
     )
     live = connect_catalog(options)
     tools = live.catalog.tools
-    if not tools:
-        raise ConfigError("there are no tools to search", hint=f"{command('servers')} shows why.")
     return DataSet(EvalSet(GENERATED, tools, generate(tools)), live.settings, live.gate)
 
 
@@ -223,10 +220,7 @@ def _generate(file: Path, chosen: Options) -> None:
         raise ConfigError(
             f"{file} already exists", hint="Choose another file; existing labels are never overwritten."
         )
-    live = connect_catalog(chosen)
-    if not live.catalog.tools:
-        raise ConfigError("there are no tools to search", hint=f"{command('servers')} shows why.")
-    cases = generate(live.catalog.tools)
+    cases = generate(connect_catalog(chosen).catalog.tools)
     append_cases(file, cases)
     kinds = Counter(case.kind for case in cases)
     say(f"{count(len(cases), 'request')}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")

@@ -81,11 +81,6 @@ def _times(share: float) -> str:
     return f"{1 - share:.{0 if share < -9 else 1}f}".removesuffix(".0")
 
 
-def percent_down(fraction: float) -> str:
-    """94.9 %: truncated to one decimal, never rounded up."""
-    return f"{int(fraction * 1000 + 1e-9) / 10:.1f} %"
-
-
 def signed_percent(fraction: float, decimals: int = 0) -> str:
     """+12 %, -4 %, and 0 % for what rounds to zero."""
     return f"{signed(fraction * 100, decimals)} %"

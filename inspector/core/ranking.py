@@ -4,12 +4,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from inspector.core.number import percent
-
-if TYPE_CHECKING:
-    pass
 
 
 class IndexPhase(StrEnum):

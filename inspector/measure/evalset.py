@@ -29,7 +29,7 @@ from inspector.core.tool import Tool
 from inspector.core.turns import Search, ToolCall, turns
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Report
 from inspector.search.generate import numbered, query_key
-from inspector.search.index import ToolIndex, words_alone
+from inspector.search.index import ToolIndex
 from inspector.search.retrieval import Retrieval
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
@@ -266,11 +266,6 @@ class LiveBench:
     @property
     def evalset(self) -> EvalSet:
         return self.dataset.evalset
-
-    @property
-    def note(self) -> str:
-        """Says that rankers have to do without cosines, and why; "" if they need not."""
-        return words_alone(self.index)
 
     def measure(
         self, rankers: Sequence[str], report: Report, cancelled: Callable[[], bool]

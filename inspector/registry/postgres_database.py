@@ -233,7 +233,7 @@ class PostgresDatabase:
         from psycopg.conninfo import make_conninfo
 
         asked: dict[str, Any] = {"connect_timeout": self._timeout, "application_name": "toolsight"}
-        asked |= _parts(self._url) | {"client_encoding": "utf8"}
+        asked |= parts_of(self._url) | {"client_encoding": "utf8"}
         connection = connect(make_conninfo("", **asked), autocommit=True)
         try:
             if not self._migrated:
@@ -253,7 +253,7 @@ class PostgresDatabase:
 
     def _name(self) -> str:
         """The database as an error names it: where, and as whom; never with a password."""
-        parts = _parts(self._url)
+        parts = parts_of(self._url)
         host, user = parts.get("host") or "the local server", parts.get("user")
         return f"the database {parts.get('dbname') or user or ''} on {host}".replace("  ", " ")
 
@@ -275,7 +275,7 @@ class PostgresDatabase:
     def _reason(self, error: "Error") -> str:
         text = error.diag.message_primary or str(error) or type(error).__name__
         line = next((line for line in text.splitlines() if line.strip()), "")
-        for name, value in _parts(self._url).items():
+        for name, value in parts_of(self._url).items():
             if "password" in name and value:
                 line = line.replace(str(value), MARKER)
         return line
@@ -287,15 +287,7 @@ class PostgresDatabase:
         return OperationalError
 
 
-def address_of(url: str, *, database: str) -> str:
-    """The address of another database of the same server. Raises StoreError."""
-    parts = _parts(url)
-    from psycopg.conninfo import make_conninfo
-
-    return make_conninfo("", **parts | {"dbname": database})
-
-
-def _parts(url: str) -> dict[str, Any]:
+def parts_of(url: str) -> dict[str, Any]:
     """The parts of an address. Raises StoreError, without the address, as it may hold a password."""
     from psycopg import Error
     from psycopg.conninfo import conninfo_to_dict

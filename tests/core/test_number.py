@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from docs.papers.report import percent_down
 from inspector.core.number import (
     LAST,
     bar,
@@ -18,7 +19,6 @@ from inspector.core.number import (
     money_decimals,
     ordinal,
     percent,
-    percent_down,
     saving,
     shown_moment,
     signed,

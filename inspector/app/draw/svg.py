@@ -9,8 +9,6 @@ WIDTH, HEIGHT = 1280, 720
 # The colors of the dark theme.
 BACKGROUND, INK, DIM, GOOD, BAD = "#16161e", "#c8d3f5", "#8b93b8", "#9ece6a", "#ff9e64"
 BLUE = "#7aa2f7"
-LETTER, BOLD_LETTER = 0.56, 0.68
-"""The mean width of a sans-serif letter, as a share of the font size."""
 _FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 

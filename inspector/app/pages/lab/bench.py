@@ -17,6 +17,7 @@ from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
 from inspector.measure.evalset import LiveBench
 from inspector.measure.ranker_bench import Measured, json_text, markdown
+from inspector.search.index import words_alone
 from inspector.search.ranker_list import RANKERS
 from widgets import RecordList
 
@@ -165,7 +166,7 @@ class BenchScreen(ListPage):
 
     def draw(self) -> None:
         if self._live is not None:
-            facts = content.facts(self._live.evalset, self._live.note)
+            facts = content.facts(self._live.evalset, words_alone(self._live.index))
             self.write(facts, "#bench-facts")
         self.list.records = content.rows(self._chosen, self._measured, self._waiting)
         self.show_progress()
