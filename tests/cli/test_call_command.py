@@ -123,7 +123,7 @@ def test_a_slip_is_told_with_what_was_meant(toolsight: Toolsight, words: tuple[s
 def test_a_call_that_was_not_made_leaves_no_session(toolsight: Toolsight, tmp_path: Path) -> None:
     place = {"TOOLSIGHT_DB": str(tmp_path / "calls.db")}
     refused = (
-        ("shop:add_order_note", "order_id=1042", "note=Hi."),
+        ("shop:refund_order", "order_id=1042", "reason=damaged"),
         ("shop:get_ordr",),
         ("shop:get_order", "x=1"),
     )
