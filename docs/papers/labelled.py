@@ -13,7 +13,7 @@ from inspector.core.message import UserMessage
 from inspector.core.ports import Clock
 from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSettings
-from inspector.core.tool import Tool, definition, summary_pool
+from inspector.core.tool import SUMMARY_TOKENS, Tool, definition, summary_pool
 from inspector.loop.gate import Gate
 from inspector.measure.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
 from inspector.search.answer_text import found_text
@@ -239,7 +239,7 @@ class _Tokens:
         found = fitted_manifest(entries(tools, asked.catalog.summaries), ManifestSettings(), meter.text)
         self._meta = search_tools_definition(found.text)
         self._first = sum(meter.entries([self._meta]))
-        self._pool = meter.text(summary_pool(tools, GateSettings().summary_tokens, meter.text))
+        self._pool = meter.text(summary_pool(tools, SUMMARY_TOKENS, meter.text))
 
     def static(self, answers: Answers) -> Sent:
         return self._mean([self._definitions(given) for given in answers.given])

@@ -19,8 +19,8 @@ from docs.papers.source import NamedCatalog, Poison, Source, Steps, indexed
 from inspector.access.reach import EvalCase
 from inspector.core.number import percent
 from inspector.core.ports import Clock, TokenCounter
-from inspector.core.settings import DiscoverySettings, GateSettings
-from inspector.core.tool import Tool, tool_summary
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import SUMMARY_TOKENS, Tool, tool_summary
 from inspector.measure.bootstrap import Estimate, share_estimate
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import texts_by_key
@@ -237,7 +237,7 @@ def _kind_cell(trials: Sequence[Trial], gate: str, kind: str) -> str:
 
 def _pooled(tools: Sequence[Tool], poisons: Sequence[Poison], counter: TokenCounter) -> Table:
     """How many poisons appear in the summaries that a gate keeps in every request, bound or not."""
-    by_id, limit = {tool.id: tool for tool in tools}, GateSettings().summary_tokens
+    by_id, limit = {tool.id: tool for tool in tools}, SUMMARY_TOKENS
 
     def is_shown(tool: Tool, description: str) -> bool:
         poisoned = replace(tool, description=description)

@@ -88,6 +88,10 @@ class Knob:
 
 REMOVED: Mapping[str, str] = {
     "gate.loader_capacity": "Leave it out: the cache of definitions changes nothing that is sent or shown.",
+    "gate.summary_tokens": "Leave it out: a summary has at most 60 tokens.",
+    "guard.normalise": "Leave it out: spellings of equal arguments always count as one.",
+    "manifest.listed_of_many": "Leave it out: of a server with many tools, four are listed.",
+    "redundancy.overlap": "Leave it out: a search is redundant from 80 % known results on.",
 }
 """Settings of earlier versions, and what to do instead."""
 

@@ -316,8 +316,7 @@ class ManifestSettings:
         "maximum tokens in the manifest; a longer one is shortened evenly across servers; 0 means no limit",
         low=0,
     )
-    listed_in_full: int = knob(10, "a server with more tools than this has only its first few listed", low=0)
-    listed_of_many: int = knob(4, "how many tools are listed for a server above listed_in_full", low=0)
+    listed_in_full: int = knob(10, "a server with more tools than this has only its first four listed", low=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +371,6 @@ class GateSettings:
         "so that the gate follows the task",
     )
     summaries: bool = knob(True, "keep a one-line summary of every tool in the prompt")
-    summary_tokens: int = knob(60, "maximum tokens per summary", low=5, high=500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,11 +407,6 @@ class GuardSettings:
         True,
         "restart the count after a changed result, a call that may have changed something, or a user message",
     )
-    normalise: bool = knob(
-        True,
-        "ignore trailing slashes, tracking parameters, whitespace and number formats when comparing "
-        "arguments",
-    )
     ignored_arguments: Mapping[str, tuple[str, ...]] = knob(
         {}, "arguments to ignore when comparing calls, by tool id (* and ? match)"
     )
@@ -428,7 +421,6 @@ class RedundancySettings:
 
     enabled: bool = knob(True, "tell the model when a search repeats the results of an earlier one")
     hopeless: bool = knob(True, "also tell the model once three searches in a row have found no tool")
-    overlap: float = knob(0.8, "share of known results that makes a search redundant", low=0, high=1)
     window_seconds: float = knob(300.0, "how far back earlier searches count, in seconds", low=0.001)
 
 

@@ -146,6 +146,8 @@ def server_of(tool: str) -> str:
 # that a provider caches, so its text depends only on the catalog.
 _HEADER = "All tools, one a line: what each does. Full definitions of those that fit are loaded every turn."
 _NAME_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
+# Most first sentences fit; the pool is part of every request, so longer ones are cut.
+SUMMARY_TOKENS = 60
 # Far more than a token of prose holds: longer text is cut without counting its tokens first.
 _CHARACTERS_A_TOKEN = 40
 
@@ -183,12 +185,8 @@ def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> st
 
 def summary_line(tool: Tool) -> str:
     """The line of `tool_summary` before it is cut; the gate compares a turn with it."""
-    body = first_sentence(tool.description) or _pool_words(tool.name)
+    body = first_sentence(tool.description) or " ".join(_NAME_BOUNDARY.sub(" ", tool.name).split()).lower()
     return one_line(f"{tool.id}: {body}" if body else tool.id)
-
-
-def _pool_words(name: str) -> str:
-    return " ".join(_NAME_BOUNDARY.sub(" ", name).split()).lower()
 
 
 # What a tool's name and choices say that it does, whatever its server claims.

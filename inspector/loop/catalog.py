@@ -12,7 +12,7 @@ from inspector.core.ranking import SearchOffer
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.stream import Session
 from inspector.core.text import without_breaks
-from inspector.core.tool import Catalog, Tool, summary_pool
+from inspector.core.tool import SUMMARY_TOKENS, Catalog, Tool, summary_pool
 from inspector.search.ranker_list import matching
 from inspector.search.retrieval import Live
 from inspector.search.vocabulary import Tags
@@ -94,7 +94,7 @@ def build_catalog(
     manifest = fitted_manifest(servers, settings.manifest, meter.text)
     pool = ""
     if gated and settings.gate.summaries:
-        pool = summary_pool(catalog.deferred, settings.gate.summary_tokens, meter.text)
+        pool = summary_pool(catalog.deferred, SUMMARY_TOKENS, meter.text)
     offer = _offer(tools, configuration, settings)
     told = _instructions(instructions or {}, catalog, settings)
     meta = []

@@ -365,11 +365,6 @@ def _trigger(counted: CallCounted, settings: GuardSettings, *, is_again: bool) -
 def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
     """The text to hash, equal for equal arguments in any key order."""
     ignored = {name for names in values_for(tool, settings.ignored_arguments) for name in names}
-    if not settings.normalise:
-        try:
-            return canonical({key: value for key, value in arguments.items() if key not in ignored})
-        except (RecursionError, ValueError):  # nested too deeply, or a number too long to write in full
-            pass
     return canonical(normalised(arguments, ignored))
 
 

@@ -67,6 +67,8 @@ def _known(counted: Counted, identical: int) -> str:
 
 KEPT_SEARCHES = 64
 _IN_A_ROW = 3
+# Below this share of known results, a search has brought enough that is new.
+_REDUNDANT = 0.8
 
 
 class RedundancyDetector:
@@ -99,7 +101,7 @@ class RedundancyDetector:
         if not settings.enabled or not recent:
             return None
         known, earlier = max((len(results & seen), name) for _, name, seen in recent)
-        if known / len(results) < settings.overlap:
+        if known / len(results) < _REDUNDANT:
             return None
         return RedundantSearch(
             label, earlier, known / len(results), _found_note(earlier, known, len(results))

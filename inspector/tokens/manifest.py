@@ -92,6 +92,8 @@ class EntryTexts:
 
 HEADER = "Available tool servers (use this tool to load their definitions):"
 _SENTENCE_LIMITS = (120, 80, 60, 40)
+# Enough to show what kind of tools a large server has; the rest is found by searching.
+_LISTED_OF_MANY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +216,7 @@ def _cuts(summaries: Sequence[str]) -> list[_Cut]:
 def _listed(entry: ManifestEntry, settings: ManifestSettings) -> int:
     """How many tools a server lists if there is room for all."""
     every = len(entry.tools)
-    return every if every <= settings.listed_in_full else min(settings.listed_of_many, every)
+    return every if every <= settings.listed_in_full else min(_LISTED_OF_MANY, every)
 
 
 def _line(entry: ManifestEntry, listed: int, rest: str = ", ... and {} more") -> str:

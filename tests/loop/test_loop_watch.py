@@ -104,7 +104,7 @@ async def test_a_loop_after_recovery_is_named_and_the_ranker_offers_alternatives
 
 
 WINDOW = 100.0
-SETTINGS = RedundancySettings(overlap=0.8, window_seconds=WINDOW)
+SETTINGS = RedundancySettings(window_seconds=WINDOW)
 FOUND = st.lists(st.sampled_from("abcde"), max_size=5)
 
 
