@@ -1,6 +1,5 @@
 """What is assumed of a session that never was: options of `cost` and `audit`, and the rows that list them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -60,12 +59,6 @@ def assumption_rows(plan: Plan, assumptions: Assumptions) -> list[tuple[str, str
     ]
 
 
-def _parsed(
-    _context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]
-) -> Mapping[str, Any]:
-    return checked_values("--assume", pairs, _found)
-
-
 def _found(name: str) -> Knob:
     if name not in _KNOBS:
         near = closest(name, list(_KNOBS), limit=1) or list(_KNOBS)
@@ -77,7 +70,7 @@ _ASSUME = click.option(
     "--assume",
     multiple=True,
     metavar="NAME=VALUE",
-    callback=_parsed,
+    callback=lambda _context, _parameter, pairs: checked_values("--assume", pairs, _found),
     help="Change an assumption that `toolsight cost` lists, such as calls=12 or growth=300. May be repeated.",
 )
 _TTL = click.option(

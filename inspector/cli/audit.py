@@ -104,7 +104,7 @@ def audit_report(audit: Audit) -> Iterator[str | Table]:
         yield from _configuration_report(one, audit.basis)
     if len(audit.configurations) > 1:
         yield "All configurations"
-        yield _sums(audit)
+        yield Table.of(_SUMS, audit.configurations)
         yield ""
     if audit.first_call is not None:
         yield "What the first model call costs with the configuration's settings"
@@ -169,10 +169,6 @@ _SUMS = (
     Column("discovery", _measured(lambda one: _prices(one.session)[1]), NUMBER),
     Column("against static", _measured(lambda one: _prices(one.session)[2]), NUMBER),
 )
-
-
-def _sums(audit: Audit) -> Table:
-    return Table.of(_SUMS, audit.configurations)
 
 
 def _prices(session: PricedSession | None) -> tuple[str, str, str]:

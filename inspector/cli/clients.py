@@ -23,24 +23,13 @@ from inspector.search.ranker_list import INFO
 from inspector.session.client_view import ClientView, session_as
 from inspector.session.workbench import Workbench
 
-
-def _client(_context: click.Context, _parameter: click.Parameter, name: str) -> Client | None:
-    return find_client(name) if name else None
-
-
-def _clients(
-    _context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]
-) -> tuple[Client, ...]:
-    return tuple(map(find_client, dict.fromkeys(names)))
-
-
 _CHOICE = f"one of {', '.join(NAMES)}, or a file of `toolsight clients measure CLIENT`"
 as_client = click.option(
     "--client",
     "client",
     default="",
     metavar="CLIENT",
-    callback=_client,
+    callback=lambda _context, _parameter, name: find_client(name) if name else None,
     help=f"Behave like this client: {_CHOICE}; see `toolsight clients`.",
 )
 as_clients = click.option(
@@ -48,7 +37,7 @@ as_clients = click.option(
     "clients",
     multiple=True,
     metavar="CLIENT",
-    callback=_clients,
+    callback=lambda _context, _parameter, names: tuple(map(find_client, dict.fromkeys(names))),
     help="Behave like this client; see `toolsight clients`. Repeat to compare clients.",
 )
 

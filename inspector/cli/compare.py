@@ -117,17 +117,13 @@ class _CompareCommand(click.Command):
         super().__init__(params=[param for param in params if param.name != "profile"], **extra)
 
 
-def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
-    return list(dict.fromkeys(find_profile(name).name for name in names))
-
-
 @click.command(cls=_CompareCommand)
 @click.argument("name", metavar="FILE|NAME")
 @click.option(
     "--profile",
     "profiles",
     multiple=True,
-    callback=_profiles,
+    callback=lambda _context, _parameter, names: list(dict.fromkeys(find_profile(one).name for one in names)),
     help="Compare this profile; see `toolsight config settings --profiles`. May be repeated.",
 )
 @click.option("--all-profiles", is_flag=True, help="Compare every profile.")
@@ -155,7 +151,8 @@ def compare(
     """
     if script and names_model(context):
         raise click.UsageError("--script and --model cannot be used together.")
-    wanted = _in_order(list(PROFILES) if all_profiles else profiles)
+    # Static first: if the run stops, the baseline is there.
+    wanted = sorted(list(PROFILES) if all_profiles else profiles, key=lambda name: name != STATIC)
     if len(wanted) < 2:
         raise click.UsageError("Pass --profile two or more times, or use --all-profiles.")
     one = NamedScenario.find(name)
@@ -171,11 +168,6 @@ def compare(
         if played:
             _show(played, scripted=script)
     require_answers(played)
-
-
-def _in_order(profiles: Sequence[str]) -> list[str]:
-    """The profiles in the given order, but static first: if the run stops, the baseline is there."""
-    return sorted(profiles, key=lambda name: name != STATIC)
 
 
 def _play_each(one: NamedScenario, setup: Options, profiles: Sequence[str], played: list[Played]) -> None:

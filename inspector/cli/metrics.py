@@ -43,10 +43,6 @@ class Chosen:
                 yield from self.store.read(session, kinds=kinds)
 
 
-def _since(_context: click.Context, _parameter: click.Parameter, text: str) -> float:
-    return since(text, SystemClock().now()) if text else 0.0
-
-
 def since(text: str, now: float) -> float:
     """The moment that a date (`2026-11-01`, UTC) or an age (`7d`, `12h`) names. Raises ConfigError."""
     if text[:-1].isdecimal() and text[-1:] in _UNITS:
@@ -163,7 +159,7 @@ _NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight de
     "--since",
     "after",
     default="",
-    callback=_since,
+    callback=lambda _context, _parameter, text: since(text, SystemClock().now()) if text else 0.0,
     metavar="TIME",
     help="Only sessions active since a date (2026-11-01, UTC) or within a period (7d, 12h).",
 )

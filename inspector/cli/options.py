@@ -72,14 +72,6 @@ def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[s
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def _profile(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
-    return find_profile(name).name if name else ""
-
-
-def _values(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
-    return checked_values("--set", pairs, find_knob)
-
-
 def checked_values(option: str, pairs: tuple[str, ...], find: Callable[[str], Knob]) -> dict[str, Any]:
     """The values of PATH=VALUE pairs by path; what is given twice gets the last value. Raises ConfigError."""
     values = {}
@@ -110,7 +102,8 @@ def common_note(command: click.Command) -> str:
     taken = [option.opts[0] for option in common_options(command)]
     if not taken:
         return ""
-    missing = [option for option in _common_names() if option not in taken]
+    every = [option.opts[0] for option in common_options(click.command()(shared(lambda: None)))]
+    missing = [option for option in every if option not in taken]
     which = f" {', '.join(taken)}" if len(taken) < len(missing) else f" except {', '.join(missing)}"
     return f"Also takes the common options{which if missing else ''}; see `toolsight --help`."
 
@@ -134,7 +127,7 @@ set_values = _common(
     "values",
     multiple=True,
     metavar="PATH=VALUE",
-    callback=_values,
+    callback=lambda _context, _parameter, pairs: checked_values("--set", pairs, find_knob),
     help="Change a setting; see `toolsight config settings`. May be repeated.",
 )
 database = _common(
@@ -150,7 +143,7 @@ _CONFIGURED = (
     _common(
         "--profile",
         default="",
-        callback=_profile,
+        callback=lambda _context, _parameter, name: find_profile(name).name if name else "",
         help="Use this profile's settings; see `toolsight config settings --profiles`.",
     ),
     set_values,
@@ -203,11 +196,6 @@ _SHARED = (
         "--stored-auth-only", is_flag=True, help="Never ask anybody to sign in: use stored sign-ins alone."
     ),
 )
-
-
-def _common_names() -> list[str]:
-    """The names of all common options."""
-    return [option.opts[0] for option in common_options(click.command()(shared(lambda: None)))]
 
 
 def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:

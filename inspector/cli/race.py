@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from inspector.app.pages.chat import race_text as outcome
-from inspector.app.pages.chat.race_picture import FORMATS, Line, ansi_line, drawn, exported
+from inspector.app.pages.chat.race_picture import FORMATS, ansi_line, drawn, exported
 from inspector.cli import lab
 from inspector.cli.configuration import read_configuration
 from inspector.cli.doctor import ask_about_leftovers
@@ -68,7 +68,8 @@ class RaceDrawing:
         if not end:
             # A line that has scrolled off the screen cannot be redrawn; the last frame need not be.
             lines = lines[: size.lines - 1]
-        text = "".join(f"{_shown(line, width)}{_CLEAR_LINE}\n" for line in lines)
+        colored = "NO_COLOR" not in os.environ
+        text = "".join(f"{ansi_line(line, width, colored=colored)}{_CLEAR_LINE}\n" for line in lines)
         say_raw(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}")
         self._lines = len(lines)
 
@@ -109,10 +110,6 @@ class RacePresentation(RaceDrawing):
     def _wait(hint: str) -> None:
         say(hint)
         click.getchar()
-
-
-def _shown(line: Line, width: int) -> str:
-    return ansi_line(line, width, colored="NO_COLOR" not in os.environ)
 
 
 def _ended(race: Race) -> Iterator[str | Table]:

@@ -92,11 +92,6 @@ def _tool_json(found: RegisteredTool, health: Health | None) -> dict[str, Any]:
     return {"id": found.tool.id, **selected(found, _TOOL), "health": known}
 
 
-def _health_column(health: Health | None) -> Column:
-    """The column of a tool's health, in words."""
-    return Column("health", lambda one: "" if health is None else health.of(one.tool.id).words)
-
-
 def _about(found: RegisteredTool) -> str:
     """What a tool does, on a line."""
     return shortened(first_sentence(found.tool.description), 100)
@@ -177,7 +172,8 @@ def show_tool(tool_id: str, limit: int, **values: Any) -> None:
         raise ConfigError(f"the registry has no tool '{tool_id}'", hint=_nearest(kept, sight, tool_id))
     found = list(kept.tools(sight, part=tool_id, limit=limit))
     lines = [count(total, "tool") + (f", of which --limit shows {limit:,}" if total > limit else "")]
-    columns = (*_LISTED[:-1], _health_column(health), _LISTED[-1])
+    known = Column("health", lambda one: "" if health is None else health.of(one.tool.id).words)
+    columns = (*_LISTED[:-1], known, _LISTED[-1])
     show([_tool_json(one, health) for one in found], [Table.of(columns, found), *lines])
 
 

@@ -68,7 +68,8 @@ def record_line(record: Record, width: int) -> str | None:
 def totals_lines(row: ComparedProfile, prices: Prices | None) -> Iterator[str]:
     """A run's totals, beside what binding every tool would have sent."""
     had = row.totals
-    yield f"profile {row.profile}   {_outcome(had)}"
+    outcome = f"outcome {had.outcome}" if had.outcome else "no turn finished"
+    yield f"profile {row.profile}   {outcome}"
     definitions = f"definitions {had.tool_tokens:,} tokens in {count(had.model_calls, 'model call')}"
     if had.costs:
         definitions += f" ({row.first:,} in the first, {row.last:,} in the last)"
@@ -116,10 +117,6 @@ _PLAYED = (
 def _line(record: Record, text: str, width: int) -> str:
     line = visible(f"#{record.seq:<4} {record.kind:<9} {' '.join(text[:_LONGEST_LINE].split())}")
     return line if len(line) <= width else f"{line[: width - 1]}…"
-
-
-def _outcome(had: Totals) -> str:
-    return f"outcome {had.outcome}" if had.outcome else "no turn finished"
 
 
 def _per_step(had: Totals) -> str:

@@ -16,7 +16,7 @@ import click
 
 from inspector.cli.options import TYPED_SERVER, CommandGroup, as_json, database, with_options
 from inspector.clients.tap import run, start_recorder
-from inspector.config.client import ClientFile, client_file_of, client_files, is_there
+from inspector.config.client import client_file_of, client_files, is_there
 from inspector.config.client_format import PLACES, SECTIONS, load_file
 from inspector.config.file import read_bytes, read_text
 from inspector.config.plugin import FileChange
@@ -316,7 +316,8 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
     """The file that has the server, and the keys that lead to it. Raises ConfigError."""
     if (client is None) == (config is None):
         raise click.UsageError("use either --client or --config")
-    known, title = _files(), "vs-code" if client == "vscode" else client
+    known = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+    title = "vs-code" if client == "vscode" else client
     files = (
         [client_file_of(config, known)]
         if config is not None
@@ -331,10 +332,6 @@ def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, 
         raise ConfigError(f"there is no server '{server}' in {where}", hint="`toolsight audit` lists them.")
     file, at = found[0]
     return file.path, (*at, server)
-
-
-def _files() -> tuple[ClientFile, ...]:
-    return client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
 
 
 def _places() -> Iterator[tuple[str, ...]]:

@@ -147,14 +147,9 @@ def cache_rewrites(records: Iterable[Record]) -> tuple[CacheRewrite, ...]:
             if lost >= LEAST:
                 causes = _causes(happened, record.at - at)
                 found.append(CacheRewrite(event.call, record.seq, lost, causes))
-            cached, at = _left(event.usage), record.at
+            cached, at = event.usage.cached_tokens + (event.usage.written_tokens or 0), record.at
             happened.clear()
     return tuple(found)
-
-
-def _left(usage: Usage) -> int:
-    """The tokens that the cache holds after a call, as far as the provider reports them."""
-    return (usage.cached_tokens or 0) + (usage.written_tokens or 0)
 
 
 def _causes(happened: set[RewriteCause], idle: float) -> tuple[RewriteCause, ...]:

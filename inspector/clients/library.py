@@ -6,7 +6,7 @@ from typing import Protocol
 
 from inspector.clients.finding import Answer, Findings, Reported, RewriteCause, ServerUse, ToolUse
 from inspector.clients.importing import Imported, ImportedSession
-from inspector.clients.miss import Backlog, Miss, backlog
+from inspector.clients.miss import Backlog, backlog
 from inspector.clients.transcript import Tally
 from inspector.core.number import count, percent, tokens
 from inspector.core.report import COUNT, NAME, TOKENS, Column, Table
@@ -157,7 +157,8 @@ def agent_report(sessions: Iterable[Findings]) -> AgentReport:
             total = servers.setdefault(name, ServerTotal(name, is_own=name == session.agent))
             total.add(use)
         for miss in session.misses:
-            _count_miss(servers, miss)
+            for server in servers.keys() & {tool_id.partition(":")[0] for tool_id in miss.found}:
+                servers[server].missed += 1
         for rewrite in session.rewrites:
             total_of = rewrites.setdefault(rewrite.cause, RewriteTotal())
             total_of.count += 1
@@ -209,12 +210,6 @@ def _paid_once(sessions: Iterable[Findings]) -> Iterator[Reported]:
         told = [((session.agent, answer), reported) for answer, reported in session.answers]
         yield from (reported for key, reported in told if key not in paid)
         paid.update(key for key, _ in told if key[1][0])
-
-
-def _count_miss(servers: dict[str, ServerTotal], miss: Miss) -> None:
-    for server in {tool_id.partition(":")[0] for tool_id in miss.found}:
-        if server in servers:
-            servers[server].missed += 1
 
 
 def _suggestions(report: AgentReport) -> Iterator[str]:

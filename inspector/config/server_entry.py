@@ -177,7 +177,7 @@ class ServerReader:
             command=self._needed(name, "command", entry.command),
             args=tuple(self._text(name, f"args[{i}]", arg) for i, arg in enumerate(entry.args)),
             env={**from_file, **{key: self._variable(name, key, value) for key, value in entry.env.items()}},
-            cwd=self._folder(name, entry.cwd),
+            cwd=self._path_of(self._needed(name, "cwd", entry.cwd)),
             url=self._url(name, entry.url),
             headers={key: self._header(name, key, value) for key, value in entry.headers.items()},
             oauth=self._oauth(name, entry.oauth or OAuthModel()),
@@ -259,9 +259,6 @@ class ServerReader:
             raise MissingValue(message, name=f"file {file}", hint="Create the file, or correct its name.")
         found = environment_of(Path(file))
         return {name: self._plain(server, f"envFile.{name}", value) for name, value in found.items()}
-
-    def _folder(self, server: str, text: str) -> str:
-        return self._path_of(self._needed(server, "cwd", text))
 
     def _path_of(self, text: str) -> str:
         """The absolute path that the expanded text means; "" for none."""

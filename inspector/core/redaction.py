@@ -106,7 +106,9 @@ class Redactor:
         """Take up what the secrets have learned."""
         self._version = self._secrets.version
         self._cached = lru_cache(maxsize=_CACHED_TEXTS)(self._redacted)
-        self._all_clean = lru_cache(maxsize=_CACHED_ROWS)(self._are_clean)
+        self._all_clean = lru_cache(maxsize=_CACHED_ROWS)(
+            lambda texts: all(self.text(text) == text for text in texts)
+        )
 
     def text(self, text: str) -> str:
         """The text without its secrets."""
@@ -179,9 +181,6 @@ class Redactor:
         if self._version != self._secrets.version:
             self._follow()
         return self._all_clean(texts)
-
-    def _are_clean(self, texts: tuple[str, ...]) -> bool:
-        return all(self.text(text) == text for text in texts)
 
     def _record(self, value: Any) -> Any:
         if id(value) in self._done:
@@ -352,11 +351,7 @@ def private_folder(path: Path) -> None:
 
 def open_private(path: Path, mode: str, **how: Any) -> IO[Any]:
     """Open a file to write as `open` does; one that is new can only be read by its owner. Raises OSError."""
-    return open(path, mode, opener=_opened, **how)
-
-
-def _opened(name: str, flags: int) -> int:
-    return os.open(name, flags, _PRIVATE_FILE)
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, _PRIVATE_FILE), **how)
 
 
 def write(path: Path, text: str | bytes, *, errors: str = "strict") -> None:

@@ -141,11 +141,7 @@ def _found(value: Any, path: str) -> Any:
 def markdown_table(table: Table) -> str:
     """The headers and rows alone."""
     rule = ["--:" if column in table.right else "---" for column in range(len(table.headers))]
-    return "\n".join(_row(cells) for cells in (table.headers, rule, *table.rows))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(map(inline, cells))} |"
+    return "\n".join(f"| {' | '.join(map(inline, cells))} |" for cells in (table.headers, rule, *table.rows))
 
 
 def inline(text: str) -> str:

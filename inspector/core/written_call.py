@@ -83,13 +83,11 @@ def _object(words: Sequence[str], read: Callable[[str], str]) -> JsonObject:
 def command_line(tool: Tool, arguments: JsonObject, source: Sequence[str] = ()) -> str:
     """The call as a line for a shell, which `read_arguments` reads; `source` says which servers are meant."""
     known = {field.name: field for field in fields(tool.input_schema)}
-    is_plain = all((name in known or not known) and _is_key(name) for name in arguments)
+    is_plain = all(
+        (name in known or not known) and re.fullmatch(r"[\w.][\w.\-]*", name) for name in arguments
+    )
     words = [_word(known.get(name), name, value) for name, value in arguments.items()]
     return shlex.join(["toolsight", "call", tool.id, *(words if is_plain else [compact(arguments)]), *source])
-
-
-def _is_key(name: str) -> bool:
-    return re.fullmatch(r"[\w.][\w.\-]*", name) is not None
 
 
 def _word(field: SchemaField | None, name: str, value: object) -> str:

@@ -77,7 +77,8 @@ def read_definitions(paths: Sequence[Path]) -> tuple[Tool, ...]:
     for path in paths:
         files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
         for file in files:
-            tools = [one.tool(server) for server, one in _listed(file)]
+            found_there = _definitions(load_value(file, "tools", hint=_HINT), file.stem, str(file))
+            tools = [one.tool(server) for server, one in found_there]
             if not tools:
                 raise ConfigError(f"{file} has no tools", hint=_HINT)
             for tool in tools:
@@ -85,10 +86,6 @@ def read_definitions(paths: Sequence[Path]) -> tuple[Tool, ...]:
     if not found:
         raise ConfigError("no tool definitions found", hint=_HINT)
     return tuple(found.values())
-
-
-def _listed(file: Path) -> Iterator[tuple[str, Definition]]:
-    return _definitions(load_value(file, "tools", hint=_HINT), file.stem, str(file))
 
 
 def _definitions(value: Any, server: str, place: str) -> Iterator[tuple[str, Definition]]:

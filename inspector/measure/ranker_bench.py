@@ -115,10 +115,6 @@ def _estimates(summary: Summary) -> Iterator[tuple[str, Estimate | None]]:
     return ((name, getattr(summary, name)) for name in ESTIMATES)
 
 
-def _each_share(summary: Summary) -> Iterator[Share | None]:
-    return (summary.share(kind, answer) for kind in KINDS for answer in Answer)
-
-
 def _counts(summary: Summary, kind: Kind) -> dict[str, int] | None:
     answers = summary.answers.get(kind)
     return None if answers is None else {answer.value: share.count for answer, share in answers.items()}
@@ -146,7 +142,7 @@ def _cells(row: Row) -> list[str]:
         str(row.tools),
         str(summary.cases),
         *(_estimate_cell(value) for _, value in _estimates(summary)),
-        *(_share_cell(share) for share in _each_share(summary)),
+        *(_share_cell(summary.share(kind, answer)) for kind in KINDS for answer in Answer),
         *(_number(getattr(summary, name), 1) for name in LATENCIES),
         _number(row.index_seconds, 2),
         _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1),
@@ -233,7 +229,8 @@ class RankerBench:
         if not prepared.is_complete:
             return []
         measured = self.over(dataset, prepared.index)
-        return [replace(each, row=_with_index(each.row, prepared)) for each in measured]
+        took, size = prepared.seconds, prepared.bytes
+        return [replace(one, row=replace(one.row, index_seconds=took, index_bytes=size)) for one in measured]
 
     def _prepared(self, evalset: EvalSet) -> Prepared:
         what = f"{evalset.name}: index of {count(len(evalset.tools), 'tool')}"
@@ -276,7 +273,3 @@ class RankerBench:
 
 def _row(run: Run, evalset: EvalSet) -> Row:
     return Row(evalset.name, run.ranker, summarise(run, evalset), len(evalset.tools), note=run.note)
-
-
-def _with_index(row: Row, prepared: Prepared) -> Row:
-    return replace(row, index_seconds=prepared.seconds, index_bytes=prepared.bytes)

@@ -157,7 +157,8 @@ class Federation:
         answers = [
             asking.until(deadline) if isinstance(asking, _Asking) else _Answer(why=asking) for asking in asked
         ]
-        found, forged = _merged(mine, self._named(answers), embedder, vector, limit)
+        named = [(member.name, answer.near) for member, answer in zip(self.members, answers, strict=True)]
+        found, forged = _merged(mine, named, embedder, vector, limit)
         told = (
             PeerAnswer(
                 member.name,
@@ -176,9 +177,6 @@ class Federation:
             return BUSY
         asking = self._asking[member.name] = _Asking(member, question)
         return asking
-
-    def _named(self, answers: Sequence["_Answer"]) -> list[tuple[str, Sequence[Neighbour]]]:
-        return [(member.name, answer.near) for member, answer in zip(self.members, answers, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,12 +201,9 @@ class Breakers:
     def _rules(self) -> BreakerSettings:
         return self.live.settings.breaker
 
-    def _spec(self, server: str) -> ServerSpec | None:
-        return next((spec for spec in self.live.configuration.servers if spec.name == server), None)
-
     def _subjects(self, server: str, tool: str = "") -> tuple[Subject, ...]:
         """The breakers that are asked, the server's first; none while they are switched off."""
-        spec = self._spec(server)
+        spec = next((one for one in self.live.configuration.servers if one.name == server), None)
         if spec is None or not self.is_on:
             return ()
         return (Subject(spec), Subject(spec, tool)) if tool else (Subject(spec),)

@@ -71,7 +71,8 @@ def nothing_fits_text(near: Sequence[Tool]) -> str:
         "Do it without tools, say that it cannot be done, or search with other words."
     ]
     if near:
-        lines.append(f"If one of these is right after all, load it with tool_names: {_ids(near)}.")
+        ids = ", ".join(tool.id for tool in near)
+        lines.append(f"If one of these is right after all, load it with tool_names: {ids}.")
     return "\n".join(lines)
 
 
@@ -84,10 +85,6 @@ def withheld_text(tools: Sequence[Tool]) -> str:
         f"Not loaded, because the request does not clearly ask for it: {said}. "
         "Load one with tool_names only if the user asked for exactly that."
     )
-
-
-def _ids(tools: Sequence[Tool]) -> str:
-    return ", ".join(tool.id for tool in tools)
 
 
 def unconnected_text(tools: Sequence[Tool]) -> str:

@@ -244,7 +244,7 @@ class FuzzyRanker:
     ) -> None:
         self.name = "fuzzy-repaired" if repaired else "fuzzy"
         self._ids = tuple(tool.id for tool in tools)
-        self._haystacks = tuple(map(_haystack, tools))
+        self._haystacks = tuple(_text(tool).lower() for tool in tools)
         self._words = tuple(frozenset(words(_text(tool))) for tool in tools) if repaired else ()
         self._repaired = repaired
         self._bonus = bonus
@@ -283,7 +283,3 @@ class FuzzyRanker:
 
 def _text(tool: Tool) -> str:
     return " ".join(filter(None, (tool.name, tool.description, tool.title)))
-
-
-def _haystack(tool: Tool) -> str:
-    return _text(tool).lower()

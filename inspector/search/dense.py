@@ -43,7 +43,8 @@ class DenseRanker:
         vector = self._index.query_vector(query)
         if vector is None:
             nothing, why = np.zeros(len(self._index.tools)), unembedded(self._index)
-            return Ranking(nothing, nothing > 0, self._nothing, note=f"finds nothing: {why}" if why else "")
+            note = f"finds nothing: {why}" if why else ""
+            return Ranking(nothing, nothing > 0, lambda n: Score(self._index.ids[n], 0.0), note=note)
         if self._lines:
             found = self._index.line_similarities(vector)
         else:
@@ -55,9 +56,6 @@ class DenseRanker:
             return self._explain(position, cosines)
 
         return Ranking(cosines, kept, explain, note=self._note, similarity=cosines)
-
-    def _nothing(self, position: int) -> Score:
-        return Score(self._index.ids[position], 0.0)
 
     def _explain(self, position: int, cosines: Scores) -> Score:
         value = float(cosines[position])

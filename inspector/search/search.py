@@ -268,7 +268,11 @@ class ToolSearch:
             outside = (Outcome.OTHER_SERVER, Outcome.OTHER_TAG)
             tools = [t for t in self._index.tools if self._rules.outside(t, request) not in outside]
         hits = tuple(
-            Hit(rank, _by_name(tool), self._listed_outcome(tool, outcome))
+            Hit(
+                rank,
+                Score(tool.id, 1.0, (Part(Signal.EXACT, tool.name, 1.0),)),
+                self._listed_outcome(tool, outcome),
+            )
             for rank, tool in enumerate(tools, start=1)
         )
         return SearchReport(request, self._ranker.name, hits, limit=self._rules.limit, scored=len(hits))
@@ -382,7 +386,3 @@ def _of_results(answer: Answer, outcome: Outcome) -> Outcome:
     if answer is Answer.NOTHING:
         return Outcome.NOTHING_FITS
     return Outcome.CLOSEST if (answer, outcome) == (Answer.CLOSEST, Outcome.FOUND) else outcome
-
-
-def _by_name(tool: Tool) -> Score:
-    return Score(tool.id, 1.0, (Part(Signal.EXACT, tool.name, 1.0),))

@@ -253,7 +253,7 @@ def compare_rankers(
     A ranker named twice counts once. Raises ToolsightError for an unknown ranker, ModelError if the query
     cannot be embedded.
     """
-    found = _standings(rankers, query, names)
+    found = {name: standings_under(rankers, query, name) for name in dict.fromkeys(names)}
     shown = {position for standings in found.values() for position in standings.kept(rows)}
     first = next(iter(found.values()), None)
     ordered = [int(p) for p in first.order if int(p) in shown] if first is not None else []
@@ -272,7 +272,3 @@ def compare_rankers(
 def standings_under(rankers: CatalogRankers, query: str, name: str) -> Standings:
     """Every tool's standing under one ranker. Raises ToolsightError for an unknown ranker."""
     return Standings(rankers.get(name).rank(query))
-
-
-def _standings(rankers: CatalogRankers, query: str, names: Sequence[str]) -> dict[str, Standings]:
-    return {name: standings_under(rankers, query, name) for name in dict.fromkeys(names)}

@@ -70,7 +70,9 @@ class RunningSession:
         """
         given = Policy(configuration, profile=profile, values=values).settings
         self.ports, self._whole = ports, configuration
-        self.access = AccessControl(given.access, ports.policy_from, self._servers_for)
+        self.access = AccessControl(
+            given.access, ports.policy_from, lambda sight: servers_for(sight, self._whole, ports.registry)
+        )
         self.policy = Policy(
             configuration,
             profile=profile,
@@ -325,7 +327,10 @@ class RunningSession:
         past, uses = past_calls(ports.history, sight, but=self.session_id)
         if ports.registry is not None:
             registry = RegistryTier(
-                ports.registry, self._server_names, self._permits, lambda: self.access.sight
+                ports.registry,
+                lambda: frozenset(spec.name for spec in self.configuration.servers),
+                self._permits,
+                lambda: self.access.sight,
             )
         return Retrieval(
             settings.discovery,
@@ -343,9 +348,6 @@ class RunningSession:
             whose=lambda: Whose(self._parts.inertia.persona, self.settings.inertia.half_life_days),
         )
 
-    def _server_names(self) -> frozenset[str]:
-        return frozenset(spec.name for spec in self.configuration.servers)
-
     def _check(self) -> None:
         """Check the settings, once the session runs."""
         if self._parts.check.is_due:
@@ -357,9 +359,6 @@ class RunningSession:
         if stored is None or not self.settings.discovery.registry:
             return patterns
         return stored.unmatched(patterns, [tool.id for tool in self._connections.tools])
-
-    def _servers_for(self, sight: Sight) -> frozenset[str] | None:
-        return servers_for(sight, self._whole, self.ports.registry)
 
     def _permits(self, tool: Tool) -> bool:
         toolset = self.configuration.toolset(self._live.toolset)

@@ -229,7 +229,10 @@ def steps(setup: Setup, change: SetupChange, effect: ChangeEffect) -> Steps:
         waiting = waiting_servers(setup, effect.now) ^ change.servers
         knobs = _deferral(setup, waiting)
         if not knobs:
-            by_hand = [_line(name, name in waiting) for name in sorted(change.servers)]
+            by_hand = [
+                f'for the server {name}: "defer_loading": {compact(name in waiting)}'
+                for name in sorted(change.servers)
+            ]
     if change.pins:
         toolset = setup.toolset if change.toolset is None else change.toolset
         chosen = setup.configuration.toolset(toolset)
@@ -248,10 +251,6 @@ def _deferral(setup: Setup, waiting: frozenset[str]) -> dict[str, Any]:
         return {}
     knobs = {"discovery.enabled": True, "discovery.defer_all": True, "discovery.auto": "always"}
     return {**knobs, "binding.policy": "bounded"} if setup.settings.binding.policy == "all" else knobs
-
-
-def _line(server: str, waits: bool) -> str:
-    return f'for the server {server}: "defer_loading": {compact(waits)}'
 
 
 Planner = Callable[[Assumptions], Plan]

@@ -262,7 +262,8 @@ class Timeline:
             if binding_from is binding_to:
                 continue
             self._count(binding_from, binding_to)
-            if self._settles(binding_from, binding_to):
+            if not self.calls and {binding_from, binding_to} == {Binding.PINNED, Binding.DEFERRED}:
+                # It only arrives again: servers connect one by one, before any model call.
                 binding_from = None
                 self._forget(tool_id)
             reason = _reason(record.event, binding_from, new)
@@ -282,10 +283,6 @@ class Timeline:
         for binding, change in ((old, -1), (new, 1)):
             if binding is not None:
                 self._tools[binding] += change
-
-    def _settles(self, binding_from: Binding | None, binding_to: Binding | None) -> bool:
-        """Whether a tool only arrives again: servers connect one by one, before any model call."""
-        return not self.calls and {binding_from, binding_to} == {Binding.PINNED, Binding.DEFERRED}
 
     def _forget(self, tool_id: str) -> None:
         """Drop a tool's moves before the first model call."""

@@ -142,7 +142,9 @@ class BudgetMeter:
         self._entries = EntryTexts()
         self._tools: dict[str, tuple[Tool, str, int]] = {}
         self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
-        self._attributed = lru_cache(maxsize=_REMEMBERED)(self._attribute)
+        self._attributed = lru_cache(maxsize=_REMEMBERED)(
+            lambda text, spans: tuple(attribute(counter.lengths(text), spans))
+        )
         # Keyed by entry, not by piece, because entries are the same strings from call to call.
         self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
         self._block = lru_cache(maxsize=_REMEMBERED)(lambda text, part: Block(text, self._entry(text), part))
@@ -279,9 +281,6 @@ class BudgetMeter:
         """Tokens of a text that begin within `part`."""
         part_span = span(text, inner(part)) if part and text else (0, 0)
         return self._attributed(text, (part_span,))[0] if part_span[1] else 0
-
-    def _attribute(self, text: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
-        return tuple(attribute(self._counter.lengths(text), spans))
 
 
 def _part_of(message: Message) -> str:

@@ -113,7 +113,9 @@ class Conversation:
 
     def _steps(self, heard: Heard) -> Generator[tuple[Asked, ...], None, None]:
         marks = self.log.marks
-        search = next(filter(_is_search, heard.tools), None)
+        search = next(
+            (one for one in heard.tools if one.way == "search" or _SEARCHES.fullmatch(one.name)), None
+        )
         code = next((one for one in heard.tools if one.way == "code"), None)
         if search is not None:
             steps: tuple[tuple[Kind, Iterable[str]], ...] = (("search", marks.queries), ("load", marks.loads))
@@ -159,7 +161,3 @@ def listed(outcome: Outcome) -> Iterator[SentTool]:
             for one in json.loads(text):
                 at = f"{outcome.at}.output[{number}]"
                 yield SentTool(str(one["name"]), at, "", str(one.get("description", "")), way="listed")
-
-
-def _is_search(tool: SentTool) -> bool:
-    return tool.way == "search" or _SEARCHES.fullmatch(tool.name) is not None

@@ -175,7 +175,10 @@ class OTelReader:
 
     def finish(self) -> list[Entry]:
         """The entries of the spans read so far."""
-        waiting, self._waiting = sorted(self._waiting, key=_outer_first), []
+        waiting, self._waiting = (
+            sorted(self._waiting, key=lambda span: (span.begun, -span.ended, span.id)),
+            [],
+        )
         if waiting:
             self._begin(waiting)
         told = _told_by(waiting)
@@ -274,10 +277,6 @@ class OTelReader:
         failed = span.failed or bool(span.text("error.type"))
         known = given or (call.arguments if call else {})
         self._flow.add(Called(call_id, tool, known, words, not failed, span.milliseconds, span.at))
-
-
-def _outer_first(span: Span) -> tuple[int, int, str]:
-    return span.begun, -span.ended, span.id
 
 
 def _first(given: Iterable[str]) -> str:

@@ -100,7 +100,10 @@ class VSCodeReader:
         for one in rounds:
             self._answer(one, answer_id, text(request.get("modelId")))
         if self._flow.answer is not None:
-            self._flow.answer.usage = _usage(as_object(result.get("usage")))
+            used = as_object(result.get("usage"))
+            self._flow.answer.usage = Usage(
+                count(used.get("promptTokens")), count(used.get("completionTokens"))
+            )
         self._flow.close()
         self._ended(request, as_object(result.get("errorDetails")), at)
 
@@ -187,7 +190,3 @@ def _refused(confirmed: object) -> str:
     if confirmed is False or kind == _DENIED:
         return "denied"
     return "skipped" if kind == _SKIPPED else ""
-
-
-def _usage(record: dict[str, Any]) -> Usage:
-    return Usage(count(record.get("promptTokens")), count(record.get("completionTokens")))

@@ -61,16 +61,17 @@ def named_models(address: str, answer: Any) -> tuple[LocalModel, ...]:
     """The models that any OpenAI-compatible server lists, with the window if it says that."""
     host = address.partition("://")[2].partition("/")[0]
     found = ((_text(entry, "id"), entry) for entry in _list(answer, "data"))
+    # vLLM says max_model_len, LiteLLM's proxy max_input_tokens.
     return tuple(
-        LocalModel(f"{OWN_ADDRESS}{name}", address, host, window=_named_window(entry))
+        LocalModel(
+            f"{OWN_ADDRESS}{name}",
+            address,
+            host,
+            window=_number(entry, "max_model_len") or _number(entry, "max_input_tokens"),
+        )
         for name, entry in found
         if name
     )
-
-
-def _named_window(entry: Mapping[str, Any]) -> int | None:
-    """As vLLM says it, or LiteLLM's proxy."""
-    return _number(entry, "max_model_len") or _number(entry, "max_input_tokens")
 
 
 def lm_studio_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:

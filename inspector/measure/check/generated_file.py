@@ -48,7 +48,7 @@ def why_generated(path: Path) -> str:
         head = read_bytes(path, "source", limit=MAX_BYTES)[:_HEAD].decode("utf-8", "replace")
         if _SAYS_SO.search("\n".join(_COMMENT.findall(head))):
             return "says that it is generated"
-    built = next((part for part in _inside(path).parts[:-1] if part in _BUILT), "")
+    built = next((part for part in path.relative_to(_project(path)).parts[:-1] if part in _BUILT), "")
     if built and path.suffix in _JAVASCRIPT:
         return f"is in {built}, which a build overwrites, and no source map names its source"
     return ""
@@ -61,10 +61,6 @@ def _installed_in(path: Path) -> str:
 def _project(path: Path) -> Path:
     """The folder of the project that a file belongs to; its own folder's parent if that is unknown."""
     return next((one for one in path.parents if is_file(one / "package.json")), path.parent.parent)
-
-
-def _inside(path: Path) -> Path:
-    return path.relative_to(_project(path))
 
 
 def _direct(path: Path) -> tuple[Path, ...]:

@@ -168,15 +168,12 @@ class Nouns:
         if many:
             return phrase
         is_counted = one.is_counted or one.has_value or head in self._counted
-        return f"{_article(phrase)} {phrase}" if is_counted else f"the {phrase}"
+        article = ("an" if _AN.match(phrase) else "a") if is_counted else "the"
+        return f"{article} {phrase}"
 
 
 # “a user” and “a unit”, but “an umbrella”.
 _AN = re.compile(r"[aei]|o(?!ne\b)|u(?![^aeiou][aeiou])")
-
-
-def _article(phrase: str) -> str:
-    return "an" if _AN.match(phrase) else "a"
 
 
 def _singulars(word: str) -> tuple[str, ...]:

@@ -109,13 +109,10 @@ def own_plugins(
     model = validated(CatalogModel, data, place)
     for index, entry in enumerate(model.plugins):
         try:
-            yield _plugin(_checked(entry, place, index), model.publisher, origin, variables)
+            checked = validated(_PluginModel, entry, place, at=("plugins", index))
+            yield _plugin(checked, model.publisher, origin, variables)
         except ConfigError as error:
             yield error
-
-
-def _checked(entry: Any, place: str, index: int) -> _PluginModel:
-    return validated(_PluginModel, entry, place, at=("plugins", index))
 
 
 def _plugin(model: _PluginModel, publisher: str, origin: str, variables: Mapping[str, str]) -> Plugin:

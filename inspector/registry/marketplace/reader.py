@@ -101,7 +101,7 @@ def registry_plugins(entries: Sequence[Any], place: str, origin: str) -> Iterato
     for index, entry in enumerate(entries):
         try:
             server, official = _parts(entry, place, index)
-            if official.get("isLatest", True) and _is_offered(official, server):
+            if official.get("isLatest", True) and official.get("status", server.status) == "active":
                 yield _plugin(server, origin)
         except ConfigError as error:
             yield error
@@ -116,10 +116,6 @@ def _parts(entry: Any, place: str, index: int) -> tuple[_Server, Mapping[str, An
     official = meta.get(_OFFICIAL) if isinstance(meta, Mapping) else None
     model = validated(_Server, _camel(server), place, at=("servers", index))
     return model, official if isinstance(official, Mapping) else {}
-
-
-def _is_offered(official: Mapping[str, Any], server: _Server) -> bool:
-    return "active" in {official.get("status", server.status)}
 
 
 def _camel(value: Any) -> Any:
