@@ -48,11 +48,7 @@ class LabScreen(BaseScreen):
         self.run_job("read", lambda _: lab.scenarios() if lab is not None else (), read, failed=failed)
 
     def play(
-        self,
-        lab: Lab,
-        file: ScenarioFile,
-        run: Choice,
-        ended: Callable[[ScenarioResult], None],
+        self, lab: Lab, file: ScenarioFile, run: Choice, ended: Callable[[ScenarioResult], None]
     ) -> None:
         """Run a scenario, dropping any current run."""
         self.progress = Progress(file, run.profile)

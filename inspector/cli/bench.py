@@ -33,12 +33,7 @@ from inspector.core.report import NOTHING, NUMBER, ONE, TWO, Column, Table
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Row, json_text, markdown
 from inspector.measure.run import KINDS, Kind
-from inspector.measure.standing import (
-    Difference,
-    Standing,
-    difference,
-    standings,
-)
+from inspector.measure.standing import Difference, Standing, difference, standings
 from inspector.search.ranker_list import RANKERS, require_ranker
 from inspector.search.semantics import Semantics
 
@@ -151,11 +146,7 @@ def _shortened(query: str) -> str:
 
 # Queries are not patterns, so what `regex` scores for them says little.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
-_COMMANDS = {
-    "calibrate": "calibrate",
-    "label": "dataset",
-    "runs": "recorded_runs",
-}
+_COMMANDS = {"calibrate": "calibrate", "label": "dataset", "runs": "recorded_runs"}
 _WITH_DETAILS = ("text", "markdown")
 _Path = click.Path(path_type=Path)
 
@@ -176,11 +167,7 @@ _Path = click.Path(path_type=Path)
 )
 @as_clients
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "markdown", "json"]),
-    default="text",
-    show_default=True,
+    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
 )
 @click.option(
     "--details",

@@ -49,10 +49,7 @@ _STDIN = "-"
     help="Write the result's images, sounds and blobs into this folder.",
 )
 @click.option(
-    "--print",
-    "form",
-    type=click.Choice(CALL_FORMS),
-    help="Print the call in this form instead of making it.",
+    "--print", "form", type=click.Choice(CALL_FORMS), help="Print the call in this form instead of making it."
 )
 @shared
 @as_json

@@ -12,16 +12,7 @@ from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.table import Progress, say, show, side_by_side, terminal_width
 from inspector.config.profile import PROFILES, find_profile
 from inspector.core.events import ModelRequested, Record
-from inspector.core.report import (
-    COUNT,
-    MONEY,
-    NOTHING,
-    NUMBER,
-    SAVING,
-    Column,
-    Table,
-    selected,
-)
+from inspector.core.report import COUNT, MONEY, NOTHING, NUMBER, SAVING, Column, Table, selected
 from inspector.scenario.comparison import STATIC, ProfileComparison, compare_profiles
 
 _UNITS = (
@@ -134,13 +125,7 @@ class _CompareCommand(click.Command):
 @as_json
 @click.pass_context
 def compare(
-    context: click.Context,
-    /,
-    name: str,
-    profiles: list[str],
-    all_profiles: bool,
-    script: bool,
-    **values: Any,
+    context: click.Context, /, name: str, profiles: list[str], all_profiles: bool, script: bool, **values: Any
 ) -> None:
     """Play a scenario under several profiles, side by side.
 

@@ -245,10 +245,7 @@ def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Cat
     from inspector.registry.marketplace.reader import kept_catalogs, read_catalogs as read
 
     shipped = shipped_catalog().resolve()
-    places = {
-        "TOOLSIGHT_PYTHON": sys.executable,
-        "TOOLSIGHT_FIXTURES": str(fixtures_path()),
-    }
+    places = {"TOOLSIGHT_PYTHON": sys.executable, "TOOLSIGHT_FIXTURES": str(fixtures_path())}
     named = [Path(file).resolve() for file in files]
     kept = kept_catalogs(imported_path(options)) if imported else []
     # Only Toolsight's own catalog may name places of this machine.

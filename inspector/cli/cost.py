@@ -9,14 +9,7 @@ import click
 from inspector.cli.assumption import HEADERS, Assumed, assumed, assuming, assumption_rows
 from inspector.cli.composition import counter_for, features_for, open_store, require_sessions
 from inspector.cli.launch import run_headless
-from inspector.cli.options import (
-    DEMO_MODEL,
-    Options,
-    as_json,
-    options,
-    require_nobody,
-    shared,
-)
+from inspector.cli.options import DEMO_MODEL, Options, as_json, options, require_nobody, shared
 from inspector.cli.table import show
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError

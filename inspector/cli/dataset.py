@@ -25,13 +25,7 @@ from inspector.core.number import count
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
-from inspector.measure.evalset import (
-    added_cases,
-    append_cases,
-    is_there,
-    read_cases,
-    read_evalset,
-)
+from inspector.measure.evalset import added_cases, append_cases, is_there, read_cases, read_evalset
 from inspector.measure.ranker_bench import DataSet
 from inspector.search.generate import generate, numbered, query_key
 from widgets import visible

@@ -217,11 +217,7 @@ def _breaker_json(key: BreakerKey, breaker: Breaker, now: float) -> dict[str, An
     return {**selected(breaker, keys), "server": key.server, "tool": key.tool, "wait": breaker.wait(now)}
 
 
-_COMMANDS = {
-    "models": "doctor",
-    "orphans": "doctor",
-    "breakers": "doctor",
-}
+_COMMANDS = {"models": "doctor", "orphans": "doctor", "breakers": "doctor"}
 _PACKAGES = ("textual", "mcp", "litellm", "fastembed", "tiktoken")
 _MODEL = "openai/gpt-5"
 

@@ -174,11 +174,7 @@ _COMMANDS = {
 _options = with_options(
     *ACCESS,
     click.option(
-        "--catalog",
-        "catalogs",
-        multiple=True,
-        metavar="FILE",
-        help="Use this catalog file. May be repeated.",
+        "--catalog", "catalogs", multiple=True, metavar="FILE", help="Use this catalog file. May be repeated."
     ),
     click.option("--demo", is_flag=True, cls=CommonOption, help="Use the demo's servers."),
     configured,

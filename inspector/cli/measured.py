@@ -74,14 +74,7 @@ _SERVER_LOG = "server.jsonl"
 @click.option("--yes", is_flag=True, help="Start the client without asking.")
 @as_json
 def measure(
-    name: str,
-    model: str,
-    output: Path,
-    requests: Path | None,
-    timeout: int,
-    *,
-    by_hand: bool,
-    yes: bool,
+    name: str, model: str, output: Path, requests: Path | None, timeout: int, *, by_hand: bool, yes: bool
 ) -> None:
     """Measure what your own client does with tools.
 

@@ -177,11 +177,7 @@ _NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight de
 @database
 @as_json
 def metrics(
-    sessions: tuple[str, ...],
-    after: float,
-    agent: str,
-    decisions: Path | None,
-    database: Path | None,
+    sessions: tuple[str, ...], after: float, agent: str, decisions: Path | None, database: Path | None
 ) -> None:
     """Summarize sessions: searches, latency, failures, tokens.
 

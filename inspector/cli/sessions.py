@@ -220,12 +220,7 @@ _EVENTS = (
 @shared
 @as_json
 def show_session(
-    session: str,
-    form: str | None,
-    kinds: tuple[str, ...],
-    limit: int | None,
-    content: bool,
-    **values: Any,
+    session: str, form: str | None, kinds: tuple[str, ...], limit: int | None, content: bool, **values: Any
 ) -> None:
     """Show a session as a timeline, events or spans.
 

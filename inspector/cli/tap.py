@@ -20,12 +20,7 @@ from inspector.config.client import client_file_of, client_files, is_there
 from inspector.config.client_format import PLACES, SECTIONS, load_file
 from inspector.config.file import read_bytes, read_text
 from inspector.config.plugin import FileChange
-from inspector.config.text_edit import (
-    entry_at,
-    with_command_ahead,
-    with_value,
-    without_command_ahead,
-)
+from inspector.config.text_edit import entry_at, with_command_ahead, with_value, without_command_ahead
 from inspector.config.written_entry import URLS, passed_names, written_secrets
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec

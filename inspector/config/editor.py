@@ -11,14 +11,7 @@ from typing import Any
 
 from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, servers_in
 from inspector.config.configuration import Configuration
-from inspector.config.file import (
-    MAX_BYTES,
-    is_file,
-    parse_object,
-    read_bytes,
-    read_text,
-    unusable,
-)
+from inspector.config.file import MAX_BYTES, is_file, parse_object, read_bytes, read_text, unusable
 from inspector.config.plugin import FileChange, ServerChange
 from inspector.config.reader import read
 from inspector.config.text_edit import with_member, without_member

@@ -8,13 +8,7 @@ from typing import Any
 from inspector.core.budget import Budget, TokenParts
 from inspector.core.conversation import Conversation
 from inspector.core.error import BreakerStatus, SettingProblem
-from inspector.core.events import (
-    ApprovalDecided,
-    CallCounted,
-    DefinitionChanged,
-    GateApplied,
-    LoadCause,
-)
+from inspector.core.events import ApprovalDecided, CallCounted, DefinitionChanged, GateApplied, LoadCause
 from inspector.core.marketplace import MarketplaceReport
 from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charge
 from inspector.core.ranking import IndexState, SearchOffer

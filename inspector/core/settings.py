@@ -514,8 +514,7 @@ class ClientCapabilities:
     forms: bool = knob(True, "declare that servers may ask you to fill in a form (elicitation)")
     links: bool = knob(True, "declare that servers may ask you to visit an address (elicitation by URL)")
     sampling: bool = knob(
-        False,
-        "declare that servers may ask for a model's answer (sampling); you answer, or let the model",
+        False, "declare that servers may ask for a model's answer (sampling); you answer, or let the model"
     )
     tasks: bool = knob(True, "call tools that run only as a task, and declare the tasks extension")
     name: str = knob("", "the client name to declare instead of Toolsight's own")

@@ -14,15 +14,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import BreakerSettings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.reliability.breaker import (
-    Breaker,
-    BreakerKey,
-    Permit,
-    admitted,
-    answered,
-    failed,
-    released,
-)
+from inspector.reliability.breaker import Breaker, BreakerKey, Permit, admitted, answered, failed, released
 from inspector.search.retrieval import Live
 from inspector.store.codec import decode_value, encode_value
 from inspector.store.database import SqliteDatabase

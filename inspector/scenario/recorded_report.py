@@ -74,14 +74,7 @@ def play_again(
             hint=f"Pass their definitions with --tools, or connect their servers. Tools called: {names}.",
         )
     batch = play_batch(
-        known,
-        tools,
-        chosen,
-        ports,
-        model=model,
-        own_servers=own_servers,
-        progress=progress,
-        stopped=stopped,
+        known, tools, chosen, ports, model=model, own_servers=own_servers, progress=progress, stopped=stopped
     )
     had = {tool.id for run in known.runs for tool in run.tools or tools}
     return Told(found, known, len(had), batch, model, source, shipped)

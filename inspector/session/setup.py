@@ -196,10 +196,7 @@ def with_pins(setup: Setup, pins: frozenset[str]) -> Setup:
     patterns = toggled(pinned_patterns(setup), pins)
     chosen = setup.configuration.toolset(setup.toolset)
     if chosen is not None and chosen.always_include is not None:
-        toolsets = {
-            **setup.configuration.toolsets,
-            setup.toolset: replace(chosen, always_include=patterns),
-        }
+        toolsets = {**setup.configuration.toolsets, setup.toolset: replace(chosen, always_include=patterns)}
         return replace(setup, configuration=replace(setup.configuration, toolsets=toolsets))
     binding = replace(setup.settings.binding, always_include=patterns)
     return replace(setup, settings=replace(setup.settings, binding=binding))

@@ -10,11 +10,7 @@ from math import ceil
 from random import Random
 
 from inspector.core.budget import CHARACTERS_PER_TOKEN
-from inspector.core.events import (
-    CatalogBuilt,
-    ModelResponded,
-    Record,
-)
+from inspector.core.events import CatalogBuilt, ModelResponded, Record
 from inspector.core.message import answer_texts
 from inspector.core.number import count
 from inspector.core.settings import knob

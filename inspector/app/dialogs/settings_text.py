@@ -8,16 +8,7 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED, failure_text, problem_count, problem_lines, sign
 from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
-from inspector.config.setting import (
-    HEADINGS,
-    Knob,
-    KnobKind,
-    Origin,
-    knobs,
-    origins,
-    render_value,
-    value_of,
-)
+from inspector.config.setting import HEADINGS, Knob, KnobKind, Origin, knobs, origins, render_value, value_of
 from inspector.core.error import SettingProblem, ToolsightError
 from inspector.core.settings import Settings
 from inspector.search.ranker_list import RANKERS

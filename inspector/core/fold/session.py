@@ -168,9 +168,7 @@ def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
     ids = {f"{event.server}:{name}" for name in event.changed}
     call = state.model_calls
     state = evolve(
-        state,
-        tools=_with_change(state.tools, ids, call),
-        held=_with_change(state.held, ids, call),
+        state, tools=_with_change(state.tools, ids, call), held=_with_change(state.held, ids, call)
     )
     return _with_definitions(_with_server(state, changed), event.server, event.definitions)
 

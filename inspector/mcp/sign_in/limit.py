@@ -151,8 +151,7 @@ def refused(host: str, reason: str) -> AuthRequired:
     # On one line, or it could end in a hint of its own; a secret that is cut would no longer be known as one.
     told = clean(" ".join(reason.split()))[:_LONGEST_REASON]
     return AuthRequired(
-        f"cannot sign in to {host}: {told}",
-        hint="Nothing was kept. Try again, or tell its operator.",
+        f"cannot sign in to {host}: {told}", hint="Nothing was kept. Try again, or tell its operator."
     )
 
 

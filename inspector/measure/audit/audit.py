@@ -12,13 +12,7 @@ from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.report import NOTHING, Table
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.measure.audit.result import (
-    ConfigurationAudit,
-    ServerAudit,
-    Subject,
-    Suggestion,
-    ToolAudit,
-)
+from inspector.measure.audit.result import ConfigurationAudit, ServerAudit, Subject, Suggestion, ToolAudit
 from inspector.schema.json_value import compact
 from inspector.session.setup import Setup, catalog_planner, first_call
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session

@@ -174,11 +174,7 @@ def _span(span: Span) -> dict[str, Any]:
 
 
 def _event(event: SpanEvent) -> dict[str, Any]:
-    return {
-        "timeUnixNano": str(event.at),
-        "name": event.name,
-        "attributes": _attributes(event.attributes),
-    }
+    return {"timeUnixNano": str(event.at), "name": event.name, "attributes": _attributes(event.attributes)}
 
 
 def _attributes(values: Attributes) -> list[dict[str, Any]]:

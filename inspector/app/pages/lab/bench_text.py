@@ -195,10 +195,7 @@ def detail(name: str, measured: Measured | None) -> Content:
             ("delivered", summary.delivered),
         )
     ]
-    lines = [
-        "   ".join(means[:2]),
-        "   ".join(means[2:]),
-    ]
+    lines = ["   ".join(means[:2]), "   ".join(means[2:])]
     for kind, answers in ((kind, summary.answers[kind]) for kind in KINDS if kind in summary.answers):
         each = ", ".join(f"{answer} {share.text}" for answer, share in answers.items())
         lines.append(f"{answers[Answer.FOUND].total} {kind}: {each}")
