@@ -25,12 +25,6 @@ def problem_line(problem: SettingProblem) -> str:
     return f"{problem.severity}: {problem.full}"
 
 
-def say_problems(problems: Iterable[SettingProblem]) -> None:
-    """Print the problems of the settings."""
-    for problem in problems:
-        say(problem_line(problem), err=True)
-
-
 def is_of_policy(problem: SettingProblem) -> bool:
     """Whether a pattern of the policy matches no tool."""
     return problem.path == "access.policy" and problem.severity is Severity.ERROR
@@ -96,7 +90,9 @@ async def headless(
             found = [one for one in bench.state.problems if one.server or not opened.is_part]
             if tell_problems:
                 say_failures(bench.state.servers.values())
-                say_problems(one for one in found if not is_of_policy(one))
+                for problem in found:
+                    if not is_of_policy(problem):
+                        say(problem_line(problem), err=True)
             if requires_policy:
                 require_policy(found)
             yield bench

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
+from inspector.core.text import common_start
 from inspector.core.tool import Annotations, Tool
 from inspector.schema.json_value import JsonObject, canonical, compact
 from inspector.schema.narrowing import Kind, Narrowing, narrowings
@@ -145,13 +146,8 @@ def _cut(gone: str, new: str) -> tuple[str, str]:
     """Both lines, cut so that their first difference is seen however long they are."""
     if max(len(gone), len(new)) <= _BEFORE + _AFTER:
         return gone, new
-    start = max(_first_difference(gone, new) - _BEFORE, 0) if gone and new else 0
+    start = max(common_start(gone, new) - _BEFORE, 0) if gone and new else 0
     return _shown(gone, start), _shown(new, start)
-
-
-def _first_difference(one: str, other: str) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((i for i, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
 
 
 def _shown(text: str, start: int) -> str:

@@ -167,3 +167,9 @@ def file_name(name: str) -> str:
 def paragraphs(*texts: str) -> str:
     """The texts that say something, a paragraph each."""
     return "\n\n".join(filter(None, texts))
+
+
+def common_start(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many items, or characters, two sequences have in common at their start."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))

@@ -64,11 +64,6 @@ def quoted(text: str) -> tuple[str, ...]:
     )
 
 
-def without_quotes(text: str) -> str:
-    """The text without its quoted parts."""
-    return _QUOTED.sub(" ", text)
-
-
 # Arithmetic written in words.
 
 _OPERATORS = (
@@ -176,7 +171,7 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Parse a step."""
-    plain = _DAY_AND_TIME.sub(lambda found: f"{found[1]}T{found[2]:0>2}:{found[3]}", without_quotes(text))
+    plain = _DAY_AND_TIME.sub(lambda found: f"{found[1]}T{found[2]:0>2}:{found[3]}", _QUOTED.sub(" ", text))
     dateless = _DATE.sub(" ", _EMAIL.sub(" ", plain))
     bare = _TIME.sub(" ", dateless)
     match = _TOPIC.search(bare)

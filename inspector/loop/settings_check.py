@@ -175,7 +175,7 @@ def _ranker_without_vectors(checked: Checked) -> Iterator[SettingProblem]:
         else checked.index.reason
     )
     for path, ranker, effect in _rankers(settings):
-        if ranker in INFO and INFO[ranker].meaning_only:
+        if ranker in INFO and INFO[ranker].matching == "meaning":
             yield SettingProblem(
                 path, ranker, f"{effect} without vectors: {why}", "Choose a ranker that also matches words."
             )

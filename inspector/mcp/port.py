@@ -355,11 +355,7 @@ class Unattended(SessionClient):
     """Declares what a session does by default where nobody looks, so that the same tools are listed."""
 
     def __init__(self) -> None:
-        super().__init__("", ClientCapabilities(), (), Nobody(), lambda: _unrecorded)
-
-
-def _unrecorded(_event: Event) -> None:
-    """Nobody reads what is asked where nobody looks."""
+        super().__init__("", ClientCapabilities(), (), Nobody(), lambda: lambda _event: None)
 
 
 def _refusal(what: ServerQuestion, answer: Answer) -> ClientRefusal:

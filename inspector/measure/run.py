@@ -348,8 +348,5 @@ def _hit_1(pairs: Pairs) -> Estimate | None:
 def _answers(pairs: Pairs) -> dict[Answer, Share]:
     """How many requests get each answer; an impossible request is a cluster of its own."""
     groups = clusters([case for case, _ in pairs])
-    return {answer: _share([done.answer is answer for _, done in pairs], groups) for answer in Answer}
-
-
-def _share(flags: Sequence[bool], groups: Sequence[str]) -> Share:
-    return Share(sum(flags), len(flags), effective_size(flags, groups))
+    given = {answer: [done.answer is answer for _, done in pairs] for answer in Answer}
+    return {a: Share(sum(flags), len(flags), effective_size(flags, groups)) for a, flags in given.items()}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import Sight
 from inspector.registry.postgres_database import CHANGED, LOCK, PostgresDatabase
-from inspector.registry.sql_registry import Condition
+from inspector.registry.sql_registry import Condition, seen_of
 from inspector.search.ports import Neighbour, RegisteredTool
 
 if TYPE_CHECKING:
@@ -66,11 +66,7 @@ _SPECIAL_IN_LIKE = re.compile(r"[\\%_]")
 
 def seen_by(sight: Sight) -> Condition:
     """The condition that holds for the stored ids that may be seen; "TRUE" keeps nothing out."""
-    granted = _any_of(sight.patterns, "granted")
-    if sight.allowlist is None:
-        return granted
-    allowed = _any_of(sight.allowlist, "allowed")
-    return Condition(f"({granted.sql}) AND ({allowed.sql})", {**granted.parameters, **allowed.parameters})
+    return seen_of(sight, _any_of)
 
 
 def _any_of(patterns: Sequence[str], name: str) -> Condition:

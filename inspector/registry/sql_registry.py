@@ -34,6 +34,15 @@ class Condition:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
+def seen_of(sight: Sight, any_of: Callable[[Sequence[str], str], Condition]) -> Condition:
+    """What holds for ids that may be seen; `any_of` tests patterns, its parameters named after a prefix."""
+    granted = any_of(sight.patterns, "granted")
+    if sight.allowlist is None:
+        return granted
+    allowed = any_of(sight.allowlist, "allowed")
+    return Condition(f"({granted.sql}) AND ({allowed.sql})", {**granted.parameters, **allowed.parameters})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """What a database calls the parts of the registry's statements, and how it keeps texts.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.access import Sight
-from inspector.registry.sql_registry import IDS_A_STATEMENT, Condition, Dialect, SqlRegistry, one_of
+from inspector.registry.sql_registry import IDS_A_STATEMENT, Condition, Dialect, SqlRegistry, one_of, seen_of
 from inspector.search.ports import Neighbour, RegisteredTool, SyncReport
 from inspector.store.database import SqliteDatabase
 from inspector.store.server_memory import SqliteVectors, storable
@@ -47,14 +47,6 @@ def _globbed(text: str) -> bytes:
 def _above(code: int) -> bytes:
     moved = _ABOVE_UNICODE + code
     return bytes((0xF0 | moved >> 18, *(0x80 | moved >> shift & 0x3F for shift in (12, 6, 0))))
-
-
-def _seen(sight: Sight) -> Condition:
-    granted = _any_of(sight.patterns, "granted")
-    if sight.allowlist is None:
-        return granted
-    allowed = _any_of(sight.allowlist, "allowed")
-    return Condition(f"({granted.sql}) AND ({allowed.sql})", {**granted.parameters, **allowed.parameters})
 
 
 def _any_of(patterns: Sequence[str], name: str) -> Condition:
@@ -91,7 +83,7 @@ _DIALECT = Dialect(
     stored=_stored,
     loaded=_loaded,
     part=_globbed,
-    seen=_seen,
+    seen=lambda sight: seen_of(sight, _any_of),
 )
 
 
@@ -327,7 +319,7 @@ class _NearestTools:
     def _of(self, connection: Connection, table: _Table, sight: Sight) -> Positions:
         """The positions of the tools that may be seen."""
         if sight not in self._permitted:
-            seen = _seen(sight)
+            seen = seen_of(sight, _any_of)
             sql = f"SELECT number FROM registry_tool WHERE is_there AND ({seen.sql})"
             numbers = np.fromiter((row[0] for row in connection.execute(sql, seen.parameters)), np.int64)
             self._permitted[sight] = np.flatnonzero(np.isin(table.numbers, numbers))

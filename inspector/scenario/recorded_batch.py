@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -241,7 +241,8 @@ def play_batch(
         progress("runs played", number, len(known.runs))
         catalog = run.tools or tools
         if own_servers:
-            catalog = _of_servers(catalog, run)
+            used = {call.server for call in run.calls}
+            catalog = tuple(tool for tool in catalog if tool.server in used)
         made = []
         for setup in chosen:
             if stopped():
@@ -266,8 +267,3 @@ def _batch(
         played,
         first[0].tokenizer.label,
     )
-
-
-def _of_servers(tools: Iterable[Tool], run: RecordedRun) -> tuple[Tool, ...]:
-    used = {call.server for call in run.calls}
-    return tuple(tool for tool in tools if tool.server in used)

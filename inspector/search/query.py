@@ -213,18 +213,13 @@ def asking(text: str) -> str:
 
 
 def _distinct(parts: Iterable[str]) -> tuple[Clause, ...]:
-    """What the parts say, each thing once."""
+    """What the parts say, each thing once, without greetings, thanks, and forms of asking."""
     found: dict[str, Clause] = {}
     for part in parts:
-        said = without_courtesies(part)
+        said = " ".join(_COURTESY.sub(" ", part).split()).strip(_EDGES)
         if any(word.lower() not in STOP_WORDS for word in split_words(said)):
             found.setdefault(said, Clause(said, is_statement(part)))
     return tuple(found.values())
-
-
-def without_courtesies(text: str) -> str:
-    """What is left of a clause without greetings, thanks, and forms of asking."""
-    return " ".join(_COURTESY.sub(" ", text).split()).strip(_EDGES)
 
 
 def _parts(sentence: str) -> Iterator[str]:

@@ -31,10 +31,6 @@ class RankerInfo:
     def uses_vectors(self) -> bool:
         return self.matching in ("both", "meaning")
 
-    @property
-    def meaning_only(self) -> bool:
-        return self.matching == "meaning"
-
 
 _LIST = (
     RankerInfo(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 
 from inspector.core.access import values_for
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import Tool
 
 # Tool names use camelCase, snake_case, kebab-case and digits; queries use plain words. Splitting both the
 # same way lets “create page” find `createPage` and `create_page`.
@@ -156,7 +156,7 @@ class Tags:
             (TagOrigin.SERVER, self.by_server.get(tool.server, ())),
             (TagOrigin.SETTING, chain.from_iterable(values_for(tool.id, self.by_tool))),
             (TagOrigin.METADATA, tool.tags),
-            (TagOrigin.CLAIM, claimed_tags(tool.annotations)),
+            (TagOrigin.CLAIM, (tag for name, tag in _CLAIMS if getattr(tool.annotations, name))),
         )
         found: dict[str, TagOrigin] = {}
         for origin, tags in given:
@@ -179,11 +179,6 @@ class Tags:
             tag for tool in tools for tag, origin in self.of(tool).items() if origin is not TagOrigin.CLAIM
         )
         return tuple(tag for tag, _count in counts.most_common(MOST_OFFERED))
-
-
-def claimed_tags(annotations: Annotations) -> tuple[str, ...]:
-    """What a server claims of a tool, as tags."""
-    return tuple(tag for name, tag in _CLAIMS if getattr(annotations, name))
 
 
 def as_written(query: str, sought: Iterable[str]) -> tuple[str, ...]:

@@ -80,10 +80,6 @@ class Background:
         await asyncio.gather(*self._tasks)
 
 
-def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
-    return {}
-
-
 def _no_seeds(path: str) -> Mapping[str, InertiaGraph]:
     raise ConfigError(f"{path} cannot be read here", hint="Unset inertia.seed.")
 
@@ -115,7 +111,7 @@ class Ports:
     embedder_for: Callable[[str], Embedder | None]
     vectors: VectorStore
     prices: PriceList
-    predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
+    predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = lambda _path, _digest: {}
     local_models: LocalModels = NoLocalModels()
     wire: Wire | None = None
     sign_ins: "McpConnector | None" = None

@@ -16,6 +16,7 @@ from typing import Any, Final
 from inspector.core.message import Message, NoteMessage, ToolMessage, UserMessage
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, SentDelivery
+from inspector.core.text import common_start
 from inspector.core.tool import Catalog, Tool, definition
 from inspector.schema.schema import PLAIN, ModelFeatures, SchemaDialect
 from inspector.tokens.manifest import EntryTexts, definition_lines
@@ -226,17 +227,12 @@ class SentTools:
         before, self._last, self._sent = self._last, entries, texts
         if before is None:
             return Difference(0, self._tokens(texts), "first call")
-        kept = _common(before, entries)
+        kept = common_start(before, entries)
         change = _change(before, entries, kept)
         return Difference(self._tokens(texts[:kept]), self._tokens(texts[kept:]), change)
 
     def _tokens(self, texts: Sequence[str]) -> int:
         return sum(map(self._count, texts))
-
-
-def _common(before: Sequence[object], after: Sequence[object]) -> int:
-    pairs = zip(before, after, strict=False)
-    return next((i for i, (one, other) in enumerate(pairs) if one != other), min(len(before), len(after)))
 
 
 def _change(before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]], kept: int) -> str:

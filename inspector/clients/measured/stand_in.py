@@ -31,15 +31,14 @@ _KEPT_HEADERS = ("user-agent", "anthropic-beta", "anthropic-version", "openai-be
 _CHARACTERS_A_TOKEN = 4
 
 
-def _unheard(_done: int, _total: int) -> None:
-    """Nobody wants to know."""
-
-
 class StandIn:
     """Answers as the conversation says. `failure` is what keeps it from going on."""
 
     def __init__(
-        self, conversation: Conversation, folder: Path, progress: Callable[[int, int], None] = _unheard
+        self,
+        conversation: Conversation,
+        folder: Path,
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> None:
         """`progress` is told how many things of how many the client was asked to do."""
         self.conversation = conversation

@@ -1,9 +1,9 @@
 """Statistics as the sections of a report, for the command and for the page."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from inspector.clients.miss import Backlog, MissCause
+from inspector.clients.miss import MissCause
 from inspector.core.error import BreakerState
 from inspector.core.number import count, shown_moment
 from inspector.core.report import COUNT, MILLISECONDS, NUMBER, SHARE, TWO, Column, Section, Table
@@ -18,7 +18,6 @@ from inspector.measure.telemetry.cell import (
     token_row,
     words,
 )
-from inspector.measure.telemetry.discovery import DiscoveryCount
 from inspector.measure.telemetry.gathering import RULES, CallUse, InertiaCount, ReliabilityCount, Telemetry
 
 MOST = 12
@@ -72,15 +71,11 @@ def _discovery(gathered: Telemetry) -> Iterator[Table]:
     rows += [number_row("failed searches", found.errors)] if found.errors else []
     yield facts(rows, notes=(_INTERVALS,))
     if found.by_agent:
-        yield _frequency(found)
+        ordered = sorted(found.by_agent.items(), key=lambda pair: -pair[1].searches)
+        yield Table.of(_FREQUENCY, ordered, "Search frequency")
     if found.rankers:
         yield Table.of(_SCORES, found.rankers.items(), "Scores of called tools in the search that found them")
     yield from _gate(gathered)
-
-
-def _frequency(found: DiscoveryCount) -> Table:
-    ordered = sorted(found.by_agent.items(), key=lambda pair: -pair[1].searches)
-    return Table.of(_FREQUENCY, ordered, "Search frequency")
 
 
 _FREQUENCY = (
@@ -222,9 +217,10 @@ def _failing(title: str, name: str, known: Mapping[str, CallUse]) -> Table:
 
 
 def _backlog(gathered: Telemetry) -> Iterator[Table]:
+    """What was asked for and not served: how often, when last, and what was found instead."""
     groups = gathered.discovery.backlog.groups
     if groups:
-        yield backlog_table(groups)
+        yield Table.of(_BACKLOG, groups[:MOST], notes=_more(len(groups)))
 
 
 _BACKLOG = (
@@ -240,11 +236,6 @@ _BACKLOG = (
 
 def _most(tools: Counter[str]) -> str | None:
     return ", ".join(tool for tool, _ in tools.most_common(_EXAMPLES)) or None
-
-
-def backlog_table(groups: Sequence[Backlog]) -> Table:
-    """What was asked for and not served: how often, when last, and what was found instead."""
-    return Table.of(_BACKLOG, groups[:MOST], notes=_more(len(groups)))
 
 
 def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:

@@ -85,16 +85,11 @@ class NoEditor:
         raise ConfigError(f"{change.path} cannot be written here")
 
 
-def no_catalogs(_files: Sequence[str], _imported: bool) -> Catalogs:
-    """There are none."""
-    return Catalogs()
-
-
 @dataclass(frozen=True, slots=True)
 class MarketplacePorts:
     """The adapters of the marketplace."""
 
-    catalogs: ReadCatalogs = no_catalogs
+    catalogs: ReadCatalogs = lambda _files, _imported: Catalogs()
     editor: ServerEditor = NoEditor()
 
 
