@@ -220,7 +220,9 @@ class RankerBench:
         for name in self.rankers:
             run = self._run(name, dataset, index)
             if run.cases:
-                yield Measured(_row(run, dataset.evalset), run, dataset.evalset)
+                of = dataset.evalset
+                row = Row(of.name, run.ranker, summarise(run, of), len(of.tools), note=run.note)
+                yield Measured(row, run, of)
 
     def _over(self, dataset: DataSet) -> list[Measured]:
         if self.cancelled():
@@ -269,7 +271,3 @@ class RankerBench:
         # Query vectors are cached: a ranker that finds those of the previous ranker would look fast.
         fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=self.semantics(), before=index)
         return CatalogRankers(fresh, dataset.settings).get(name)
-
-
-def _row(run: Run, evalset: EvalSet) -> Row:
-    return Row(evalset.name, run.ranker, summarise(run, evalset), len(evalset.tools), note=run.note)

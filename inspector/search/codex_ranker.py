@@ -22,7 +22,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
 from inspector.search.document import MAX_INDEXED
-from inspector.search.ranker import Ranking, Scores
+from inspector.search.ranker import Ranking
 from inspector.search.vocabulary import MAX_QUERY_LENGTH
 
 if TYPE_CHECKING:
@@ -77,10 +77,11 @@ class CodexRanker:
         values = np.zeros(len(self._ids))
         for position in {position for word in words for position in self._holders.get(word, ())}:
             values[position] = sum(part.value for part in self._parts(words, position))
-        return Ranking(values, values > 0, lambda position: self._explain(words, position, values))
 
-    def _explain(self, words: Counter[str], position: int, values: Scores) -> Score:
-        return Score(self._ids[position], float(values[position]), tuple(self._parts(words, position)))
+        def explain(position: int) -> Score:
+            return Score(self._ids[position], float(values[position]), tuple(self._parts(words, position)))
+
+        return Ranking(values, values > 0, explain)
 
     def _parts(self, words: Counter[str], position: int) -> Iterator[Part]:
         """What each word adds, split between the fields by its occurrences."""
@@ -89,18 +90,15 @@ class CodexRanker:
             tf = sum(count[word] for count in counts.values())
             if not tf:
                 continue
-            idf = self._idf(word)
+            df = len(self._holders[word])
+            idf = float(np.log1p((len(self._ids) - df + 0.5) / (df + 0.5)))
             value = times * idf * tf * (K1 + 1) / (tf + norm)
-            inputs = {"tf": float(tf), "idf": idf, "df": float(len(self._holders[word]))}
+            inputs = {"tf": float(tf), "idf": idf, "df": float(df)}
             if times > 1:
                 inputs["times in query"] = float(times)
             for signal, count in counts.items():
                 if count[word]:
                     yield Part(signal, word, value * count[word] / tf, inputs)
-
-    def _idf(self, word: str) -> float:
-        n = len(self._holders.get(word, ()))
-        return float(np.log1p((len(self._ids) - n + 0.5) / (n + 0.5)))
 
 
 def _counts(tool: Tool, instructions: str) -> Counts:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.clients.measured.conversation import Conversation
-from inspector.clients.measured.wire import APIS, Api, answer, events, read
+from inspector.clients.measured.wire import APIS, answer, events, read
 from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.redaction import clean, open_private, private_folder
 
@@ -60,7 +60,8 @@ class StandIn:
         from starlette.responses import JSONResponse, Response
 
         path = request.url.path.removeprefix(f"/{self.key}")
-        if path == request.url.path or "origin" in request.headers or not self._is_here(request):
+        is_here = request.headers.get("host") in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
+        if path == request.url.path or "origin" in request.headers or not is_here:
             # A page in a browser says where it comes from, or has another name for this machine.
             return JSONResponse({"error": {"message": "not for you"}}, 403)
         if request.method in ("GET", "HEAD"):
@@ -80,7 +81,7 @@ class StandIn:
 
         if path.endswith("/count_tokens"):
             return JSONResponse({"input_tokens": len(json.dumps(body)) // _CHARACTERS_A_TOKEN})
-        api = api_of(path)
+        api = next((api for end, api in APIS.items() if path in (end, end.removeprefix("/v1"))), None)
         if api is None:
             return JSONResponse({"error": {"message": "no such address"}}, 404)
         try:
@@ -102,9 +103,6 @@ class StandIn:
             return Response("".join(events(api, whole)), media_type="text/event-stream")
         return JSONResponse(whole)
 
-    def _is_here(self, request: "Request") -> bool:
-        return request.headers.get("host") in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
-
     def _keep(self, number: int, path: str, body: Any, request: "Request") -> None:
         """Keep a request in a file of its own."""
         headers = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
@@ -114,11 +112,6 @@ class StandIn:
             private_folder(self._folder)
             with open_private(self._folder / f"{number:03}.json", "w", encoding="utf-8") as file:
                 file.write(text)
-
-
-def api_of(path: str) -> Api | None:
-    """The API that a path belongs to."""
-    return next((api for end, api in APIS.items() if path in (end, end.removeprefix("/v1"))), None)
 
 
 _MODELS = {

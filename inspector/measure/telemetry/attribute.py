@@ -11,7 +11,6 @@ from typing import Any
 from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, ModelRequested, ModelResponded, SearchPerformed
 from inspector.core.message import ToolCall, Usage
-from inspector.core.ranking import SearchRequest
 from inspector.measure.telemetry.otel import Value, known
 from inspector.schema.json_value import compact
 
@@ -116,19 +115,16 @@ def responded(event: ModelResponded, *, content: bool) -> dict[str, Value]:
     )
 
 
-def _query(request: SearchRequest) -> str:
-    return request.query or ", ".join(request.tool_names) or request.label()
-
-
 def searched(event: SearchPerformed, *, content: bool) -> dict[str, Value]:
     """A search for tools; what was searched for and found only with its content."""
-    report = event.report
+    report, request = event.report, event.report.request
+    query = request.query or ", ".join(request.tool_names) or request.label()
     found = [{"id": hit.tool_id, "score": hit.score.value} for hit in report.results]
     return known(
         {
             "gen_ai.data_source.id": DATA_SOURCE,
             "gen_ai.request.top_k": report.limit or None,
-            "gen_ai.retrieval.query.text": _query(report.request) if content else None,
+            "gen_ai.retrieval.query.text": query if content else None,
             "gen_ai.retrieval.documents": compact(found) if content else None,
             "toolsight.search.ranker": report.ranker,
             "toolsight.search.by": event.by,
