@@ -94,7 +94,10 @@ def _audited(found: _Found, readings: Mapping[str, Reading], options: Options, a
             options.model, accounting.meter.tokenizer, accounting.meter.window, prices, pricing.assumed, terms
         ),
         audited,
-        tuple(_problem(one) for one in found.unreadable),
+        tuple(
+            Problem(one.client, one.scope, str(one.path), one.error.message, one.error.hint)
+            for one in found.unreadable
+        ),
         found.empty,
         first_call(measured[0].setup, accounting.meter).budget if len(measured) == 1 else None,
     )
@@ -218,8 +221,3 @@ def _accounting(model: ChatModel, options: Options, subjects: Sequence[Subject])
     common = Policy(Configuration("", ()), profile=options.profile, values=options.values).settings
     settings = subjects[0].settings if len(subjects) == 1 else common
     return Accounting(counter_for, LitellmPrices(), LiveModel(settings, model))
-
-
-def _problem(broken: Unreadable) -> Problem:
-    error = broken.error
-    return Problem(broken.client, broken.scope, str(broken.path), error.message, error.hint)

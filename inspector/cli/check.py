@@ -1,7 +1,7 @@
 """`toolsight check`: expectations and findings about definitions, for people and for CI."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -30,7 +30,7 @@ from inspector.measure.check.checking import (
     snapshot_of,
     with_proposals,
 )
-from inspector.measure.check.expectation import Expectation, parse, read_expectations
+from inspector.measure.check.expectation import parse, read_expectations
 from inspector.measure.check.finding import Effect, Finding, Proposal, Severity
 from inspector.measure.check.lock import Snapshot
 from inspector.measure.check.proposal import is_first
@@ -158,7 +158,7 @@ def check(
         raise click.UsageError("--update needs --snapshot FILE, or a snapshot in the check's configuration.")
     files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
     demands = Demands(
-        tuple(_expectations((*own.expect, *expected), files)),
+        (*map(parse, (*own.expect, *expected)), *(one for file in files for one in read_expectations(file))),
         clients or tuple(map(find_client, own.client)) or all_clients(),
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
@@ -195,12 +195,6 @@ def _write_snapshot(bench: Workbench, path: Path, report: CheckReport) -> None:
         snapshot_of(bench).write(path)
     else:
         say(f"{path} was not written, because tools are missing.", err=True)
-
-
-def _expectations(texts: Iterable[str], files: Iterable[Path]) -> Iterator[Expectation]:
-    yield from map(parse, texts)
-    for file in files:
-        yield from read_expectations(file)
 
 
 async def _ask(bench: Workbench, given: Options, runs: int, found: list[CheckReport]) -> None:

@@ -128,13 +128,10 @@ def _beside(finding: Finding, tool: Tool, catalog: Catalog) -> Iterator[Content]
         yield Content.styled(f"\nand {len(others) - _MOST_SIBLINGS:,} more: {finding.proof}", MUTED)
 
 
-def _texts(tool: Tool) -> list[str]:
-    described = [text for one in fields(tool.input_schema) for text in (one.name, one.description)]
-    return [tool.name, tool.description, *described]
-
-
 def _terms(tool: Tool) -> frozenset[str]:
-    return frozenset(term for text in _texts(tool) for term in terms(text[:_LIMIT]))
+    described = (text for one in fields(tool.input_schema) for text in (one.name, one.description))
+    texts = (tool.name, tool.description, *described)
+    return frozenset(term for text in texts for term in terms(text[:_LIMIT]))
 
 
 def _words(tool: Tool, shared: Collection[str]) -> Iterator[Content]:
