@@ -70,9 +70,7 @@ class RunningSession:
         """
         given = Policy(configuration, profile=profile, values=values).settings
         self.ports, self._whole = ports, configuration
-        self.access = AccessControl(
-            given.access, ports.policy_from, lambda sight: servers_for(sight, self._whole, ports.registry)
-        )
+        self.access = AccessControl(given.access, ports.policy_from, self._servers_for)
         self.policy = Policy(
             configuration,
             profile=profile,
@@ -359,6 +357,9 @@ class RunningSession:
         if stored is None or not self.settings.discovery.registry:
             return patterns
         return stored.unmatched(patterns, [tool.id for tool in self._connections.tools])
+
+    def _servers_for(self, sight: Sight) -> frozenset[str] | None:
+        return servers_for(sight, self._whole, self.ports.registry)
 
     def _permits(self, tool: Tool) -> bool:
         toolset = self.configuration.toolset(self._live.toolset)
