@@ -233,6 +233,19 @@ async def test_a_redirect_that_is_not_followed_is_its_own_cure(tmp_path: Path) -
     assert error.hint == "Use that URL as the endpoint if it is the intended server."
 
 
+async def test_a_redirect_to_another_path_of_the_server_is_followed(tmp_path: Path) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and scope["path"] == "/mcp":
+            await send({"type": "http.response.start", "status": 307, "headers": [(b"location", b"/mcp/")]})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await answering(500, "text/plain", b"the redirect was followed")(scope, receive, send)
+
+    async with serving(app) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
+    assert "the redirect was followed" in error.message
+
+
 @pytest.mark.parametrize("published", ["", "/.well-known/oauth-protected-resource/mcp"])
 async def test_a_sign_in_is_advised_only_where_one_is_published(tmp_path: Path, published: str) -> None:
     asked: list[str] = []

@@ -238,7 +238,7 @@ class _WatchedClient(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         # The SDK ends a session with a DELETE; a server that never answers it must not delay closing.
         self._channel.asked(request)
-        if _INITIALIZE.match(request.content):
+        if _INITIALIZE.match(await request.aread()):
             # A new session begins: the SDK would name the one that is lost.
             request.headers.pop(SESSION, None)
         limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
