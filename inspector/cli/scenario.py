@@ -20,7 +20,7 @@ from inspector.core.budget import Prices
 from inspector.core.events import ModelResponded, Record, SessionStarted
 from inspector.core.number import count, money, saving
 from inspector.core.report import selected
-from inspector.scenario.comparison import ComparedProfile, Totals, compare_profiles
+from inspector.scenario.comparison import ComparedProfile, compare_profiles
 from inspector.scenario.expectation import Finding
 from inspector.scenario.scenario import Scenario
 from widgets import visible
@@ -80,7 +80,9 @@ def totals_lines(row: ComparedProfile, prices: Prices | None) -> Iterator[str]:
             f"all input {row.static_input:,}, {saving(row.input_saved)}"
         )
     if prices is not None and had.dollars is not None:
-        yield f"cost {money(had.dollars)} for {_per_step(had)}, at {prices.model} prices"
+        each = "" if had.dollars_per_step is None else f" ({money(had.dollars_per_step)} per step)"
+        steps = f"{count(had.steps, 'solved step')}{each}"
+        yield f"cost {money(had.dollars)} for {steps}, at {prices.model} prices"
     yield (
         f"searches {had.searches}, loads {had.loads}, evictions {had.evictions}, calls {had.calls}, "
         f"rejections {had.rejections}, loops {had.loops}, redundant searches {had.redundant}"
@@ -117,11 +119,6 @@ _PLAYED = (
 def _line(record: Record, text: str, width: int) -> str:
     line = visible(f"#{record.seq:<4} {record.kind:<9} {' '.join(text[:_LONGEST_LINE].split())}")
     return line if len(line) <= width else f"{line[: width - 1]}…"
-
-
-def _per_step(had: Totals) -> str:
-    steps = count(had.steps, "solved step")
-    return steps if had.dollars_per_step is None else f"{steps} ({money(had.dollars_per_step)} per step)"
 
 
 def _wrapped(text: str, width: int) -> str:

@@ -1,6 +1,6 @@
 """Whether two measurements differ by more than chance, and which ranker is best."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -112,17 +112,13 @@ def _standing(measured: Sequence[Measured]) -> Standing | None:
     if len(measured) < 2:
         return None
     best = max(measured, key=_score)
-    behind = list(_differences(best, measured))
+    rest = [
+        (one.run.ranker, difference(best.run, one.run, best.evalset)) for one in measured if one is not best
+    ]
+    behind = [(ranker, found) for ranker, found in rest if found is not None]
     corrected = holm([found.p_value for _, found in behind])
     others = (Behind(ranker, found, p) for (ranker, found), p in zip(behind, corrected, strict=True))
     return Standing(best.row.dataset, best.run.ranker, tuple(others))
-
-
-def _differences(best: Measured, measured: Sequence[Measured]) -> Iterator[tuple[str, Difference]]:
-    for other in measured:
-        found = difference(best.run, other.run, best.evalset) if other is not best else None
-        if found is not None:
-            yield other.run.ranker, found
 
 
 def _score(measured: Measured) -> float:

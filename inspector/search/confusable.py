@@ -101,16 +101,14 @@ class Closeness:
     def shared(self, first: int, second: int) -> tuple[str, ...]:
         """The terms both tools have, highest idf first."""
         both = self.terms(first) & self.terms(second)
-        return tuple(sorted((self._spelt[term] for term in both), key=self._rarity))
+        numbers = sorted(both, key=lambda number: (-self.idf(number), self._spelt[number]))
+        return tuple(self._spelt[number] for number in numbers)
 
     def _weight(self, position: int) -> float:
         """The total idf of a tool's terms."""
         if position not in self._weights:
             self._weights[position] = math.fsum(map(self.idf, self.terms(position)))
         return self._weights[position]
-
-    def _rarity(self, term: str) -> tuple[float, str]:
-        return -self.idf(self._index.vocabulary[term]), term
 
     @cached_property
     def _spelt(self) -> dict[int, str]:
