@@ -1,5 +1,6 @@
 """`toolsight audit`: what the servers of every MCP client on this machine cost. It only reads files."""
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from inspector.cli.audit_run import run_audit
 from inspector.cli.catalog import budget_report
 from inspector.cli.cost import cost_table, session_json, terms_text
 from inspector.cli.options import as_json, owner_options, shared
+from inspector.cli.run import Exit
 from inspector.cli.table import show
 from inspector.core.number import count, money, percent, saving, tokens
 from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table, selected
@@ -88,7 +90,8 @@ def audit(**values: Any) -> None:
     Reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
     Toolsight, or --config, and changes none of them. A server starts only with your consent, and only once
     even if several clients use it. Without consent, Toolsight measures the tools from the last connection,
-    if there was one. Costs cover a whole session with its searches, as in `toolsight cost`.
+    if there was one. Costs cover a whole session with its searches, as in `toolsight cost`. The exit code
+    is 1 if no server could be measured.
 
     \b
     toolsight audit --config .mcp.json
@@ -96,6 +99,8 @@ def audit(**values: Any) -> None:
     terms = assumed(values)
     found = run_audit(owner_options(**values), terms)
     show(audit_json(found), audit_report(found))
+    if found.configurations and not any(one.measured for one in found.configurations):
+        sys.exit(Exit.FAILED)
 
 
 def audit_report(audit: Audit) -> Iterator[str | Table]:

@@ -29,6 +29,7 @@ COMMANDS = {
     "search as a client": ("search", "orders", "--client", "codex"),
     "chat": ("chat", "hello"),
     "cost": ("cost",),
+    "audit": ("audit",),
     "call": ("call", "list_orders"),
     "check": ("check",),
     "check of nothing": ("check", "--fail-on", "never"),
