@@ -99,7 +99,7 @@ class MachineLibrary:
             )
         except (ConfigError, OSError) as error:
             reason = error.message if isinstance(error, ConfigError) else str(error)
-            report.skipped.append((str(file), reason))
+            report.skipped.append((str(file), reason.removeprefix(f"{file} ")))
         else:
             report.imported.add(done)
             report.transcripts += 1

@@ -59,6 +59,7 @@ def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone
     alone = run("sessions", "import", str(other))
     assert alone.exit_code == 2
     assert "docs/papers/transcripts.md" in alone.stderr
+    assert alone.stderr.count(str(other)) == 1, "the file is named once"
 
 
 def test_a_file_that_vanishes_during_an_import_is_skipped(
