@@ -98,7 +98,7 @@ async def test_a_result_before_the_task_completed_is_none() -> None:
 
 async def test_a_task_that_needs_input_asks_once_its_result_is_waited_for_and_is_polled_meanwhile() -> None:
     waiting = asyncio.get_running_loop().create_future()
-    server = Server(state("input_required"), state("working"), result=waiting)
+    server = Server(state("input_required"), state("input_required"), state("working"), result=waiting)
     following = asyncio.ensure_future(server.follow())
     await server.polled.wait()
     waiting.set_result(DONE)
