@@ -95,15 +95,10 @@ def context_of(line: str) -> click.Context:
     words = [
         "codex" if before == "--client" else word for before, word in zip(["", *words], words, strict=False)
     ]
-    rest = cli.parse_args(program, words) and [*program._protected_args, *program.args]
-    found = program
+    cli.parse_args(program, words)
+    found, rest = program, [*program._protected_args, *program.args]
     while rest and isinstance(found.command, click.Group):
-        try:
-            _, each, left = found.command.resolve_command(found, rest)
-        except click.UsageError:
-            if found is program:
-                raise
-            break
+        _, each, left = found.command.resolve_command(found, rest)
         assert each is not None
         found = each.make_context(each.name, list(left), parent=found)
         rest = [*found._protected_args, *found.args]

@@ -225,7 +225,7 @@ def test_whatever_a_file_says_is_read_or_refused(
 
 
 def test_a_place_is_found_only_where_servers_are() -> None:
-    assert place_of({"extensions": {"disabled": ["a"]}}) == ("mcpServers",)
+    assert place_of({"extensions": {"disabled": ["a"], "theme": {"dark": True}}}) == ("mcpServers",)
     assert place_of({"mcp": {"servers": {}}}) == ("mcp", "servers")
     assert place_of({"mcp": {"allowed": ["a"]}, "mcpServers": {}}) == ("mcpServers",)
     assert list(unknown_keys("mcpServers", {"$schema": 1}, frozenset())) == []

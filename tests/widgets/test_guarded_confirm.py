@@ -297,13 +297,14 @@ async def test_a_terminal_that_has_answered_once_is_waited_for(clock: Clock, ans
 async def test_what_only_looks_like_the_answer_opens_nothing(
     clock: Clock, answering: Answering, row: int
 ) -> None:
-    app = answering._app
+    app, Guarded.is_answering = answering._app, True
     async with app.run_test() as pilot:
         await app.ask(pilot)
         for clock.now in (10.0, 20.0, 30.0):
             answering.answer(answering.asked[-1] if row == 1 else answering.asked[-1] % 20 + 1, row)
             await pilot.pause()
-        assert not await click_yes(app, pilot)
+            answering.later()
+            assert not await click_yes(app, pilot)
         assert app.typed == ""
 
 
