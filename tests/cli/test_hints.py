@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -46,9 +46,12 @@ def text_of(node: ast.expr) -> str:
     return NAME
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def sources() -> tuple[tuple[str, ast.Module], ...]:
+    return tuple(
+        (str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(ROOT.rglob("*.py"))
+    )
 
 
 def made() -> list[tuple[str, ...]]:
@@ -75,6 +78,7 @@ def documentation(tree: ast.Module) -> set[ast.AST]:
     }
 
 
+@cache
 def written_out() -> dict[str, set[str]]:
     """Every command in backquotes within a text, by what it says, with the files that have it."""
     found: dict[str, set[str]] = {}
