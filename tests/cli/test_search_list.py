@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from inspector.cli.search import search_report
 from inspector.cli.table import say_report
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from tests.cli.conftest import Toolsight
 
 
 @given(st.lists(st.tuples(st.sampled_from(Outcome), st.floats(-1, 3)), max_size=40))
@@ -25,3 +26,9 @@ def test_every_result_is_listed_and_the_ranks_run_on_or_say_which_are_left_out(
         assert told + 1 == int(alone or first)
         told = int(alone or last or first)
     assert all(re.search(rf"s:t{hit.rank}\b", printed) for hit in hits if hit.outcome.is_result)
+
+
+def test_a_search_for_nothing_asks_for_a_query_before_anything_is_started(toolsight: Toolsight) -> None:
+    done = toolsight("search", "--", "no-such-program")
+    assert done.exit_code == 2
+    assert "Give a query" in done.stderr
