@@ -17,7 +17,7 @@ from inspector.cli.table import show
 from inspector.core.number import count, money, percent, saving, tokens
 from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table, selected
 from inspector.measure.audit.audit import server_table
-from inspector.measure.audit.result import Audit, Basis, ConfigurationAudit, ServerAudit
+from inspector.measure.audit.result import NOT_APPROVED, Audit, Basis, ConfigurationAudit, ServerAudit
 from inspector.session.verdict import PricedSession
 from inspector.tokens.cost import Delivery
 
@@ -91,7 +91,7 @@ def audit(**values: Any) -> None:
     Toolsight, or --config, and changes none of them. A server starts only with your consent, and only once
     even if several clients use it. Without consent, Toolsight measures the tools from the last connection,
     if there was one. Costs cover a whole session with its searches, as in `toolsight cost`. The exit code
-    is 1 if no server could be measured.
+    is 1 if every server failed.
 
     \b
     toolsight audit --config .mcp.json
@@ -99,7 +99,8 @@ def audit(**values: Any) -> None:
     terms = assumed(values)
     found = run_audit(owner_options(**values), terms)
     show(audit_json(found), audit_report(found))
-    if found.configurations and not any(one.measured for one in found.configurations):
+    readings = [server.reading for one in found.configurations for server in one.servers]
+    if readings and not any(one.is_measured or one.reason == NOT_APPROVED for one in readings):
         sys.exit(Exit.FAILED)
 
 

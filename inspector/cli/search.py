@@ -97,7 +97,7 @@ def search(
     """
     draft = Draft(try_name, try_description)
     if not (query or server_name or tool_names or tags or server_query):
-        raise click.UsageError('Give a query: `toolsight search "late orders" --demo`.')
+        raise click.UsageError('Give a query, such as "late orders".')
     _check(query, tool_id, clients, ranker, is_draft=draft != Draft())
     for client in clients:
         # One that has no search to follow is an error before anything is started.

@@ -12,7 +12,12 @@ ABOUT = {
 CITY = {"city": {"type": "string", "description": "Name of the city."}}
 SCHEMA = {"type": "object", "properties": CITY, "required": ["city"]}
 READS = {"readOnlyHint": True}
-BOOKS = {"name": "book_ticket", "description": "Book a train ticket to a city.", "inputSchema": SCHEMA}
+BOOKS = {
+    "name": "book_ticket",
+    "description": "Book a train ticket to a city.",
+    "inputSchema": SCHEMA,
+    "annotations": {"destructiveHint": True},
+}
 TOOLS = [
     *(
         {"name": name, "description": about, "inputSchema": SCHEMA, "annotations": READS}
