@@ -43,10 +43,10 @@ demo: $(STAMP) ## set up, then open the app on the demo servers (headless withou
 	$(BIN)/toolsight demo
 
 test: $(STAMP) ## set up, then run the tests, but for the slow ones
-	$(BIN)/python -m pytest $(SPREAD) -m "not slow" $(TELL)
+	$(BIN)/python -m pytest $(SPREAD) -m "not slow and not measured" $(TELL)
 
 test-all: $(STAMP) ## set up, then run every test, as CI does
-	$(BIN)/python -m pytest $(SPREAD) $(TELL)
+	$(BIN)/python -m pytest $(SPREAD) -m "not measured" $(TELL)
 
 check: $(STAMP) ## format, lint, types, imports, limits
 	$(BIN)/ruff format --check .
@@ -89,6 +89,7 @@ data: $(STAMP) ## fetch the published data sets and recorded runs from their rep
 	$(BIN)/python -m docs.benchmark.fetch $(NAMES)
 
 reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of further catalogs
+	$(BIN)/python -m pytest -q tests/papers
 	$(BIN)/python -m docs.papers --all --output docs/papers/reproduction.md $(if $(DATA),--data $(DATA))
 
 screenshots: $(STAMP) ## take the pictures again from the running app

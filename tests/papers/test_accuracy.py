@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from docs.papers.accuracy import accuracy, criteria, found_tools, sent_without_discovery
 from docs.papers.catalog_size import meter_of
 from docs.papers.latency import PUBLISHED, asked, latency, measured_ranker, synthetic_plugins
@@ -13,6 +15,8 @@ from inspector.tokens.counter import TiktokenCounter
 from tests.support.fakes import CharacterCounter, ManualClock
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.reproduction import MemorySource, case, office_tools, session
+
+pytestmark = pytest.mark.measured
 
 
 def test_accuracy_is_the_used_share_of_what_was_discovered() -> None:

@@ -27,7 +27,7 @@ from tests.papers.test_testbed import quarter
 from tests.support.memory_vectors import MemoryEmbedder
 
 # Its study takes seconds.
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.measured
 
 
 @pytest.fixture(scope="module")

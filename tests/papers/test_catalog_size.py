@@ -29,6 +29,8 @@ from inspector.tokens.manifest import entries, fitted_manifest, search_tools_def
 from tests.support.fakes import CharacterCounter
 from tests.support.reproduction import MemorySource, office_tools
 
+pytestmark = pytest.mark.measured
+
 METER = meter_of(TiktokenCounter("demo/planner"))
 CHARACTERS = meter_of(CharacterCounter())
 

@@ -24,6 +24,8 @@ from inspector.core.settings import BindingSettings
 from tests.papers.test_testbed import quarter
 from tests.support.memory_vectors import MemoryEmbedder
 
+pytestmark = pytest.mark.measured
+
 TOKENS = {"a:read": 10, "a:write": 20, "b:list": 40}
 RANKED = Ranked({"find it": (["a:write", "b:list", "a:read"], [0.9, 0.5, 0.2])})
 MADE = build_testbed(quarter)

@@ -21,6 +21,8 @@ from inspector.search.index import ToolIndex
 from tests.support.examples import examples
 from tests.support.reproduction import MemorySource, case, office_tools
 
+pytestmark = pytest.mark.measured
+
 BAIT = Poison("p", "bait", "calc:evaluate", "jazz jazz jazz music music")
 CASES = (
     case("refund the order", "shop:refund_order"),

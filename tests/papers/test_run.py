@@ -19,6 +19,8 @@ from tests.support.memory_vectors import MemoryVectors
 from tests.support.reproduction import MemorySource, case, office_tools, session
 from tests.support.retrieval import CountingEmbedder
 
+pytestmark = pytest.mark.measured
+
 SECTION = Section("one", "One", "a paper", "this", ())
 
 

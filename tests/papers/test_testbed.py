@@ -23,6 +23,8 @@ from inspector.core.tool import definition, tool_summary
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 
+pytestmark = pytest.mark.measured
+
 
 def quarter(text: str) -> int:
     return len(text) // 4
