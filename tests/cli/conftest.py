@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from inspector.cli import lab, main
 from inspector.cli.location import demo_folder
-from inspector.mcp.client import link
+from inspector.mcp.client import opening
 from tests.support.in_process import channel
 from tests.support.lab import FORECAST, MemoryLabs
 from tests.support.retrieval import give, kept as demo_vectors_of
@@ -39,7 +39,7 @@ def _servers_in_process() -> Iterator[None]:
     # What another module's commands have sent or locked is not seen by this one's.
     demo_folder.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(link, "StdioChannel", channel)
+        patch.setattr(opening, "StdioChannel", channel)
         yield
 
 
