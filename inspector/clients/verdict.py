@@ -165,7 +165,10 @@ def _part(some: Sequence[SeenTool], all_: Sequence[SeenTool], noun: str) -> str:
 
 
 def verdict_lines(found: Mapping[str, Sequence[ClientVerdict]]) -> Iterator[str]:
-    """The verdicts on servers, the worst first: a line for all clients and servers with the same reason."""
+    """The verdicts on servers, the worst first: a line for all clients and servers with the same reason.
+
+    On a single server it is for all clients with the same finding, numbers and all.
+    """
     groups: dict[tuple[Verdict, str, tuple[str, ...]], list[ClientVerdict]] = {}
     for kind in Verdict:
         reasons: dict[tuple[str, str], dict[str, ClientVerdict]] = {}
@@ -175,10 +178,11 @@ def verdict_lines(found: Mapping[str, Sequence[ClientVerdict]]) -> Iterator[str]
                     reasons.setdefault((one.client.name, one.reason), {})[server] = one
         for (_client, reason), servers in reasons.items():
             first = next(iter(servers.values()))
-            groups.setdefault((kind, reason, tuple(servers)), []).append(first)
-    for (kind, _reason, names), same in groups.items():
+            told = first.finding if len(servers) == 1 else reason
+            groups.setdefault((kind, told, tuple(servers)), []).append(first)
+    for (kind, told, names), same in groups.items():
         where = "" if len(names) == len(found) else f"{_names_of(names)}: "
-        yield f"{where}{kind} in {_clients(same)}{_why(same[0], names)}"
+        yield f"{where}{kind} in {_clients(same)}{_why(told, same, names[0])}"
 
 
 _MOST_SERVERS = 3
@@ -198,7 +202,10 @@ def _clients(verdicts: Sequence[ClientVerdict]) -> str:
     return ", ".join(f"{', '.join(names)}{how}" for how, names in sure.items())
 
 
-def _why(first: ClientVerdict, servers: Sequence[str]) -> str:
-    if len(servers) == 1 or first.finding == first.reason:
-        return f": {first.finding}" if first.finding else ""
-    return f": {first.reason} ({servers[0]}: {first.finding})"
+def _why(told: str, verdicts: Sequence[ClientVerdict], server: str) -> str:
+    """What was found, with an example: clients that share a reason may still differ in its numbers."""
+    example = verdicts[0].finding
+    if told == example:
+        return f": {told}" if told else ""
+    is_shared = all(one.finding == example for one in verdicts)
+    return f": {told} ({server}{'' if is_shared else f' in {verdicts[0].client.name}'}: {example})"

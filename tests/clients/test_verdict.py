@@ -143,6 +143,18 @@ def test_servers_with_one_reason_stand_in_one_line() -> None:
     assert one.startswith("other: blocked in claude-code (documented): 1 of 1 tool refused, list_orders")
 
 
+def test_a_number_is_told_only_of_the_client_that_it_is_of() -> None:
+    client = _sure()
+    twin = replace(client, name="other", texts=replace(client.texts, instructions=250))
+    long, longer = ([verdict(one, [PLAIN], "x" * size) for one in (client, twin)] for size in (9000, 8000))
+    assert [line.partition(": ")[2] for line in verdict_lines({"shop": long})] == [
+        long[0].finding,
+        long[1].finding,
+    ]
+    (line,) = verdict_lines({"shop": long, "store": longer})
+    assert line.endswith(f": instructions are cut (shop in claude-code: {long[0].finding})")
+
+
 def test_every_known_client_has_a_verdict_on_a_plain_server() -> None:
     kinds = {client.name: verdict(client, [PLAIN], "").verdict for client in real_clients()}
     assert "none" not in kinds
