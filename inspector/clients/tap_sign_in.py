@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import h11
 
-from inspector.clients.tap_message import headers_of
 from inspector.mcp.pace import CutLine
 from inspector.schema.json_value import read_object
 
@@ -14,7 +13,7 @@ _METADATA = b"/.well-known/oauth-protected-resource"
 _NAMED = re.compile(rb'(?i)(\bresource_metadata="?)(https?://[^/?#\s",]+)')
 _ORIGIN = re.compile(r"https?://[^/?#]+")
 # They describe the bytes as the server sent them.
-_OF_BODY = ("content-length", "transfer-encoding", "content-encoding")
+_OF_BODY = (b"content-length", b"transfer-encoding", b"content-encoding")
 # It says what is lacking: a token, or a scope of it.
 _CHALLENGES, _OK = (401, 403), 200
 MOST_HELD = 65_536
@@ -62,12 +61,7 @@ class SignIn:
             return held, ()
         document["resource"] = _ORIGIN.sub(lambda _found: self._origin, resource, count=1)
         body = json.dumps(document).encode()
-        head = b"\r\n".join(
-            (b"HTTP/1.1 200 OK", *self._lines(self.response), b"Content-Length: %d" % len(body))
-        )
+        # A header may come more than once, such as Set-Cookie.
+        kept = (name + b": " + value for name, value in self.response.headers if name not in _OF_BODY)
+        head = b"\r\n".join((b"HTTP/1.1 200 OK", *kept, b"Content-Length: %d" % len(body)))
         return head + b"\r\n\r\n" + body, [f"resource: {resource} -> {document['resource']}"]
-
-    def _lines(self, response: h11.Response) -> Iterator[bytes]:
-        for name, value in headers_of(response).items():
-            if name not in _OF_BODY:
-                yield f"{name}: {value}".encode("latin-1")

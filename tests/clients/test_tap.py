@@ -696,7 +696,7 @@ async def test_a_client_that_signs_in_gets_the_taps_address_where_the_server_nam
     answers = iter(
         [
             whole(b"no", f"WWW-Authenticate: {where}", status="401 Unauthorized", kind="text/plain"),
-            whole(gzip.compress(body) if packed else body, "X-Own: 1", *extra),
+            whole(gzip.compress(body) if packed else body, "X-Own: 1", "X-Own: 2", *extra),
         ]
     )
 
@@ -722,7 +722,7 @@ async def test_a_client_that_signs_in_gets_the_taps_address_where_the_server_nam
         head, _, said = got.partition(b"\r\n\r\n")
         assert json.loads(said) == {**document, "resource": f"{origin}/mcp?a=b"}
         assert f"Content-Length: {len(said)}".encode() in head
-        assert b"x-own: 1" in head
+        assert b"x-own: 1\r\nx-own: 2" in head
         assert b"gzip" not in head
         assert rig.copies.of(REWRITTEN) == [
             f"resource_metadata: https://shop.example -> {origin}".encode(),
