@@ -180,8 +180,7 @@ class _Exchange:
 
     def _read(self, messages: Sequence[bytes | CutLine]) -> None:
         self._copy(TO_CLIENT, messages)
-        if self._tap.signs_in:
-            self.sign_in.body += messages
+        self.sign_in.read(messages)
 
     def passed(self, data: bytes, *, is_whole: bool) -> bytes:
         """What to pass on now of the bytes that `answered` took."""

@@ -31,7 +31,12 @@ class SignIn:
         self._origin = f"http://{host}"
         self.held, self._is_passing = b"", not is_wanted
         self.response: h11.Response | None = None
-        self.body: list[bytes | CutLine] = []
+        self._body: list[bytes | CutLine] = []
+
+    def read(self, messages: Sequence[bytes | CutLine]) -> None:
+        """Keep the messages of an answer that is held back; of others, such as a stream, they only add up."""
+        if not self._is_passing:
+            self._body += messages
 
     def passed(self, data: bytes, *, is_whole: bool) -> tuple[bytes, Sequence[str]]:
         """What of the server's bytes to pass on now, and what was rewritten in it, in words."""
@@ -55,7 +60,7 @@ class SignIn:
         return _NAMED.sub(rb"\g<1>" + self._origin.encode(), head) + end + body, said
 
     def _document(self, held: bytes) -> tuple[bytes, Sequence[str]]:
-        document = read_object(b"".join(one for one in self.body if isinstance(one, bytes)))
+        document = read_object(b"".join(one for one in self._body if isinstance(one, bytes)))
         resource = document.get("resource")
         if self.response is None or not isinstance(resource, str):
             return held, ()

@@ -1,13 +1,16 @@
 """A client that signs in by OAuth accepts a tap only where the server's answers name the tap's address."""
 
 import asyncio
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import h11
 import pytest
 
 from inspector.clients.tap_http import HttpTap
 from inspector.clients.tap_pump import Copies
+from inspector.clients.tap_sign_in import SignIn
 from inspector.core.error import ToolsightError
 from tests.mcp.test_sign_in import TOOLS, Visitor, rig
 
@@ -28,3 +31,12 @@ async def test_a_client_signs_in_through_a_tap_whose_address_stands_for_the_serv
                 await case.tools(Visitor())
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
+
+
+def test_the_messages_of_a_stream_are_not_kept_for_as_long_as_it_lasts() -> None:
+    answer, message = SignIn(b"/mcp", "127.0.0.1:1", is_wanted=True), bytes(99)
+    answer.response = h11.Response(status_code=200, headers=[])
+    answer.passed(b"HTTP/1.1 200 OK\r\n\r\n", is_whole=False)
+    before = sys.getrefcount(message)
+    answer.read([message])
+    assert sys.getrefcount(message) == before
