@@ -199,9 +199,8 @@ class Guarded(Screen[Any]):
         self._opens_at = self._quiet_at = self._now() + _FIRST
         self._is_pressed_early = True
         self._look: Timer | None = None
-        self._left = self._column = (
-            0  # Answers that the terminal still has to give, and the next one's column.
-        )
+        # Answers that the terminal still has to give, and the next one's column.
+        self._left = self._column = 0
         self._next: Timer | None = None
 
     @property

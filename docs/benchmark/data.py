@@ -79,7 +79,7 @@ def folder(name: str) -> Path:
 
 @cache
 def published(name: str) -> EvalSet:
-    """A data set of the folder beside the checkout, cut to SAMPLE requests."""
+    """A published data set, cut to SAMPLE requests."""
     return sample(read_evalset(folder(name)), SAMPLE)
 
 

@@ -1,4 +1,4 @@
-"""The guard lab, driven by keys, and how it looks."""
+"""The scenarios page, driven by keys, and how it looks."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
