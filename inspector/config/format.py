@@ -144,44 +144,23 @@ _OWN_SERVER = frozenset(
 )
 SETTING_SECTIONS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
-# Keys that clients add to a server; in Toolsight's own format they are accepted and ignored.
-_CLIENT_SERVER = (
-    frozenset(
-        (
-            *(
-                "alwaysAllow",
-                "autoApprove",
-                "autoStart",
-                "description",
-                "dev",
-                "disabled",
-                "enabled",
-                "gallery",
-            ),
-            *("icon", "id", "name", "oauth", "timeout", "title", "transport", "trust", "version"),
-            # Claude Code, Gemini CLI and Qwen Code, Cline and Roo Code, Copilot CLI, VS Code, Continue
-            *("alwaysLoad", "displayName", "headersHelper", "request_timeout_ms", "role", "toolPermissions"),
-            *("authProviderType", "extension", "targetAudience", "targetServiceAccount", "tcp"),
-            *("metadata", "oauthClient", "transportType", "watchPaths", "isDefaultServer", "source"),
-            *(
-                "sandbox",
-                "sandboxEnabled",
-                "connectionTimeout",
-                "requestOptions",
-                "faviconUrl",
-                "apiKey",
-                "auth",
-            ),
-        )
-    )
-    | RULES
+# Keys that clients add to a server; Toolsight's own format has them too, and of them only `RULES` and those
+# that turn a server off count.
+_CLIENT_SERVER = RULES.union(
+    ("alwaysAllow", "autoApprove", "autoStart", "description", "dev", "disabled", "enabled", "gallery"),
+    ("icon", "id", "name", "oauth", "timeout", "title", "transport", "trust", "version"),
+    # Claude Code, Gemini CLI and Qwen Code, Cline and Roo Code, Copilot CLI, VS Code, Continue
+    ("alwaysLoad", "displayName", "headersHelper", "request_timeout_ms", "role", "toolPermissions"),
+    ("authProviderType", "extension", "targetAudience", "targetServiceAccount", "tcp"),
+    ("metadata", "oauthClient", "transportType", "watchPaths", "isDefaultServer", "source"),
+    ("sandbox", "sandboxEnabled", "connectionTimeout", "requestOptions", "faviconUrl", "apiKey", "auth"),
 )
 # What only a client with a section of its own has: Codex, Goose, Zed.
 _SECTION_KEYS = frozenset(
     (
         *("bearer_token_env_var", "env_http_headers", "env_vars", "startup_timeout_ms", "required", "scopes"),
         *("supports_parallel_tool_calls", "default_tools_approval_mode", "experimental_environment"),
-        *("oauth_resource", "available_tools", "bundled", "display_name", "env_keys", "remote", "settings"),
+        *("oauth_resource", "bundled", "display_name", "env_keys", "remote", "settings"),
     )
 )
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
