@@ -57,6 +57,7 @@ class ClientModel(Strict):
     forms: bool | None = None
     links: bool | None = None
     sampling: bool | None = None
+    tasks: bool | None = None
     name: str | None = None
     version: str | None = None
 
