@@ -17,38 +17,14 @@ from typing import Annotated, Any
 
 import yaml
 from pydantic import AfterValidator, Field
-from yaml.constructor import ConstructorError
 
 from inspector.config.file import MEGABYTE, dotted, load_document, read_text
 from inspector.config.problem import Location, NullAsAbsent, meant, not_empty, refusal, validated
+from inspector.config.yaml_text import Loader
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError
 
 _HINT = "Indent with spaces, and quote text that contains a colon or a bracket."
-
-
-_MOST_MERGED = 100_000
-
-
-class _Loader(yaml.SafeLoader):
-    """Rejects duplicate keys, of which YAML would keep the last, and endless merges of a few lines."""
-
-    _merged = 0
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        self._merged -= len(node.value)
-        super().flatten_mapping(node)
-        self._merged += len(node.value)
-        if self._merged > _MOST_MERGED:
-            raise ConstructorError(problem="`<<` merges too many keys", problem_mark=node.start_mark)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys: set[Any] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in keys:
-                raise ConstructorError(problem=f"{key.value} appears twice", problem_mark=key.start_mark)
-            keys.add(key.value if isinstance(key, yaml.ScalarNode) else key)
-        return super().construct_mapping(node, deep)
 
 
 def load_yaml(path: Path, kind: str) -> tuple[Any, Callable[[Location], str]]:
@@ -61,7 +37,7 @@ def load_yaml(path: Path, kind: str) -> tuple[Any, Callable[[Location], str]]:
     # Reading YAML takes about five seconds a megabyte.
     text = read_text(path, kind, limit=MEGABYTE)
     try:
-        loader = _Loader(text)
+        loader = Loader(text)
         tree = loader.get_single_node()
         value = None if tree is None else loader.construct_document(tree)
     except yaml.MarkedYAMLError as error:

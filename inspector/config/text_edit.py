@@ -154,8 +154,10 @@ def parsed(text: str, suffix: str) -> Any:
         return json.loads(bare_json(text), strict=False)
     import yaml
 
+    from inspector.config.yaml_text import Loader
+
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader)
     except yaml.YAMLError as error:
         # Its own text has a piece of the file, which may be a secret.
         at = getattr(error, "problem_mark", None)

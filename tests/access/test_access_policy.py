@@ -88,7 +88,7 @@ def test_a_few_lines_cannot_merge_into_endless_keys(tmp_path: Path) -> None:
     text = "x0: &x0 {a: 1}\n"
     for number in range(1, 30):
         text += f"x{number}: &x{number} {{<<: [{', '.join([f'*x{number - 1}'] * 4)}]}}\n"
-    with pytest.raises(ConfigError, match="merges too many keys"):
+    with pytest.raises(ConfigError, match="aliases repeat too much"):
         load_policy(written(tmp_path, text))
 
 

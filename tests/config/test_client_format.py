@@ -98,6 +98,36 @@ def test_a_clients_own_file_starts_the_servers_that_the_client_starts(
             assert (spec.argv, spec.env) == (("python3", "s.py"), env)
 
 
+def _each_twice(form: str) -> str:
+    """Lines that each have the one before twice, from the anchor `x0` on."""
+    return "".join(f"x{n}: &x{n} {form.format(f'*x{n - 1}')}\n" for n in range(1, 40))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("extensions: &a\n  s: {cmd: python3, more: *a}\n", "contains itself"),
+        ("x0: &x0 [a]\n" + _each_twice("[{0}, {0}]"), "aliases repeat too much"),
+        ("x0: &x0 {a: 1}\n" + _each_twice("{{<<: [{0}, {0}]}}"), "aliases repeat too much"),
+    ],
+    ids=["within itself", "repeated", "merged"],
+)
+def test_a_few_lines_of_a_clients_yaml_are_never_endless(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        opened(tmp_path, "config.yaml", text)
+
+
+def test_a_clients_yaml_may_use_aliases(tmp_path: Path) -> None:
+    text = "extensions:\n  a: &a {cmd: python3, args: [s.py]}\n  b: {<<: *a, cmd: node}\n  c: *a\n"
+    servers = opened(tmp_path, "config.yaml", text).servers
+    assert [spec.argv for spec in servers] == [("python3", "s.py"), ("node", "s.py"), ("python3", "s.py")]
+
+
+def test_a_key_of_a_clients_yaml_that_appears_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cmd appears twice"):
+        opened(tmp_path, "config.yaml", "extensions:\n  a: {cmd: python3, cmd: node}\n")
+
+
 def test_codex_takes_headers_and_tools_from_keys_of_its_own(tmp_path: Path) -> None:
     orders, away = opened(tmp_path, "config.toml", CODEX).servers
     assert orders.connect_timeout == 20

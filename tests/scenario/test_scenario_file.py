@@ -123,7 +123,7 @@ STEP = "turns[0].steps[0]"
         ),
         (
             "turns: [{user: a, steps: [{calls: [{tool: t, arguments: &self {again: *self}}]}]}]",
-            "has a value that JSON cannot represent",
+            "1:57: not valid YAML: contains itself",
             "",
         ),
     ],
