@@ -19,7 +19,7 @@ from inspector.core.server import ServerSpec
 USER, PROJECT = "user", "project"
 FILE = "File"
 """Stands in for the client when a person named the file: it may be any client's or Toolsight's."""
-TOOLSIGHT, CLAUDE_CODE, GEMINI = "Toolsight", "Claude Code", "Gemini CLI"
+TOOLSIGHT, CLAUDE_CODE, GEMINI, QWEN = "Toolsight", "Claude Code", "Gemini CLI", "Qwen Code"
 _EDITORS = (("VS Code", "Code"), ("VS Code Insiders", "Code - Insiders"))
 _CLINE_HOSTS = ("Code", "Code - Insiders", "Cursor", "Windsurf")
 _CLINE = Path("globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json")
@@ -27,7 +27,7 @@ _BELOW_HOME = (
     *(("Cursor", ".cursor/mcp.json"), ("Windsurf", ".codeium/windsurf/mcp_config.json")),
     *(("Cline", ".cline/data/settings/cline_mcp_settings.json"), (GEMINI, ".gemini/settings.json")),
     *(("Continue", ".continue/config.yaml"), ("Copilot CLI", ".copilot/mcp-config.json")),
-    *(("Qwen Code", ".qwen/settings.json"), ("Kiro", ".kiro/settings/mcp.json")),
+    *((QWEN, ".qwen/settings.json"), ("Kiro", ".kiro/settings/mcp.json")),
 )
 _BELOW_CONFIG = (
     *(("Goose", "goose/config.yaml"), ("Zed", "zed/settings.json")),
@@ -36,10 +36,10 @@ _BELOW_CONFIG = (
 _BELOW_PROJECT = (
     *((CLAUDE_CODE, ".mcp.json"), ("Cursor", ".cursor/mcp.json"), ("VS Code", ".vscode/mcp.json")),
     *((GEMINI, ".gemini/settings.json"), ("Codex", ".codex/config.toml"), ("Zed", ".zed/settings.json")),
-    *(("opencode", "opencode.json"), ("opencode", "opencode.jsonc"), ("Qwen Code", ".qwen/settings.json")),
+    *(("opencode", "opencode.json"), ("opencode", "opencode.jsonc"), (QWEN, ".qwen/settings.json")),
     *(("Kiro", ".kiro/settings/mcp.json"), (TOOLSIGHT, "toolsight.json")),
 )
-# Gemini CLI also accepts variables without braces.
+# Gemini CLI, and Qwen Code that was made from it, also accept variables without braces.
 _BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
 
 
@@ -160,15 +160,11 @@ def _part(file: ClientFile, scope: str, data: Mapping[str, Any]) -> Iterator[tup
     entries, place = servers_in(data), place_of(data)
     if not entries:
         return
-    if file.client == GEMINI:
+    if file.client in (GEMINI, QWEN):
         entries = _braced(entries)
     above = data if len(place) == 1 else data[place[0]]
     part = {place[-1]: entries, "inputs": above.get("inputs")}
-    if len(place) > 1:
-        part = {place[0]: part}
-    elif file.client == GEMINI:
-        part["mcp"] = data.get("mcp")
-    yield scope, part
+    yield scope, {"mcp": data.get("mcp"), **part} if len(place) == 1 else {place[0]: part}
 
 
 def _braced(value: Any) -> Any:

@@ -153,22 +153,24 @@ def test_the_user_settings_of_vs_code_hold_the_servers_among_other_keys(tmp_path
     assert as_written(found) == [ServerSpec("a", "a", env={"KEY": "k"})]
 
 
-def test_gemini_takes_variables_without_braces(tmp_path: Path) -> None:
+@pytest.mark.parametrize("client", ["Gemini CLI", "Qwen Code"])
+def test_gemini_takes_variables_without_braces(tmp_path: Path, client: str) -> None:
     entry = {"command": "a", "args": ["--key=$KEY", "${KEY}"], "env": {"K": "$KEY", "N": 5}, "trust": True}
     settings = {"mcp": {"allowed": ["a"]}, "mcpServers": {"a": entry}, "theme": "x"}
-    (found,) = read("Gemini CLI", written(tmp_path / "settings.json", settings), {"KEY": "k"})
+    (found,) = read(client, written(tmp_path / "settings.json", settings), {"KEY": "k"})
     assert as_written(found) == [ServerSpec("a", "a", args=("--key=k", "k"), env={"K": "k", "N": "5"})]
 
 
+@pytest.mark.parametrize("client", ["Gemini CLI", "Qwen Code"])
 @pytest.mark.parametrize(
     ("lists", "taken"),
     [({"allowed": ["a", "b"]}, "ab"), ({"excluded": ["a"]}, "bc"), ({"allowed": 5}, "abc")],
 )
 def test_gemini_takes_the_servers_that_are_allowed(
-    tmp_path: Path, lists: Mapping[str, object], taken: str
+    tmp_path: Path, client: str, lists: Mapping[str, object], taken: str
 ) -> None:
     settings = {"mcp": lists, "mcpServers": {name: {"command": name} for name in "abc"}}
-    (found,) = read("Gemini CLI", written(tmp_path / "settings.json", settings))
+    (found,) = read(client, written(tmp_path / "settings.json", settings))
     assert names(found) == list(taken)
 
 
