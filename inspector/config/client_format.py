@@ -26,14 +26,12 @@ PLACES = (
 """The keys that may lead to the servers of a file, the most certain first."""
 OTHER_FORMATS = (".toml", ".yaml", ".yml")
 
+_TIMEOUTS = {"startup_timeout_sec": "connect_timeout", "tool_timeout_sec": "call_timeout"}
 # What a client calls a key of ours, by the section that is its own.
 _KEYS: Mapping[str, Mapping[str, str]] = {
     "mcp": {"environment": "env"},
-    "mcp_servers": {
-        "http_headers": "headers",
-        "startup_timeout_sec": "connect_timeout",
-        "tool_timeout_sec": "call_timeout",
-    },
+    "mcp_servers": {"http_headers": "headers", **_TIMEOUTS},
+    "mcp_servers[]": _TIMEOUTS,
     "extensions": {"cmd": "command", "envs": "env", "uri": "url", "timeout": "call_timeout"},
 }
 _TYPES = {

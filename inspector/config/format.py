@@ -195,6 +195,8 @@ def normalised(data: Mapping[str, Any]) -> Form:
     servers = data.get(section, {})
     if is_list := isinstance(servers, list):
         servers = named(servers) or servers
+    # Vibe has a list where Codex has tables, and other keys in it.
+    form = f"{section}[]" if is_list and section not in SECTIONS else section
     is_own = not is_list and section in SECTIONS and _is_own(data, servers)
     top = {
         key: value
@@ -205,10 +207,9 @@ def normalised(data: Mapping[str, Any]) -> Form:
     }
     if not isinstance(servers, dict):
         return Form({**top, "mcpServers": servers}, section)
-    written = {name: one for name, one in servers.items() if not is_inner(section, one)}
+    written = {name: one for name, one in servers.items() if not is_inner(form, one)}
     entries = {
-        name: translated(section, entry) if isinstance(entry, dict) else entry
-        for name, entry in written.items()
+        name: translated(form, entry) if isinstance(entry, dict) else entry for name, entry in written.items()
     }
     objects = {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
     off = {
@@ -229,7 +230,7 @@ def normalised(data: Mapping[str, Any]) -> Form:
         },
         ignored=tuple(key for key in data if key != section and key not in top),
         unknown={
-            name: tuple(islice(unknown_keys(section, written[name], _known(section)), _MOST_UNKNOWN))
+            name: tuple(islice(unknown_keys(form, written[name], _known(form)), _MOST_UNKNOWN))
             for name in objects
             if not is_own and name not in off
         },

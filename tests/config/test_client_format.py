@@ -128,6 +128,24 @@ def test_a_key_of_a_clients_yaml_that_appears_twice_is_refused(tmp_path: Path) -
         opened(tmp_path, "config.yaml", "extensions:\n  a: {cmd: python3, cmd: node}\n")
 
 
+def test_vibe_has_headers_in_its_list(tmp_path: Path) -> None:
+    text = (
+        VIBE
+        + """
+[[mcp_servers]]
+name = "away"
+transport = "streamable-http"
+url = "http://127.0.0.1:9/mcp"
+headers = { X-Key = "${AWAY_TOKEN}" }
+tool_timeout_sec = 120
+"""
+    )
+    found = opened(tmp_path, "vibe.toml", text)
+    away = found.servers[1]
+    assert (away.headers, away.call_timeout) == ({"X-Key": "t0ken"}, 120)
+    assert found.problems == ()
+
+
 def test_codex_takes_headers_and_tools_from_keys_of_its_own(tmp_path: Path) -> None:
     orders, away = opened(tmp_path, "config.toml", CODEX).servers
     assert orders.connect_timeout == 20
