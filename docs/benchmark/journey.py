@@ -1,19 +1,27 @@
 """Follows two journeys through the code as it runs, and prints the files, folders and rooms they pass.
 
 `python -m docs.benchmark.journey`. One journey leads from enter in the search box until the rows are drawn
-(a warm search for "late orders" on the demo), the other from a model's tool call until its result is stored.
+(a warm search for "late orders" on the demo), one from a model's tool call until its result is stored, and
+one from a server's answer to `tools/list` until the page of the servers shows the tool that came.
 Recorded by `sys.setprofile` in every thread; the standard library and packages are left out.
 """
 
 import asyncio
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
+from textual.pilot import Pilot
+
+from inspector.core.ports import ToolListing
+from inspector.mcp.listing import list_tools
+from inspector.mcp.pace import ChangePace
 from screenshots.taking import goes, running, types, until
 from widgets import RecordList
 
@@ -102,9 +110,16 @@ async def _search(follower: Follower) -> Journey:
         before = found.records
         follower.begin(journey)
         await pilot.press("enter")
-        await until(pilot, lambda: found.records is not before)
+        await _drawn(pilot, lambda: found.records is not before)
         follower.end()
     return journey
+
+
+async def _drawn(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    """Let the app run until the condition holds, and what waits then is drawn."""
+    while not condition():
+        await pilot.pause()
+    await pilot.pause()
 
 
 async def _call(follower: Follower) -> Journey:
@@ -125,10 +140,32 @@ async def _call(follower: Follower) -> Journey:
     return journey
 
 
+async def _listing(follower: Follower) -> Journey:
+    journey = Journey("a server's answer to tools/list")
+
+    async def listed(*arguments: Any) -> ToolListing:
+        answer = await list_tools(*arguments)
+        follower.begin(journey)
+        return answer
+
+    async with running((120, 36)) as (pilot, bench):
+        await goes(pilot, "servers")
+        rows = pilot.app.screen.query_one("#catalog", RecordList)
+        # The call that brings the tool is over when its server is asked for the list.
+        with (
+            patch("inspector.mcp.connection.list_tools", listed),
+            patch.object(ChangePace, "pause", lambda _: 0.5),
+        ):
+            await bench.call("clock:wait", {"seconds": 0})
+            await _drawn(pilot, lambda: any(row.key == "clock:get_moon_phase" for row in rows.records))
+        follower.end()
+    return journey
+
+
 async def main() -> None:
     follower = Follower()
     follower.install()
-    for take in (_search, _call):
+    for take in (_search, _call, _listing):
         sys.stdout.write((await take(follower)).report() + "\n")
 
 

@@ -74,6 +74,7 @@ class ToolsightApp(PlaceApp):
         self._replay: Replay | None = None
         self._following: Worker[None] | None = None
         self._has_registry = False
+        self._filled: tuple[object, frozenset[str]] = (None, frozenset())
 
     @property
     def replay(self) -> "Replay":
@@ -111,16 +112,18 @@ class ToolsightApp(PlaceApp):
 
     @property
     def filled(self) -> frozenset[str]:
-        """The optional pages that have something to show."""
+        """The optional pages that have something to show; looked up again with every change of settings."""
         if self._replay is None or self._opened is None:
             return frozenset()
-        session = self._opened.bench
-        has = {
-            "access": session.access_policy is not None,
-            "marketplace": bool(session.marketplace.plugins),
-            "registry": self._has_registry,
-        }
-        return frozenset(page for page, is_filled in has.items() if is_filled)
+        settings = self.shown.state.settings
+        if settings is not self._filled[0]:
+            session = self._opened.bench
+            has = {
+                "access": session.access_policy is not None,
+                "marketplace": bool(session.marketplace.plugins),
+            }
+            self._filled = settings, frozenset(page for page, is_filled in has.items() if is_filled)
+        return self._filled[1] | ({"registry"} if self._has_registry else set())
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""

@@ -92,7 +92,10 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, **value
         states = bench.state.servers.values()
         offers = await asyncio.gather(*(_offers(bench, state) for state in states))
         flaws = [selected(_flaws(bench, state.name), _FLAW) for state in states]
-        found = {state.name: verdicts_on(bench, state.name) for state in states}
+        listed: dict[str, list[Tool]] = {}
+        for tool in bench.catalog.tools:
+            listed.setdefault(tool.server, []).append(tool)
+        found = {one.name: verdicts_on(listed.get(one.name, ()), one.info.instructions) for one in states}
         data = [
             {
                 **selected(one, _SERVER),
@@ -282,7 +285,7 @@ def _tool_json(bench: Workbench, tool: Tool) -> dict[str, Any]:
         "description": tool.description,
         "definition": definition(tool),
         "annotations": selected(tool.annotations, "read_only destructive idempotent open_world"),
-        "tags": bench.retrieval.rules.tags.of(tool),
+        "tags": bench.retrieval.tags.of(tool),
         "contradiction": contradiction(tool),
         "asked": why_ask(tool, bench.state),
         "exemptions": exemptions(bench.setup, tool.id),

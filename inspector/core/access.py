@@ -25,6 +25,11 @@ def matches(tool_id: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(tool_id, pattern) for pattern in patterns)
 
 
+def matched(tool_ids: Iterable[str], patterns: Sequence[str]) -> set[str]:
+    """Those of the ids that any of the patterns matches."""
+    return {tool_id for tool_id in tool_ids if matches(tool_id, patterns)}
+
+
 def matching(tool_id: str, patterns: Iterable[str]) -> str:
     """The first pattern that matches the id; "" if none does."""
     return next((pattern for pattern in patterns if fnmatchcase(tool_id, pattern)), "")
@@ -72,7 +77,7 @@ class Toolset:
 
 def permitted(tools: Iterable[Tool], toolset: Toolset | None) -> tuple[Tool, ...]:
     """The tools that the toolset permits; without a toolset, all of them."""
-    return tuple(tool for tool in tools if toolset is None or toolset.permits(tool))
+    return tuple(tools) if toolset is None else tuple(tool for tool in tools if toolset.permits(tool))
 
 
 class Scope(StrEnum):

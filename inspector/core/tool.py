@@ -33,7 +33,8 @@ TaskSupport = Literal["", "optional", "required"]
 """Whether a tool can be called as a task (protocol 2025-11-25): not, also, or only."""
 
 
-@dataclass(frozen=True, slots=True)
+# No slots: both names are asked for thousands of times a listing, and kept.
+@dataclass(frozen=True)
 class Tool:
     """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's.
 
@@ -51,12 +52,12 @@ class Tool:
     meta: JsonObject = field(default_factory=dict)
     task_support: TaskSupport = ""
 
-    @property
+    @cached_property
     def id(self) -> str:
         """`server:tool`, unique in a catalog; Toolsight shows tools by it."""
         return f"{self.server}:{self.name}"
 
-    @property
+    @cached_property
     def wire_name(self) -> str:
         """The name by which a model calls it."""
         return wire_name(self.server, self.name)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.config.configuration import Configuration
-from inspector.core.access import matches, permitted
+from inspector.core.access import matched, permitted
 from inspector.core.events import CatalogBuilt, CatalogEntry, CatalogTold
 from inspector.core.message import Message, NoteMessage
 from inspector.core.number import count, percent
@@ -85,7 +85,8 @@ def build_catalog(
     `held` are the tools that are kept for servers that are away.
     """
     tools = permitted(connected, configuration.toolset(toolset))
-    static_tokens = meter.static(tools)
+    counted = meter.each(tools)
+    static_tokens = sum(counted)
     decision = decide(settings.discovery, len(tools), static_tokens, meter.window)
     catalog = _partitioned(tools, configuration, settings, toolset, decision)
     gated = settings.binding.policy == "gate"
@@ -103,7 +104,10 @@ def build_catalog(
     event = CatalogBuilt(
         instructions=instructions_text(told),
         toolset=toolset,
-        entries=tuple(CatalogEntry(t.id, meter.tool(t), t.id in catalog.deferred_ids) for t in tools),
+        entries=tuple(
+            CatalogEntry(tool.id, tokens, tool.id in catalog.deferred_ids)
+            for tool, tokens in zip(tools, counted, strict=True)
+        ),
         manifest=manifest.text,
         meta_tokens=sum(meter.entries(meta)),
         static_tokens=static_tokens,
@@ -164,8 +168,8 @@ def _partitioned(
     own = chosen.always_include if chosen is not None else None
     pinned = settings.binding.always_include if own is None else own
     waiting = configuration.deferred_servers(discovery)
-    deferred = (tool.id for tool in tools if tool.server in waiting and not matches(tool.id, pinned))
-    return Catalog(tools, frozenset(deferred))
+    waits = [tool.id for tool in tools if tool.server in waiting]
+    return Catalog(tools, frozenset(waits).difference(matched(waits, pinned)))
 
 
 # Providers cache a request from its start, where `search_tools` stands with its manifest: if that is written

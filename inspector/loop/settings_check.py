@@ -12,7 +12,8 @@ from inspector.config.profile import DEFAULT_PROFILE, find_profile, profile_sett
 from inspector.config.setting import differences, find_knob, value_of, with_values
 from inspector.core.error import ConfigError, SettingProblem, ToolsightError, worst_first
 from inspector.core.events import SettingsChecked
-from inspector.core.ranking import IndexPhase
+from inspector.core.ranking import IndexPhase, IndexState
+from inspector.core.session import ServerState
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
@@ -220,6 +221,7 @@ class SettingsCheck:
     live: Live
     _seen: frozenset[str] = field(default=frozenset(), init=False)
     _found: tuple[SettingProblem, ...] = field(default=(), init=False)
+    _last: Checked | None = field(default=None, init=False)
     _is_closed: bool = field(default=False, init=False)
 
     def close(self) -> None:
@@ -233,13 +235,15 @@ class SettingsCheck:
         return not self._is_closed and bool(state.servers or state.is_restricted)
 
     def run(self, connected: Sequence[Tool], granted: tuple[str, ...] = ()) -> None:
-        """Check everything again, and emit what was found if that has changed.
+        """Check everything again if what is looked at has changed, and emit what was found if that has.
 
         `connected` are the tools of the connected servers, `granted` the patterns of the policy that the
         session's user may be told of.
         """
         checked = self._checked(connected, granted)
-        self._seen |= checked.tools
+        if checked == self._last:
+            return
+        self._last, self._seen = checked, self._seen | checked.tools
         found = worst_first(problem for check in CHECKS for problem in check(checked))
         # The state's copy may be redacted, so it cannot be compared with.
         if found != self._found:
@@ -247,7 +251,9 @@ class SettingsCheck:
             self.session.emit(SettingsChecked(found))
 
     def _checked(self, connected: Sequence[Tool], granted: tuple[str, ...]) -> Checked:
+        """What the checks look at, without what they do not: progress of the index, tokens, instructions."""
         live, state = self.live, self.session.state
+        has_failed = state.index.phase is IndexPhase.FAILED
         # A server lists a tool that had to be skipped too: a pattern for it is no typo.
         skipped = {
             f"{server.name}:{tool.name}" for server in state.servers.values() for tool in server.skipped
@@ -257,10 +263,10 @@ class SettingsCheck:
             live.configuration,
             live.settings,
             live.toolset,
-            state.servers,
+            {one.name: ServerState(one.name, one.phase, one.target) for one in state.servers.values()},
             tools=frozenset(tools),
             gone=self._seen - tools,
-            index=state.index,
+            index=IndexState(state.index.phase, reason=state.index.reason) if has_failed else IndexState(),
             features=live.features,
             sight=live.sight,
             granted=granted,

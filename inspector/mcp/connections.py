@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import is_
 
 from inspector.access.reach import reaches
 from inspector.core.access import Sight
@@ -27,14 +29,19 @@ class Connections:
         self._is_starting = False
         self._all = {spec.name: self._new(spec) for spec in specs}
         self._servers = self._reached()
+        self._parts: list[tuple[Tool, ...]] = []
+        self._tools: tuple[Tool, ...] = ()
 
     def _new(self, spec: ServerSpec) -> Connection:
         return Connection(spec, self._shared, self._changed)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of all ready servers, in configuration order."""
-        return tuple(tool for server in self._servers.values() for tool in server.tools)
+        """The tools of all ready servers, in configuration order; the same object until they change."""
+        parts = [server.tools for server in self._servers.values()]
+        if len(parts) != len(self._parts) or not all(map(is_, parts, self._parts)):
+            self._parts, self._tools = parts, tuple(chain.from_iterable(parts))
+        return self._tools
 
     @property
     def away(self) -> tuple[Tool, ...]:

@@ -180,12 +180,17 @@ class Retrieval:
         self._rankers = None
 
     @property
+    def tags(self) -> Tags:
+        """The tags of tools and servers by the configuration and the settings."""
+        return Tags(self._server_tags(), self.settings.tags)
+
+    @property
     def rules(self) -> "SearchRules":
         """The current rules that turn a ranking into results."""
         from inspector.search.search import SearchRules
 
-        tags, withholds = Tags(self._server_tags(), self.settings.tags), not INFO[self.ranker_name].of_client
-        return replace(SearchRules.of(self.settings), tags=tags, withholds=withholds)
+        withholds = not INFO[self.ranker_name].of_client
+        return replace(SearchRules.of(self.settings), tags=self.tags, withholds=withholds)
 
     @property
     def ranker_name(self) -> str:

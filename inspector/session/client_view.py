@@ -94,11 +94,9 @@ def instructions_of(state: SessionState) -> dict[str, str]:
     return {name: server.info.instructions for name, server in state.servers.items()}
 
 
-def verdicts_on(session: SessionView, server: str) -> tuple[ClientVerdict, ...]:
+def verdicts_on(tools: Sequence[Tool], instructions: str) -> tuple[ClientVerdict, ...]:
     """What becomes of a server in each known client; nothing while it lists no tools."""
-    tools = [tool for tool in session.catalog.tools if tool.server == server]
-    told = instructions_of(session.state).get(server, "")
-    return tuple(verdict(client, tools, told) for client in real_clients()) if tools else ()
+    return tuple(verdict(client, tools, instructions) for client in real_clients()) if tools else ()
 
 
 def view_as(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from inspector.core.message import AssistantMessage, Message, ToolCall, ToolMessage
@@ -94,6 +95,8 @@ HEADER = "Available tool servers (use this tool to load their definitions):"
 _SENTENCE_LIMITS = (120, 80, 60, 40)
 # Enough to show what kind of tools a large server has; the rest is found by searching.
 _LISTED_OF_MANY = 4
+# Parts of servers as written: when one server lists its tools again, those of the others stay.
+_KEPT = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,7 @@ class ManifestForms:
         blocks = []
         for entry, listed in zip(self._servers, self._listed, strict=True):
             line = _line(entry, listed) if most >= listed else _line(entry, most, ", …")
-            summary = cut.of(entry.summary)
+            summary = _cut(cut, entry.summary)
             blocks.append(f"{line}\n  {summary}" if summary else line)
         return blocks
 
@@ -189,11 +192,13 @@ class _Cut:
     whole: bool = False
     limit: int | None = None
 
-    def of(self, summary: str) -> str:
-        if self.whole:
-            return one_line(summary)
-        sentence = first_sentence(summary) or one_line(summary)
-        return sentence if self.limit is None else shortened(sentence, self.limit)
+
+@lru_cache(_KEPT)
+def _cut(cut: _Cut, summary: str) -> str:
+    if cut.whole:
+        return one_line(summary)
+    sentence = first_sentence(summary) or one_line(summary)
+    return sentence if cut.limit is None else shortened(sentence, cut.limit)
 
 
 def _cuts(summaries: Sequence[str]) -> list[_Cut]:
@@ -206,7 +211,7 @@ def _cuts(summaries: Sequence[str]) -> list[_Cut]:
     ]
     cuts, last = [], None
     for cut in possible:
-        texts = [cut.of(summary) for summary in summaries]
+        texts = [_cut(cut, summary) for summary in summaries]
         if texts != last:
             cuts.append(cut)
         last = texts
@@ -219,6 +224,7 @@ def _listed(entry: ManifestEntry, settings: ManifestSettings) -> int:
     return every if every <= settings.listed_in_full else min(_LISTED_OF_MANY, every)
 
 
+@lru_cache(_KEPT)
 def _line(entry: ManifestEntry, listed: int, rest: str = ", ... and {} more") -> str:
     """The server, its number of tools, and the first `listed` of them; `rest` stands for the others."""
     names = [without_breaks(name) for name in entry.tools[:listed]]

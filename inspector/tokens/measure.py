@@ -164,6 +164,10 @@ class BudgetMeter:
         """Tokens that a tool adds to a `tools` array that continues after it."""
         return self._counted(tool)[1]
 
+    def each(self, tools: Sequence[Tool]) -> list[int]:
+        """Tokens that each of these tools adds."""
+        return [self._counted(tool)[1] for tool in tools]
+
     def uncounted(self, tools: Sequence[Tool]) -> list[Tool]:
         """The tools that are not counted yet."""
         return [tool for tool in tools if (known := self._tools.get(tool.id)) is None or known[0] is not tool]
@@ -185,7 +189,7 @@ class BudgetMeter:
 
     def static(self, tools: Sequence[Tool]) -> int:
         """Tokens of a `tools` array with all these tools."""
-        return sum(self._counted(tool)[1] for tool in tools)
+        return sum(self.each(tools))
 
     def entries(self, entries: Sequence[dict[str, Any]]) -> list[int]:
         """Tokens that each entry adds to a `tools` array."""

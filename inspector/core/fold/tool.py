@@ -90,7 +90,8 @@ def _rebound(state: SessionState, entry: CatalogEntry) -> ToolState:
 
     So do those that come back with their server.
     """
-    known, definition = state.known(entry.id), state.listed.get(entry.id, "")
+    known = state.tools.get(entry.id) or state.held.get(entry.id)
+    definition = state.listed.get(entry.id, "")
     fresh = Binding.DEFERRED if entry.deferred else Binding.PINNED
     if known is None:
         return ToolState(entry.id, entry.tokens, fresh, definition=definition)

@@ -134,7 +134,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         self._came_from_elsewhere = True
 
     def show_view(self, view: View) -> None:
-        tags, permits = self.session.retrieval.rules.tags, self.session.sight.permits
+        tags, permits = self.session.retrieval.tags, self.session.sight.permits
         if self._rows.update(view.state, self.session.catalog, tags, permits):
             self._show_rows()
         self._draw_soon()

@@ -48,6 +48,7 @@ class CatalogRows:
         self._groups: dict[str, list[Record]] = {}
         self._last: tuple[str, dict[str, list[Record]]] = ("", {})
         self._servers: Mapping[str, ServerState] = {}
+        self._server_rows: dict[str, tuple[ServerState, int, bool, Record]] = {}
         self.keys: Collection[str] = frozenset()
         """The keys of all rows, shown or folded."""
 
@@ -102,10 +103,17 @@ class CatalogRows:
         """The rows in order, without the tools of the folded servers."""
         shown: list[Record] = []
         for name, rows in self._groups.items():
-            server, is_folded = self._servers.get(name) or ServerState(name), name in folded
-            shown.append(_server_row(server, len(rows), is_folded=is_folded))
+            is_folded = name in folded
+            shown.append(self._server_row(name, len(rows), is_folded=is_folded))
             shown += () if is_folded else rows
         return tuple(shown)
+
+    def _server_row(self, name: str, listed: int, *, is_folded: bool) -> Record:
+        known, server = self._server_rows.get(name), self._servers.get(name) or ServerState(name)
+        if known is None or known[:3] != (server, listed, is_folded):
+            row = _server_row(server, listed, is_folded=is_folded)
+            known = self._server_rows[name] = (server, listed, is_folded, row)
+        return known[3]
 
 
 def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:

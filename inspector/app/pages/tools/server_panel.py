@@ -125,7 +125,8 @@ class ServerPanel(InContext, Vertical):
 
     _server = ""
     _flaws: tuple[Flaw, ...] = ()
-    _judged: tuple[str, Sequence[Tool]] = ("", ())
+    _judged: tuple[str, Sequence[Tool], str] = ("", (), "")
+    _drawn: tuple[object, ...] = ()
     _verdicts = ""
 
     strip = query_one("#server-views", ViewStrip)
@@ -168,9 +169,15 @@ class ServerPanel(InContext, Vertical):
         return max(self.size.width - 3, 20)
 
     def show(self, name: str) -> None:
-        """Show a server, in the view that was chosen last."""
-        self._server = name
-        self.draw()
+        """Show a server, in the view that was chosen last; news of other servers draw nothing."""
+        session, state = self.session, self.session.state
+        about = state.servers.get(name), state.problems, state.changes, state.held, state.trusted_servers
+        drawn = (name, self.strip.current, session, *about)
+        if drawn != self._drawn or self.strip.current != VIEWS[0]:
+            self._server, self._drawn = name, drawn
+            self.draw()
+        else:
+            self._judge(name)
 
     def draw(self) -> None:
         """Draw the chosen view."""
@@ -220,9 +227,10 @@ class ServerPanel(InContext, Vertical):
         self._show_views()
 
     def _judge(self, server: str) -> None:
-        """Find out in which clients the server works, in a thread, once for a catalog."""
-        session = self.session
-        judged = server, session.catalog.tools
+        """Find out in which clients the server works, in a thread, once for its tools and instructions."""
+        tools = tuple(tool for tool in self.session.catalog.tools if tool.server == server)
+        told = self.session.state.servers[server].info.instructions
+        judged = server, tools, told
         if judged == self._judged:
             return
 
@@ -230,7 +238,7 @@ class ServerPanel(InContext, Vertical):
             self._judged, self._verdicts = judged, " · ".join(verdict_lines({server: verdicts}))
             self.draw()
 
-        self.run_job("verdicts", lambda _job: verdicts_on(session, server), show)
+        self.run_job("verdicts", lambda _job: verdicts_on(tools, told), show)
 
     def _show_told(self, server: ServerState) -> None:
         """Show a server's instructions to a model; for a failed one, what it wrote before."""

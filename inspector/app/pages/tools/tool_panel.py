@@ -317,7 +317,7 @@ class ToolPanel(InContext, Vertical):
 
     def _draw_about(self, tool: Tool) -> None:
         why = why_ask(tool, self.session.state)
-        state, tags = self.session.state, self.session.retrieval.rules.tags.of(tool)
+        state, tags = self.session.state, self.session.retrieval.tags.of(tool)
         exempt = exemptions(self.session.setup, tool.id)
         facts = facts_text(tool, self._state, why, self._width, tags, exempt)
         versions, change = state.versions(self._tool_id), state.changes.get(self._tool_id)
