@@ -94,9 +94,10 @@ async def tools_page(
     servers: Mapping[str, MemoryServer] | None = None,
     size: tuple[int, int] = SIDE_BY_SIDE,
     beside: Mapping[str, Any] | None = None,
+    **given: Any,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The page at a tool (an id with a colon) or a server, in a view; without either, as it opens."""
-    async with app_rig(servers=servers, size=size, beside=lambda _: beside or {}) as (pilot, rig):
+    async with app_rig(servers=servers, size=size, beside=lambda _: beside or {}, **given) as (pilot, rig):
         await opened(pilot, at, view)
         yield pilot, rig
 
