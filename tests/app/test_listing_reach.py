@@ -10,6 +10,7 @@ from inspector.app.pages.tools import catalog_rows, server_panel
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
 from inspector.loop import settings_check
+from inspector.loop.unmatched_pattern import Checked
 from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.tokens import manifest
 from tests.support.app import until
@@ -48,7 +49,7 @@ async def test_a_listing_of_one_server_makes_and_judges_nothing_of_the_others(
 ) -> None:
     servers = shop_and_weather()
     async with tools_page("shop", servers=servers) as (pilot, _):
-        await says(pilot, "clients")
+        await says(pilot, "claude-code")
         calls = Calls(monkeypatch)
         calls.of(catalog_rows, "_tool_row", lambda state, *_: state.server)
         calls.of(catalog_rows, "_server_row", lambda server, _: server.name)
@@ -68,7 +69,7 @@ async def test_settings_are_checked_again_only_for_other_settings_or_names(
 ) -> None:
     checks = Counter[frozenset[str]]()
 
-    def check(checked: settings_check.Checked) -> Iterator[Any]:
+    def check(checked: Checked) -> Iterator[Any]:
         checks[checked.tools] += 1
         yield from ()
 
