@@ -107,7 +107,7 @@ def ranking_sample(_: Texts) -> Figures:
     from docs.benchmark.data import own, semantics
     from inspector.core.ports import SystemClock
     from inspector.core.settings import DiscoverySettings
-    from inspector.measure.ranker_bench import DataSet, RankerBench
+    from inspector.features.bench.ranker_bench import DataSet, RankerBench
 
     evalset = own(_SAMPLE)
     bench = RankerBench(

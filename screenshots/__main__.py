@@ -17,12 +17,12 @@ from textual.widgets import Static, TextArea
 
 from fixtures.transcripts.make import claude_code, codex
 from inspector.app.app import ToolsightApp
-from inspector.app.pages.chat.race import RaceScreen
 from inspector.app.place import ToolPage
-from inspector.cli.agents import MachineLibrary
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
+from inspector.features.agents.agents_command import MachineLibrary
+from inspector.features.lab.race.page import RaceScreen
 from inspector.session.workbench import Workbench
 from screenshots.organisation import organisation
 from screenshots.taking import goes, running, save, types, until

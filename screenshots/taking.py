@@ -12,16 +12,16 @@ from textual.pilot import Pilot
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
-from inspector.cli.agents import MachineLibrary
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import demo_configuration
-from inspector.cli.lab import ShippedLab
 from inspector.cli.location import fixtures_path
 from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
-from inspector.cli.sessions import RecordedFlows
 from inspector.config.configuration import Configuration
 from inspector.core.ranking import IndexPhase
+from inspector.features.agents.agents_command import MachineLibrary
+from inspector.features.lab.open_lab import ShippedLab
+from inspector.features.trace.command import RecordedFlows
 from inspector.session.workbench import Workbench
 
 FOLDER = Path(__file__).parent

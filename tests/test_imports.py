@@ -46,10 +46,10 @@ def test_static_vectors_are_read_when_something_is_searched() -> None:
 @pytest.mark.parametrize(
     "module",
     [
-        "inspector.cli.catalog",
-        "inspector.cli.cost",
-        "inspector.cli.sessions",
-        "inspector.measure.telemetry.otel",
+        "inspector.features.tools.command",
+        "inspector.features.cost.command",
+        "inspector.features.trace.command",
+        "inspector.features.trace.metrics.otel",
     ],
 )
 def test_a_command_that_prints_imports_no_screen(module: str) -> None:
@@ -57,7 +57,7 @@ def test_a_command_that_prints_imports_no_screen(module: str) -> None:
 
 
 def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
-    loaded = loaded_after("import inspector.cli.open_app, inspector.cli.demo")
+    loaded = loaded_after("import inspector.cli.open_app, inspector.features.demo.command")
     assert not loaded & {
         "inspector.app.context",
         "inspector.app.base_screen",
@@ -68,9 +68,9 @@ def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
 
 
 def test_the_session_page_waits_for_no_other_page() -> None:
-    loaded = loaded_after("import inspector.app.place_app, inspector.app.pages.chat.session")
-    screens = {f"inspector.app.pages.{screen.partition(':')[0]}" for screen in SCREENS.values()} & loaded
-    assert screens == {"inspector.app.pages.chat.session"}
+    loaded = loaded_after("import inspector.app.place_app, inspector.features.chat.page")
+    screens = {module for module, _ in SCREENS.values()} & loaded
+    assert screens == {"inspector.features.chat.page"}
 
 
 def test_every_page_of_the_registry_can_be_opened() -> None:

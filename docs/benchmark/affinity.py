@@ -20,11 +20,11 @@ from docs.benchmark import data, say
 from inspector.core.number import percent, signed
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
+from inspector.features.lab.runs.recorded_agent import known_runs, last_words
+from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.mcp.tool_file import read_definitions
-from inspector.measure.bootstrap import estimate
-from inspector.scenario.recorded_agent import known_runs, last_words
-from inspector.scenario.recording import read_runs
+from inspector.search.bootstrap import estimate
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.metric import ndcg_at, recall_at
 from inspector.search.past_request import Affinity

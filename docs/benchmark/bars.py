@@ -8,11 +8,11 @@ from docs.benchmark.abstention import share_of
 from docs.benchmark.data import PUBLISHED
 from docs.benchmark.everyday import Got
 from docs.benchmark.speed import STEPS, Speed
-from inspector.cli.bench import p_text
 from inspector.core.number import percent
 from inspector.core.ranking import Answer
-from inspector.measure.ranker_bench import Measured
-from inspector.measure.standing import difference
+from inspector.features.bench.command import p_text
+from inspector.features.bench.ranker_bench import Measured
+from inspector.features.bench.standing import difference
 
 TIE = 0.01
 MEAN = 0.83

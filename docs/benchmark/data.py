@@ -15,8 +15,8 @@ from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.core.ports import SystemClock
 from inspector.core.tool import Tool
-from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample
-from inspector.measure.run import Prepared, prepare
+from inspector.features.bench.run import Prepared, prepare
+from inspector.search.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.search.ports import Embedder
 from inspector.search.semantics import Semantics
 from inspector.store.server_memory import SqliteVectors

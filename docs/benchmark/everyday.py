@@ -17,7 +17,7 @@ from inspector.core.number import wilson
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.run import CaseRun, run_bench
+from inspector.features.bench.run import CaseRun, run_bench
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.metric import recall_at
 from inspector.search.search import SearchRules

@@ -35,14 +35,14 @@ from inspector.core.error import FailureKind
 from inspector.core.number import percent
 from inspector.core.settings import BreakerSettings, BudgetSettings, FallbackSettings
 from inspector.core.tool import Tool, contradiction
+from inspector.features.lab.runs.recorded_agent import ToolNames
+from inspector.features.lab.runs.recording import read_runs
 from inspector.loop.fallback import similar_tools
 from inspector.mcp.recorded_link import RecordedCall, RecordedRun
 from inspector.mcp.tool_file import read_definitions
-from inspector.measure.bootstrap import share_estimate
-from inspector.scenario.recorded_agent import ToolNames
-from inspector.scenario.recording import read_runs
 from inspector.schema.check import schema_problem
 from inspector.schema.narrowing import argument_mapping, mapped
+from inspector.search.bootstrap import share_estimate
 from inspector.search.index import ToolIndex
 from tests.support.retrieval import semantic_index
 

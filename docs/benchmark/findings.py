@@ -18,10 +18,10 @@ from docs.benchmark.trust import instructions_in
 from inspector.clients.client import all_clients
 from inspector.core.number import wilson
 from inspector.core.tool import Tool
+from inspector.features.check.definition_rule import RULES, definition_findings
+from inspector.features.check.finding import Finding
+from inspector.features.check.trust_rule import trust_findings
 from inspector.mcp.tool_file import read_definitions
-from inspector.measure.check.definition_rule import RULES, definition_findings
-from inspector.measure.check.finding import Finding
-from inspector.measure.check.trust_rule import trust_findings
 from inspector.search.index import ToolIndex
 
 _SEED, _SERVERS = 7, 100

@@ -20,9 +20,9 @@ from inspector.core.number import percent
 from inspector.core.ports import TaskCalls
 from inspector.core.report import NOTHING, Column, Table
 from inspector.core.tool import server_of
+from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun
-from inspector.measure.bootstrap import Estimate, ratio_estimate
-from inspector.scenario.recording import read_runs
+from inspector.search.bootstrap import Estimate, ratio_estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from docs.benchmark.data import PUBLISHED, among_others, folder, prepared, publi
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ports import PastCall
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.bootstrap import clusters, estimate
-from inspector.measure.evalset import read_evalset
+from inspector.search.bootstrap import clusters, estimate
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import key_of
 from inspector.search.embedding import newest
+from inspector.search.evalset import read_evalset
 from inspector.search.index import ToolIndex
 from inspector.search.metric import recall_at
 from inspector.search.past_request import AskedBefore, PastRequests

@@ -21,10 +21,10 @@ from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.core.text import sentences
 from inspector.core.tool import Tool
-from inspector.measure.bootstrap import Estimate, clusters, estimate
-from inspector.measure.run import DEPTH, Run, run_bench, summarise
-from inspector.measure.standing import difference
+from inspector.features.bench.run import DEPTH, Run, run_bench, summarise
+from inspector.features.bench.standing import difference
 from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker
+from inspector.search.bootstrap import Estimate, clusters, estimate
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.fusion import FusionRanker, FusionWeights
 from inspector.search.hybrid import HybridRanker

@@ -22,16 +22,16 @@ from typing import Any, Protocol
 from docs.benchmark import say
 from docs.benchmark.data import PUBLISHED, ROOT, among_others, published, semantics
 from inspector.access.reach import EvalSet
-from inspector.cli.bench import p_text
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.measure.bootstrap import SIGNIFICANT, Estimate, holm
-from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Row
-from inspector.measure.run import DEPTH, CaseRun, Run, summarise
-from inspector.measure.standing import difference
+from inspector.features.bench.command import p_text
+from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row
+from inspector.features.bench.run import DEPTH, CaseRun, Run, summarise
+from inspector.features.bench.standing import difference
+from inspector.search.bootstrap import SIGNIFICANT, Estimate, holm
 
 VARIABLE = "TOOLSIGHT_PEERS"
 HYBRID = "hybrid"

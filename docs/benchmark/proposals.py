@@ -16,11 +16,11 @@ from docs.benchmark.data import PUBLISHED, folder, prepared
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.measure.bootstrap import Estimate, clusters, estimate
-from inspector.measure.check.finding import Proposal
-from inspector.measure.check.proposal import FOUND, ProposalTrial
-from inspector.measure.evalset import read_evalset
+from inspector.features.check.finding import Proposal
+from inspector.features.check.proposal import FOUND, ProposalTrial
+from inspector.search.bootstrap import Estimate, clusters, estimate
 from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.evalset import read_evalset
 from inspector.search.generate import query_key
 from inspector.search.metric import recall_at
 from inspector.tokens.counter import TiktokenCounter

@@ -14,9 +14,9 @@ from typing import Any
 
 from inspector.core.error import FailureKind
 from inspector.core.settings import BreakerSettings
+from inspector.loop.breaker import Breaker, Permit, admitted, answered, failed
+from inspector.loop.breaking import AGAINST_SERVER, AGAINST_TOOL
 from inspector.mcp.recorded_link import RecordedRun
-from inspector.reliability.breaker import Breaker, Permit, admitted, answered, failed
-from inspector.reliability.breaking import AGAINST_SERVER, AGAINST_TOOL
 from inspector.schema.json_value import JsonObject
 
 # What the kind is told by stands near the beginning, or in the last line of a stack trace.

@@ -21,9 +21,9 @@ import numpy as np
 
 from docs.benchmark import say
 from docs.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors
-from inspector.registry.postgres import PostgresRegistry
-from inspector.registry.postgres_vector import EF_SEARCH, written
-from inspector.registry.sqlite import SqliteRegistry
+from inspector.features.registry.postgres import PostgresRegistry
+from inspector.features.registry.postgres_vector import EF_SEARCH, written
+from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.search.ports import Neighbour, ToolRegistry
 
 NEAREST = 10

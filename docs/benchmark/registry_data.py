@@ -23,9 +23,9 @@ from docs.benchmark.data import POOL, PUBLISHED, ROOT, demo_tools, embedder, fol
 from docs.papers.source import StoredEmbedder
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.tool import Tool
-from inspector.measure.evalset import read_evalset, read_tools
-from inspector.registry.embedding import embedded_text
+from inspector.features.registry.embedding import embedded_text
 from inspector.search.document import key_of
+from inspector.search.evalset import read_evalset, read_tools
 from inspector.store.server_memory import SqliteVectors
 
 NOISE = 0.8

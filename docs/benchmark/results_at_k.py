@@ -21,11 +21,11 @@ from docs.benchmark.data import PUBLISHED, SAMPLE, embedder, folder, prepared
 from docs.benchmark.levers import added_text, run
 from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.bootstrap import clusters, estimate
-from inspector.measure.evalset import read_evalset, sample
-from inspector.measure.run import Run, summarise
-from inspector.measure.standing import difference
+from inspector.features.bench.run import Run, summarise
+from inspector.features.bench.standing import difference
+from inspector.search.bootstrap import clusters, estimate
 from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.evalset import read_evalset, sample
 from inspector.search.metric import recall_at
 from inspector.search.ports import Embedder
 

@@ -42,11 +42,11 @@ from docs.benchmark.data import (
 from docs.benchmark.everyday import everyday_section, got
 from docs.benchmark.levers import levers_section
 from inspector.access.reach import EvalSet
-from inspector.cli.bench import standing_lines
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, markdown
-from inspector.measure.standing import standings
+from inspector.features.bench.command import standing_lines
+from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, markdown
+from inspector.features.bench.standing import standings
 from inspector.search.fusion import FusionWeights
 from inspector.search.ranker_list import RANKERS
 

@@ -30,8 +30,8 @@ from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreakers
-from inspector.reliability.tool_call import Attempt, Break, Record as Recorded, Request, Restarts, Retry
+from inspector.loop.breaking import Breakers, BreakerStore, MemoryBreakers
+from inspector.loop.tool_call import Attempt, Break, Record as Recorded, Request, Restarts, Retry
 from inspector.schema.json_value import JsonObject
 from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore

@@ -18,11 +18,11 @@ from docs.benchmark import data, say
 from inspector.core.number import percent, signed
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
+from inspector.features.lab.runs.recorded_agent import ToolNames
+from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.mcp.tool_file import read_definitions
-from inspector.measure.bootstrap import estimate, share_estimate
-from inspector.scenario.recorded_agent import ToolNames
-from inspector.scenario.recording import read_runs
+from inspector.search.bootstrap import estimate, share_estimate
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.dense import TwoStageProductRanker, TwoStageRanker
 from inspector.search.ranker import Ranking

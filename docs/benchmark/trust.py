@@ -16,8 +16,8 @@ from docs.benchmark import say
 from inspector.config.file import load_lines
 from inspector.core.number import wilson
 from inspector.core.tool import Annotations
+from inspector.features.check.trust_rule import RULES, trust_findings
 from inspector.mcp.tool_file import read_definitions
-from inspector.measure.check.trust_rule import RULES, trust_findings
 
 POISON = Path("fixtures/poison/demo.jsonl")
 

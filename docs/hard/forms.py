@@ -14,7 +14,7 @@ from typing import Any
 
 from textual.app import App, ComposeResult
 
-from inspector.app.pages.tools.call_form import CallForm
+from inspector.features.tools.call_form import CallForm
 from inspector.schema.schema import defaults
 from widgets import SchemaForm
 

@@ -18,9 +18,9 @@ from time import monotonic
 from docs.benchmark import say
 from fixtures.transcripts.make import claude_code, codex
 from inspector.cli.composition import bulk_counter_for
-from inspector.clients.importing import Importer
-from inspector.clients.transcript_file.reader import open_transcript
 from inspector.core.events import Record
+from inspector.features.agents.importing import Importer
+from inspector.features.agents.transcript_file.reader import open_transcript
 from inspector.store.store import SqliteStore
 from tests.support.firm import STEPS, firm
 from tests.support.workbench import connected

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from docs.benchmark import say
 from fixtures.transcripts.make import write_folder
-from inspector.cli.agents import MachineLibrary
 from inspector.cli.options import Options
-from inspector.clients.library import ImportReport
+from inspector.features.agents.agents_command import MachineLibrary
+from inspector.features.agents.library import ImportReport
 
 MEGABYTES = 100
 

@@ -19,8 +19,8 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import definition
 from inspector.loop.catalog import build_catalog
-from inspector.measure.bootstrap import Estimate, clusters, share_estimate
 from inspector.schema.json_value import compact
+from inspector.search.bootstrap import Estimate, clusters, share_estimate
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.search import SearchRules, ToolSearch

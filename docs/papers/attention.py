@@ -62,7 +62,7 @@ from docs.papers.study import (
 )
 from inspector.core.number import percent
 from inspector.core.ports import TokenCounter
-from inspector.measure.bootstrap import SIGNIFICANT
+from inspector.search.bootstrap import SIGNIFICANT
 from inspector.search.ports import Embedder, StaticEmbedder
 
 Progress = Callable[[str, int, int], None]

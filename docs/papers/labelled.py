@@ -15,8 +15,8 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSettings
 from inspector.core.tool import SUMMARY_TOKENS, Tool, definition, summary_pool
 from inspector.loop.gate import Gate
-from inspector.measure.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
 from inspector.search.answer_text import found_text
+from inspector.search.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.search import SearchRules, ToolSearch

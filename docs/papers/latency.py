@@ -9,15 +9,15 @@ import numpy as np
 
 from docs.papers.report import Section, Table
 from docs.papers.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
-from inspector.config.plugin import Plugin
 from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings, MarketplaceSettings
-from inspector.registry.embedding import embed_missing
-from inspector.registry.marketplace.marketplace import PluginSearch
+from inspector.features.marketplace.marketplace import PluginSearch
+from inspector.features.marketplace.plugin import Plugin
+from inspector.features.registry.embedding import embed_missing
+from inspector.features.registry.registry_tier import RegistryTier
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.ports import ToolRegistry
-from inspector.search.registry_tier import RegistryTier
 from inspector.search.search import SearchRules, ToolSearch
 
 _LOOK_S = 0.2

@@ -21,7 +21,7 @@ from inspector.core.number import percent
 from inspector.core.ports import Clock, TokenCounter
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import SUMMARY_TOKENS, Tool, tool_summary
-from inspector.measure.bootstrap import Estimate, share_estimate
+from inspector.search.bootstrap import Estimate, share_estimate
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.document import texts_by_key
 from inspector.search.index import ToolIndex

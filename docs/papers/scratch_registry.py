@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from secrets import token_hex
 
-from inspector.registry.postgres import PostgresRegistry
-from inspector.registry.postgres_database import PostgresDatabase, parts_of
+from inspector.features.registry.postgres import PostgresRegistry
+from inspector.features.registry.postgres_database import PostgresDatabase, parts_of
 
 
 @contextmanager

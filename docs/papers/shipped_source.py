@@ -18,20 +18,21 @@ from docs.papers.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector import __version__
 from inspector.access.reach import EvalCase
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli import composition, lab, location
+from inspector.cli import composition, location
 from inspector.cli.composition import PLANNER, counter_for, read_catalogs
 from inspector.cli.configuration import DATABASE_URL, demo_configuration
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.cli.run import run
-from inspector.config.plugin import Plugin
 from inspector.core.error import ConfigError
 from inspector.core.fold import fold
 from inspector.core.ports import Clock, SystemClock, TokenCounter
+from inspector.features.lab import open_lab as lab
+from inspector.features.lab.scenario import load_scenario
+from inspector.features.marketplace.plugin import Plugin
+from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.mcp.tool_file import read_definitions
-from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
-from inspector.registry.sqlite import SqliteRegistry
-from inspector.scenario.scenario import load_scenario
+from inspector.search.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry
 from inspector.store.server_memory import SqliteVectors
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.config.plugin import Plugin
 from inspector.core.budget import Tokenizer
 from inspector.core.ports import Clock, TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
+from inspector.features.marketplace.plugin import Plugin
 from inspector.search.document import key_of
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
 
@@ -181,7 +181,7 @@ def indexed(catalog: NamedCatalog, source: Source, steps: Steps, *, lined: bool 
 
     A `lined` index has those of the summary lines too, with which a gate compares.
     """
-    from inspector.measure.run import prepare
+    from inspector.features.bench.run import prepare
 
     what = f"{catalog.name}: index of {len(catalog.tools)} tools"
     steps(what)

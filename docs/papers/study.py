@@ -31,8 +31,8 @@ from docs.papers.testbed import Testbed, build_testbed
 from inspector.core.budget import utilization
 from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySettings
 from inspector.core.tool import definition, summary_pool
-from inspector.measure.bootstrap import Estimate, clusters_of, estimate, p_value
 from inspector.schema.json_value import compact
+from inspector.search.bootstrap import Estimate, clusters_of, estimate, p_value
 from inspector.search.document import MAX_EMBEDDED, line_text, passage_texts
 from inspector.search.ports import Embedder, StaticEmbedder
 

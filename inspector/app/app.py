@@ -148,7 +148,7 @@ class ToolsightApp(PlaceApp):
             self._replay.close()
 
     async def _open(self) -> None:
-        await asyncio.to_thread(import_module, "inspector.app.pages.chat.session")
+        await asyncio.to_thread(import_module, "inspector.features.chat.page")
         from inspector.app.opening import connect
         from inspector.app.replay import Replay
         from inspector.app.stream import Bridge

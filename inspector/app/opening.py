@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from inspector.app.place import Destination
-    from inspector.app.scenario_job import Lab
-    from inspector.clients.library import AgentLibrary
-    from inspector.measure.audit.result import Audit
-    from inspector.registry.library import RegistryLibrary
-    from inspector.reliability.flow import FlowLibrary
-    from inspector.scenario.recorded_session import RunSource
+    from inspector.features.agents.library import AgentLibrary
+    from inspector.features.cost.audit.result import Audit
+    from inspector.features.lab.runs.recorded_session import RunSource
+    from inspector.features.lab.scenario_job import Lab
+    from inspector.features.registry.library import RegistryLibrary
+    from inspector.loop.flow import FlowLibrary
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,28 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from inspector.core.feature import PageInfo
 from inspector.core.ranking import SearchReport, SearchRequest
-
-
-@dataclass(frozen=True, slots=True)
-class PageInfo:
-    """A page of a place. `part_of` names the page whose screen also shows this one.
-
-    A page that is a `view_of` another one is not listed: a key on that page opens it. One with
-    `is_optional` is listed once it has something to show. The palette has all of them.
-    """
-
-    name: str
-    title: str
-    help: str
-    part_of: str = ""
-    view_of: str = ""
-    is_optional: bool = False
-
-    @property
-    def screen(self) -> str:
-        """The name of the screen that shows the page."""
-        return self.part_of or self.name
+from inspector.features import FEATURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,88 +18,16 @@ class Place:
     pages: tuple[PageInfo, ...]
 
 
-PLACES: tuple[Place, ...] = (
-    Place(
-        "chat",
-        "Chat",
-        (
-            PageInfo("session", "conversation", "Talk to a model, and see what each call sends."),
-            PageInfo("race", "race", "The last question with every tool bound and with discovery."),
-        ),
-    ),
-    Place(
-        "tools",
-        "Tools",
-        (
-            PageInfo("servers", "servers", "Every server and tool; stderr; call a tool."),
-            PageInfo("findings", "findings", "What keeps tools from being found, chosen, called right."),
-            PageInfo("clients", "clients", "What Claude Code, Codex, VS Code and others do with the tools."),
-            PageInfo("manifest", "request", "The next request, as the model gets it.", view_of="clients"),
-            PageInfo("registry", "registry", "Stored tools and their versions.", is_optional=True),
-            PageInfo("marketplace", "marketplace", "Servers you can install.", is_optional=True),
-            PageInfo("access", "access", "Who may see which tools, and why.", is_optional=True),
-        ),
-    ),
-    Place(
-        "find",
-        "Search",
-        (PageInfo("search", "search", "Search, and see why a tool is or is not found."),),
-    ),
-    Place(
-        "cost",
-        "Cost",
-        (
-            PageInfo("budget", "budget", "What the next request costs; what-if."),
-            PageInfo("calls", "usage", "What every model call cost.", "budget", view_of="budget"),
-            PageInfo("ways", "strategies", "The same calls under five loading strategies.", "budget"),
-            PageInfo("machine", "this machine", "What the servers of every MCP client cost."),
-        ),
-    ),
-    Place(
-        "trace",
-        "Trace",
-        (
-            PageInfo("timeline", "timeline", "Every model call; replay any moment."),
-            PageInfo("events", "events", "Every event of the session."),
-            PageInfo("sessions", "sessions", "Every session; import sessions of real agents."),
-            PageInfo("telemetry", "metrics", "Searches, calls, latency, failures; unmet requests."),
-        ),
-    ),
-    Place(
-        "lab",
-        "Lab",
-        (
-            PageInfo("bench", "benchmark", "Measure how well every ranker finds the right tools."),
-            PageInfo("runs", "recorded runs", "Recorded sessions under three profiles.", view_of="bench"),
-            PageInfo("scenarios", "scenarios", "Run scenarios; see what the guards count."),
-        ),
-    ),
+_TITLES = {"chat": "Chat", "tools": "Tools", "find": "Search", "cost": "Cost", "trace": "Trace", "lab": "Lab"}
+PLACES: tuple[Place, ...] = tuple(
+    Place(name, title, tuple(page for feature in FEATURES for page in feature.pages if page.place == name))
+    for name, title in _TITLES.items()
 )
 """The places in the order of their digits; the first page of a place is what it opens with."""
-
-
-SCREENS: Mapping[str, str] = {
-    "session": "chat.session:SessionScreen",
-    "race": "chat.race:RaceScreen",
-    "servers": "tools.catalog:ToolsScreen",
-    "clients": "tools.clients:ClientsScreen",
-    "manifest": "tools.manifest:ManifestScreen",
-    "access": "tools.access:AccessScreen",
-    "findings": "tools.findings:FindingsScreen",
-    "registry": "tools.registry:RegistryScreen",
-    "marketplace": "tools.marketplace:MarketplaceScreen",
-    "search": "find.screen:FindScreen",
-    "budget": "cost.budget:BudgetScreen",
-    "machine": "cost.machine:MachineScreen",
-    "events": "trace.events:EventsScreen",
-    "timeline": "trace.timeline:TimelineScreen",
-    "sessions": "trace.sessions:SessionsScreen",
-    "telemetry": "trace.telemetry:TelemetryScreen",
-    "bench": "lab.bench:BenchScreen",
-    "runs": "lab.recorded:RecordedRunsScreen",
-    "scenarios": "lab.scenario:ScenarioScreen",
+SCREENS: Mapping[str, tuple[str, str]] = {
+    page.name: feature.place_of(page.at) for feature in FEATURES for page in feature.pages if page.at
 }
-"""The screens of the places, by the name of their page: module (below `pages`) and class."""
+"""The module and the class of each page that has a screen of its own, by the page's name."""
 
 
 def place_of(page: str) -> Place:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
 
 _BETWEEN = "between"
-_PAGES = Path(__file__).parent / "pages"
+_ROOT = Path(__file__).parents[2]
 # Esc and a digit within a tenth of a second reach an app as alt and the digit, for which Textual has the
 # character that a Mac types so. Here they are what they are anywhere else: leave, then go to the place.
 cast("dict[str, object]", ANSI_SEQUENCES_KEYS).update(
@@ -43,8 +43,8 @@ _LOOKS_EVERY = 0.25
 
 def page_class(name: str) -> "type[BaseScreen]":
     """Return the class of a page, which is imported when it is first opened; that takes a moment."""
-    module, _, attribute = SCREENS[name].partition(":")
-    screen: type[BaseScreen] = getattr(import_module(f"inspector.app.pages.{module}"), attribute)
+    module, attribute = SCREENS[name]
+    screen: type[BaseScreen] = getattr(import_module(module), attribute)
     return screen
 
 
@@ -82,8 +82,8 @@ class PlaceApp(TerminalApp[None]):
 
     def _opened_page(self, name: str) -> "BaseScreen":
         # The styles of all pages, so that Textual need not parse everything again for each of them.
-        for known in SCREENS.values():
-            path = _PAGES.joinpath(*known.partition(":")[0].split(".")).with_suffix(".tcss")
+        for module, _ in SCREENS.values():
+            path = _ROOT.joinpath(*module.split(".")).with_suffix(".tcss")
             if not self.stylesheet.has_source(str(path)):
                 self.stylesheet.read(path)
         screen = self._pages[name] = self.new_page(name)

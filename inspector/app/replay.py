@@ -20,9 +20,9 @@ from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.tool import Catalog, Tool
+from inspector.features.marketplace.marketplace import Marketplace
 from inspector.mcp.frame import WireLog
 from inspector.mcp.reading import Offers
-from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.search.retrieval import Retrieval
 from inspector.session.setup import Setup
 from inspector.session.view import Commands, SessionView, TokenView

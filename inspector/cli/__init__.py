@@ -21,10 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _tap(given: Sequence[tuple[str, str]], command: Sequence[str]) -> None:
-    from inspector.clients.tap import run
+    from inspector.features.agents.tap.tap import run
 
     def record(source: int) -> None:
-        from inspector.cli.tap import record
+        from inspector.features.agents.tap.command import record
 
         named, secrets = dict(given), [value for option, value in given if option == "--redact"]
         name, database = named.get("--name", ""), named.get("--db", "")

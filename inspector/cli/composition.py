@@ -42,6 +42,10 @@ from inspector.core.ports import (
     TokenCounter,
 )
 from inspector.core.text import closest
+from inspector.features.marketplace.marketplace import Catalogs, MarketplacePorts
+from inspector.features.registry.health import HealthOf, health_of
+from inspector.features.registry.library import WithRegistry
+from inspector.loop.breaking import BreakerStore, SqliteBreakers
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor
@@ -49,10 +53,6 @@ from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, re
 from inspector.mcp.sign_in.kept import SignIns, system_keychain
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.mcp.tool_file import WithStoredListings
-from inspector.registry.health import HealthOf, health_of
-from inspector.registry.library import WithRegistry
-from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
-from inspector.reliability.breaking import BreakerStore, SqliteBreakers
 from inspector.schema.schema import PLAIN, ModelFeatures
 from inspector.search.ports import Embedder, StaticEmbedder
 from inspector.session.assembly import Ports
@@ -235,14 +235,14 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     """The labelled requests of the configuration's own files. Raises ConfigError."""
     if not files:
         return []
-    from inspector.measure.evalset import read_cases
+    from inspector.search.evalset import read_cases
 
     return [case for file in files for case in read_cases(Path(file))]
 
 
 def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Catalogs:
     """The plugins of these files and, if wanted, of what was imported; what cannot be read is a problem."""
-    from inspector.registry.marketplace.reader import kept_catalogs, read_catalogs as read
+    from inspector.features.marketplace.reader import kept_catalogs, read_catalogs as read
 
     shipped = shipped_catalog().resolve()
     places = {"TOOLSIGHT_PYTHON": sys.executable, "TOOLSIGHT_FIXTURES": str(fixtures_path())}
@@ -265,11 +265,11 @@ def model_for(name: str, *, api_base: str = "", window: int | None = None) -> Ch
     `window` is its context window in tokens if not the known one; `api_base` is for models of litellm.
     """
     if name == PLANNER:
-        from inspector.demo.model import DemoPlanner
+        from inspector.features.demo.model import DemoPlanner
 
         return DemoPlanner(window)
     if name.startswith(_SCRIPT):
-        from inspector.demo.model import ScriptModel
+        from inspector.features.demo.model import ScriptModel
 
         return ScriptModel(Path(name.removeprefix(_SCRIPT)), window)
     if name.startswith("demo/") or not name.strip():

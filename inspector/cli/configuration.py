@@ -31,8 +31,8 @@ from inspector.config.setting import anchored
 from inspector.core.error import ConfigError
 from inspector.core.settings import Settings
 from inspector.core.text import did_you_mean
+from inspector.features.registry.library import registry_configuration, servers_for
 from inspector.loop.settings_check import Policy
-from inspector.registry.library import registry_configuration, servers_for
 from inspector.store.server_memory import SqliteServerMemory
 
 if TYPE_CHECKING:
@@ -187,16 +187,16 @@ def open_registry(options: Options) -> "ToolRegistry":
     """
     url = os.environ.get(DATABASE_URL, "")
     if not url:
-        from inspector.registry.sqlite import SqliteRegistry
+        from inspector.features.registry.sqlite import SqliteRegistry
 
         return SqliteRegistry(database_path(options))
-    from inspector.registry.federation import is_address
+    from inspector.features.registry.federation import is_address
 
     if not is_address(url):
         hint = "Use postgresql://USER@HOST/DATABASE, or unset the variable to use the SQLite file."
         raise ConfigError(f"{DATABASE_URL} is not a PostgreSQL address", hint=hint)
     try:
-        opened: ToolRegistry = import_module("inspector.registry.postgres.registry").PostgresRegistry(url)
+        opened: ToolRegistry = import_module("inspector.features.registry.postgres").PostgresRegistry(url)
     except ImportError as error:
         raise ConfigError(
             f"{DATABASE_URL} needs a package that is not installed: {error.name}",
@@ -227,6 +227,6 @@ def load_policy(path: str) -> "AccessPolicy":
 
 def load_seeds(path: str) -> "dict[str, InertiaGraph]":
     """The transitions in a file, by persona. Raises ConfigError."""
-    from inspector.reliability.inertia_seed import load_seeds as load
+    from inspector.loop.inertia_seed import load_seeds as load
 
     return load(Path(path))

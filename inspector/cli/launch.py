@@ -8,7 +8,6 @@ from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.composition import make_workbench, open_memory, open_store
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
-from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.options import Options
 from inspector.cli.run import Exit, run
 from inspector.cli.table import say
@@ -17,6 +16,7 @@ from inspector.core.error import ConfigError, ModelError, SettingProblem, Severi
 from inspector.core.events import CallProgress, Failed, Record, SessionRenewed
 from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
+from inspector.features.setup.doctor_command import ask_about_leftovers
 from inspector.session.workbench import Workbench
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.start import Way
     from inspector.core.server import ServerSpec
-    from inspector.measure.audit.result import Audit
-    from inspector.registry.library import RegistryLibrary
+    from inspector.features.cost.audit.result import Audit
+    from inspector.features.registry.library import RegistryLibrary
     from inspector.session.assembly import Ports
     from inspector.session.workbench import Workbench
 
@@ -128,14 +128,14 @@ async def _start(
     from inspector.app.opening import Opened, SystemClipboard, has_consent
     from inspector.app.place import ScenarioPage
     from inspector.cli import composition
-    from inspector.cli.agents import MachineLibrary
     from inspector.cli.configuration import as_seen, is_the_demo, whole_configuration
-    from inspector.cli.lab import ShippedLab
     from inspector.cli.location import shipped_recording, source_words
-    from inspector.cli.sessions import RecordedFlows
     from inspector.config.program import under_work
     from inspector.core.redaction import clean
-    from inspector.scenario.recorded_session import RunSource
+    from inspector.features.agents.agents_command import MachineLibrary
+    from inspector.features.lab.open_lab import ShippedLab
+    from inspector.features.lab.runs.recorded_session import RunSource
+    from inspector.features.trace.command import RecordedFlows
     from widgets import cover_with
 
     cover_with(clean)
@@ -175,7 +175,7 @@ async def _start(
 
 
 def _recorded_ports(options: Options) -> "Ports":
-    from inspector.cli.recorded_runs import recorded_ports
+    from inspector.features.lab.runs.command import recorded_ports
 
     return recorded_ports(options.database)
 
@@ -183,7 +183,7 @@ def _recorded_ports(options: Options) -> "Ports":
 def registry_library(bench: "Workbench", options: Options) -> "RegistryLibrary | None":
     """The registry of the session, searched with the session's own model."""
     from inspector.cli.composition import open_health
-    from inspector.registry.library import RegistryLibrary
+    from inspector.features.registry.library import RegistryLibrary
 
     ports = bench.ports
     if ports.registry is None:
@@ -241,6 +241,6 @@ async def _watched(bench: "Workbench") -> AsyncIterator[None]:
 
 
 def _audit(options: Options) -> "Audit":
-    from inspector.cli.audit_run import audit_machine
+    from inspector.features.cost.audit.machine import audit_machine
 
     return audit_machine(options)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from inspector.config.profile import find_profile
 from inspector.config.setting import Knob, find_knob, parse_value
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
+from inspector.features import commands_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEMO_MODEL = "demo/planner"
@@ -267,13 +268,15 @@ class CommandGroup(click.Group):
     An option before a command's name counts as if it stood behind it: `toolsight --db FILE sessions agents`.
     """
 
-    def __init__(self, *, modules: Mapping[str, str], **extra: Any) -> None:
-        """`modules` maps a command's name to `module:attribute` below `inspector.cli`.
+    @cached_property
+    def modules(self) -> Mapping[str, tuple[str, str]]:
+        """The module and the name in it of each command that a feature declares for this group."""
+        return {word: feature.place_of(command.at) for word, command, feature in commands_of(self.above)}
 
-        The attribute may be left out if it is the command's name.
-        """
-        super().__init__(**extra)
-        self._modules = modules
+    @property
+    def above(self) -> str:
+        """The words of a command of this group that stand before its own."""
+        return self.name or ""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Give a command the options that stand before its name."""
@@ -297,23 +300,23 @@ class CommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; the error for an unknown one names the nearest."""
-        if args[0] not in self._modules:
+        if args[0] not in self.modules:
             raise click.UsageError(f"There is no command '{args[0]}'. {self.hint(args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
     def hint(self, word: str) -> str:
         """What to try instead of a command that does not exist."""
-        near = closest(word, list(self._modules), limit=1)
-        return f"Did you mean `{near[0]}`?" if near else f"Commands: {', '.join(self._modules)}."
+        near = closest(word, list(self.modules), limit=1)
+        return f"Did you mean `{near[0]}`?" if near else f"Commands: {', '.join(self.modules)}."
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(self._modules)
+        return list(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in self._modules:
+        if cmd_name not in self.modules:
             return None
-        module, _, attribute = self._modules[cmd_name].partition(":")
-        command = getattr(import_module(f"inspector.cli.{module}"), attribute or cmd_name)
+        module, attribute = self.modules[cmd_name]
+        command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         command.epilog = common_note(command)
         return command

@@ -12,41 +12,9 @@ from inspector.cli.options import TYPED_SERVER, CommandGroup, common_options, op
 from inspector.cli.run import MEANINGS, Exit, give_up, is_of_output, written
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.text import closest
+from inspector.features import commands_of
 
-# Each command's module by what people want, and its name in the module if it differs.
-_SECTIONS = {
-    "See": {
-        "demo": "demo",
-        "servers": "catalog",
-        "tools": "catalog",
-        "call": "call",
-        "clients": "clients",
-    },
-    "Find": {
-        "search": "search",
-        "check": "check",
-        "bench": "bench",
-    },
-    "Cost": {
-        "cost": "cost",
-        "audit": "audit",
-        "race": "race",
-    },
-    "Talk": {
-        "chat": "chat",
-        "scenario": "scenario",
-        "sessions": "sessions",
-        "tap": "tap",
-    },
-    "More": {
-        "registry": "registry",
-        "marketplace": "marketplace",
-        "doctor": "doctor",
-        "config": "config",
-    },
-}
-_MODULES = {name: module for section in _SECTIONS.values() for name, module in section.items()}
-
+_SECTIONS = ("See", "Find", "Cost", "Talk", "More")
 _COMMON = "Common options, before or after the command's name"
 
 # How many objects are made between two looks for garbage; Python's own 700 are few for 1,000 modules.
@@ -107,7 +75,7 @@ class Program(CommandGroup):
             return args, []
         if not words:
             return args, []
-        if words[0] not in _MODULES:
+        if words[0] not in self.modules:
             return (args[: len(args) - len(words)], words) if _names_a_server(words) else (args, [])
         last = self._last_word(ctx, words)
         if not last or not _is_server(last):
@@ -133,8 +101,12 @@ class Program(CommandGroup):
             return ""
         return own[-1] if len(own) > (command.name == "chat") else ""
 
+    @property
+    def above(self) -> str:
+        return ""
+
     def hint(self, word: str) -> str:
-        near = closest(word, list(_MODULES), limit=1)
+        near = closest(word, list(self.modules), limit=1)
         other = f"If it is a file, check its name; if a server's command, use `toolsight -- {word}`."
         return f"Did you mean `{near[0]}`?" if near else other
 
@@ -152,8 +124,11 @@ class Program(CommandGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections."""
-        width = formatter.width - 6 - max(map(len, _MODULES))
-        for title, names in _SECTIONS.items():
+        width = formatter.width - 6 - max(map(len, self.modules))
+        sections: dict[str, list[str]] = {title: [] for title in _SECTIONS}
+        for name, info, _ in commands_of(self.above):
+            sections[info.section].append(name)
+        for title, names in sections.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
             rows = [(name, found.get_short_help_str(width)) for name, found in commands if found is not None]
             with formatter.section(title):
@@ -162,7 +137,6 @@ class Program(CommandGroup):
 
 @click.group(
     cls=Program,
-    modules=_MODULES,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -1,4 +1,4 @@
-"""What happens around a model's tool call, as links like those of `inspector.reliability.tool_call`.
+"""What happens around a model's tool call, as links like those of `inspector.loop.tool_call`.
 
 From the outside in: `Substitute` lets a similar tool answer for one that is not available, `Restart` brings a
 failed server back, `Permit` asks settings and preconditions, `Approve` a person, and `Guard` notices loops.
@@ -19,15 +19,15 @@ from inspector.core.session import Binding
 from inspector.core.stream import Session
 from inspector.core.text import paragraphs
 from inspector.core.tool import Tool
+from inspector.loop.approval import Approvals
 from inspector.loop.binder import Binder
+from inspector.loop.breaker import failure_of
+from inspector.loop.breaking import Breakers
 from inspector.loop.fallback import Fallbacks, Substitution
 from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.loop.rejection import Rejections
 from inspector.loop.search_tools import SearchTools
-from inspector.reliability.approval import Approvals
-from inspector.reliability.breaker import failure_of
-from inspector.reliability.breaking import Breakers
-from inspector.reliability.tool_call import (
+from inspector.loop.tool_call import (
     Attempt,
     Break,
     Call,

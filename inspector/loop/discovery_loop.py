@@ -35,16 +35,16 @@ from inspector.core.ports import Approver, Clock
 from inspector.core.session import SessionState
 from inspector.core.stream import LiveSettings, Session
 from inspector.loop.binder import Binder
+from inspector.loop.breaking import Breakers
 from inspector.loop.chain import Around, Dispatcher, chain
 from inspector.loop.headroom import Headroom
 from inspector.loop.inertia import Inertia
 from inspector.loop.iteration_guard import IterationGuard, LoopWatch
+from inspector.loop.model_call import ModelRetry
 from inspector.loop.redundancy import RedundancyDetector
 from inspector.loop.rejection import Rejections, written_calls
 from inspector.loop.search_tools import Further, SearchTools, nowhere
-from inspector.reliability.breaking import Breakers
-from inspector.reliability.model_call import ModelRetry
-from inspector.reliability.tool_call import Servers
+from inspector.loop.tool_call import Servers
 from inspector.search.retrieval import Live
 from inspector.tokens.synthetic import Answer
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
+from inspector.loop.approval import is_known_to_read
 from inspector.loop.binder import Binder
-from inspector.reliability.approval import is_known_to_read
-from inspector.reliability.breaking import Breakers
+from inspector.loop.breaking import Breakers
 from inspector.schema.check import schema_problem
 from inspector.schema.json_value import JsonObject
 from inspector.schema.narrowing import argument_mapping, mapped

@@ -19,8 +19,8 @@ from inspector.core.settings import InertiaSettings
 from inspector.core.stream import Session
 from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
-from inspector.reliability.breaking import Breakers
-from inspector.reliability.flow import is_likely
+from inspector.loop.breaking import Breakers
+from inspector.loop.flow import is_likely
 from inspector.search.retrieval import Live
 from inspector.store.call_history import persona_of
 from inspector.tokens.accounting import Accounting

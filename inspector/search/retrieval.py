@@ -24,12 +24,12 @@ from inspector.search.ranker_list import INFO, ISO, THREE_TIER, require_ranker
 from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:
+    from inspector.features.registry.registry_tier import RegistryTier
     from inspector.search.answer_text import SearchAnswer
     from inspector.search.catalog_rankers import CatalogRankers
     from inspector.search.embedding import Embedding, Learning
     from inspector.search.index import ToolIndex
     from inspector.search.ranker import Ranker
-    from inspector.search.registry_tier import RegistryTier
     from inspector.search.search import SearchRules
     from inspector.search.semantics import Semantics
 

@@ -19,7 +19,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.config.configuration import Configuration
-from inspector.config.plugin import Plugin
 from inspector.core.access import EVERYTHING, AccessPolicy, Sight
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import SessionStarted
@@ -42,7 +41,11 @@ from inspector.core.ports import (
 from inspector.core.redaction import SECRETS, Redactor
 from inspector.core.settings import DiscoverySettings
 from inspector.core.stream import Session
+from inspector.features.marketplace.installing import Installing
+from inspector.features.marketplace.marketplace import Marketplace, MarketplacePorts, PluginSearch
+from inspector.features.marketplace.plugin import Plugin
 from inspector.loop.binder import Binder
+from inspector.loop.breaking import Breakers, BreakerStore, MemoryBreakers
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.gate import Preconditions
 from inspector.loop.inertia import Inertia
@@ -50,9 +53,6 @@ from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
 from inspector.mcp.frame import Beginning, WireLog
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
-from inspector.registry.marketplace.installing import Installing
-from inspector.registry.marketplace.marketplace import Marketplace, MarketplacePorts, PluginSearch
-from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreakers
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.retrieval import Live
 from inspector.store.call_history import Retention

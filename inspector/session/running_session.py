@@ -19,6 +19,10 @@ from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.stream import Listener, Session
 from inspector.core.tool import Catalog, Tool
+from inspector.features.marketplace.marketplace import Marketplace
+from inspector.features.registry.acceptance import StoredGrants
+from inspector.features.registry.library import servers_for
+from inspector.features.registry.registry_tier import RegistryTier
 from inspector.loop.settings_check import Policy
 from inspector.mcp.connections import Connections
 from inspector.mcp.frame import WireLog
@@ -26,11 +30,7 @@ from inspector.mcp.listing import Shared
 from inspector.mcp.port import SessionClient
 from inspector.mcp.reading import Offers
 from inspector.mcp.sampling import Sampler
-from inspector.registry.acceptance import StoredGrants
-from inspector.registry.library import servers_for
-from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.search.past_use import Whose
-from inspector.search.registry_tier import RegistryTier
 from inspector.search.retrieval import Live, Retrieval
 from inspector.session.assembly import (
     Background,

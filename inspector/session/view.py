@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from inspector.config.configuration import Configuration
-    from inspector.config.plugin import Installation, Removal
     from inspector.core.access import AccessPolicy, Sight
     from inspector.core.budget import Prices, ToolCost
     from inspector.core.events import Record, TurnEnded
@@ -22,10 +21,11 @@ if TYPE_CHECKING:
     from inspector.core.session import SessionState
     from inspector.core.settings import ClientCapabilities, Settings
     from inspector.core.tool import Catalog, Tool
+    from inspector.features.marketplace.marketplace import Marketplace
+    from inspector.features.marketplace.plugin import Installation, Removal
     from inspector.mcp.frame import WireLog
     from inspector.mcp.reading import Offers
     from inspector.mcp.sign_in.person import Visitor
-    from inspector.registry.marketplace.marketplace import Marketplace
     from inspector.schema.json_value import JsonObject
     from inspector.search.retrieval import Retrieval
     from inspector.session.setup import Setup

@@ -6,7 +6,6 @@ from typing import Any
 from inspector.access.reach import unreadable
 from inspector.access.restriction import refuse_access, require_whole
 from inspector.config.configuration import setting_values
-from inspector.config.plugin import Installation, Removal
 from inspector.core.error import ToolsightError
 from inspector.core.events import (
     AccessChanged,
@@ -22,10 +21,11 @@ from inspector.core.ports import ChatModel, LocalModel
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities
+from inspector.features.marketplace.marketplace import INSTALL, REMOVE
+from inspector.features.marketplace.plugin import Installation, Removal
+from inspector.loop.tool_call import Request
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.sign_in.person import Visitor
-from inspector.registry.marketplace.marketplace import INSTALL, REMOVE
-from inspector.reliability.tool_call import Request
 from inspector.schema.json_value import JsonObject
 from inspector.session.assembly import preconditions_of, redactor_of, started
 from inspector.session.running_session import RunningSession

@@ -10,15 +10,15 @@ from textual.pilot import Pilot
 from inspector.app.dialogs.approver import approval_body
 from inspector.app.draw.line import change_lines
 from inspector.app.draw.table import ICONS, deferred_rows, evicted_rows, loaded_rows
-from inspector.app.pages.tools.catalog_rows import CatalogRows, server_key
-from inspector.app.pages.tools.manifest import ManifestScreen
-from inspector.app.pages.tools.server_panel import server_facts
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover
 from inspector.core.definition import DefinitionChange, definition_changes
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.session import Binding
 from inspector.core.tool import Annotations, Tool
+from inspector.features.clients.request_page import ManifestScreen
+from inspector.features.tools.catalog_rows import CatalogRows, server_key
+from inspector.features.tools.server_panel import server_facts
 from inspector.session.timeline import Timeline
 from tests.support.app import app_rig, is_up_to_date, said, seen, until
 from tests.support.fakes import calls, says, searches

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fixtures.hostile import hostile_tools
-from inspector.app.pages.tools.call_form import CallForm, form_fields
+from inspector.features.tools.call_form import CallForm, form_fields
 from widgets import NOTHING, Field
 
 

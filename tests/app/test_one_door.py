@@ -3,8 +3,8 @@
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.app.pages.find.rankers import RankerDialog
-from inspector.app.pages.find.screen import FindScreen
+from inspector.features.find.page import FindScreen
+from inspector.features.find.rankers_pane import RankerDialog
 from tests.support.app import app_rig, goes, until
 from tests.support.fakes import says
 from tests.support.memory_vectors import MemoryEmbedder

@@ -18,11 +18,11 @@ from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.dialogs.detail import HelpScreen, help_text
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.opening import Opened
-from inspector.app.pages.tools.catalog import ToolsScreen
-from inspector.app.pages.trace.events import ALL, GROUPS
 from inspector.app.place import PLACES
 from inspector.config.consent import check_consent
 from inspector.core.tool import Tool
+from inspector.features.tools.page import ToolsScreen
+from inspector.features.trace.events_page import ALL, GROUPS
 from tests.support.app import RigApp, app_rig, goes, ready, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import opened

@@ -13,33 +13,12 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
-from inspector.app import pages
 from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ChangeDialog, ConsentDialog
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
-from inspector.app.pages.chat.race import RaceScreen
-from inspector.app.pages.chat.session import SessionScreen
-from inspector.app.pages.cost.budget import BudgetScreen
-from inspector.app.pages.cost.machine import MachineScreen
-from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.find.source_change import SourceDialog, question
-from inspector.app.pages.lab.bench import BenchRequestScreen, BenchScreen
-from inspector.app.pages.lab.recorded import RecordedRunScreen, RecordedRunsScreen
-from inspector.app.pages.lab.scenario import ScenarioScreen
-from inspector.app.pages.tools.access import AccessScreen
-from inspector.app.pages.tools.catalog import ToolsScreen
-from inspector.app.pages.tools.clients import ClientsScreen
-from inspector.app.pages.tools.findings import FindingsScreen
-from inspector.app.pages.tools.manifest import ManifestScreen
-from inspector.app.pages.tools.marketplace import MarketplaceScreen
-from inspector.app.pages.tools.registry import RegistryScreen
-from inspector.app.pages.trace.events import EventsScreen
-from inspector.app.pages.trace.sessions import SessionsScreen
-from inspector.app.pages.trace.telemetry import TelemetryScreen
-from inspector.app.pages.trace.timeline import TimelineScreen
 from inspector.app.place import (
     SCREENS,
     ComparePage,
@@ -55,18 +34,38 @@ from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
 from inspector.core.tool import Tool
-from inspector.demo.model import DemoPlanner
+from inspector.features.access.page import AccessScreen
+from inspector.features.bench.page import BenchRequestScreen, BenchScreen
+from inspector.features.chat.page import SessionScreen
+from inspector.features.check.finding import Place
+from inspector.features.check.page import FindingsScreen
+from inspector.features.check.source_text import Replacement
+from inspector.features.clients.page import ClientsScreen
+from inspector.features.clients.request_page import ManifestScreen
+from inspector.features.cost.audit.page import MachineScreen
+from inspector.features.cost.page import BudgetScreen
+from inspector.features.demo.model import DemoPlanner
+from inspector.features.find.page import FindScreen
+from inspector.features.find.source_change import SourceDialog, question
+from inspector.features.lab.page import ScenarioScreen
+from inspector.features.lab.race.page import RaceScreen
+from inspector.features.lab.runs.page import RecordedRunScreen, RecordedRunsScreen
+from inspector.features.marketplace.page import MarketplaceScreen
+from inspector.features.registry.page import RegistryScreen
+from inspector.features.tools.page import ToolsScreen
+from inspector.features.trace.events_page import EventsScreen
+from inspector.features.trace.metrics.page import TelemetryScreen
+from inspector.features.trace.sessions_page import SessionsScreen
+from inspector.features.trace.timeline_page import TimelineScreen
 from inspector.mcp.elicitation import FormRequest, LinkRequest
-from inspector.measure.check.finding import Place
-from inspector.measure.check.source_text import Replacement
 from inspector.tokens.counter import TiktokenCounter
-from tests.app.test_access_page import POLICY as ACCESS
-from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
-from tests.app.test_findings_page import offices
-from tests.app.test_race_page import race_lab
-from tests.app.test_recorded_page import few_runs
-from tests.app.test_source_dialog import EFFECT, NEW, OLD, SOURCE
-from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
+from tests.features.access.test_page import POLICY as ACCESS
+from tests.features.check.test_page import offices
+from tests.features.find.test_edit import BETTER, PAY, QUERY as REFUND, keys, shop
+from tests.features.find.test_source_dialog import EFFECT, NEW, OLD, SOURCE
+from tests.features.lab.race.test_page import race_lab
+from tests.features.lab.runs.test_page import few_runs
+from tests.features.trace.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.support import firm
 from tests.support.canned import (
     canned_library,
@@ -388,7 +387,6 @@ FORM = FormRequest(
     },
 )
 LINK = LinkRequest("shop", "Log in to go on.", "http://bank.example@login.example/start?id=1")
-PAGES_FOLDER = Path(pages.__file__).parent
 # Pages on which colour says what words do not say again, and those that are laid out anew where it is narrow.
 LIGHT = ("session", "find")
 AT_80 = ("session", "find", "tool", "servers", "budget", "timeline")
@@ -467,8 +465,6 @@ def _pages(parent: type[BaseScreen]) -> Iterator[type[BaseScreen]]:
 
 
 def test_every_page_has_a_picture() -> None:
-    for module in PAGES_FOLDER.rglob("*.py"):
-        import_module(".".join(module.relative_to(PAGES_FOLDER.parents[2]).with_suffix("").parts))
     registered = {*map(page_class, SCREENS), SessionScreen}
     assert registered <= set(_pages(BaseScreen)) == {picture.screen for picture in PAGES.values()}
     stored = Path(__file__).with_name("__snapshots__") / Path(__file__).stem

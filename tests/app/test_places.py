@@ -19,7 +19,7 @@ from inspector.app.place import PLACES, SCREENS, Activity, Where, listed, page_a
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
-from tests.app.test_bench_page import HeldEmbedder
+from tests.features.bench.test_page import HeldEmbedder
 from tests.support.app import RigApp, app_rig, goes, ready, seen, until
 from tests.support.canned import library_of
 from tests.support.office import office

@@ -6,7 +6,6 @@ from textual.widgets import Static
 from inspector.app.dialogs.settings_text import Listed, knob_detail, knob_rows
 from inspector.app.draw.header import header
 from inspector.app.draw.line import problem_line
-from inspector.app.pages.chat.session import welcome
 from inspector.app.place import Where
 from inspector.config.configuration import Configuration
 from inspector.config.setting import find_knob, with_values
@@ -14,6 +13,7 @@ from inspector.core.error import SettingProblem, Severity
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.settings import Settings
+from inspector.features.chat.page import welcome
 from tests.support.app import app_rig, session_of
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import configured, shop_and_weather

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from inspector.app.dialogs.approver import approval_body, consent_body
-from inspector.app.pages.tools.tool_panel import facts_text
 from inspector.cli.consent import consent_text
 from inspector.config.consent import ServerConsent
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
-from inspector.reliability.approval import CLAIMED
+from inspector.features.tools.tool_panel import facts_text
+from inspector.loop.approval import CLAIMED
 from tests.support.app import app_rig, seen, until
 from tests.support.fakes import Step, calls, says
 from tests.support.hostile import with_hostile_text

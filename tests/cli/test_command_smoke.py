@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from inspector.store.store import SqliteStore
-from tests.cli.conftest import Toolsight
 from tests.cli.test_help import commands
 from tests.core.test_event import records
 from tests.session.test_timeline import STORY
 from tests.support import light_server, recordings
+from tests.support.commands import Toolsight
 from tests.support.lab import FORECAST
 
 SESSION = "20260101-a"

@@ -18,8 +18,8 @@ from inspector.config.consent import check_consent
 from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.store.memory import MemoryServerMemory
-from tests.cli.conftest import Toolsight
 from tests.support import light_server
+from tests.support.commands import Toolsight
 from tests.support.lab import FORECAST
 
 SECRET = "s3cret-of-mine"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Toolsight
+from tests.support.commands import Toolsight
 
 pytestmark = pytest.mark.slow
 

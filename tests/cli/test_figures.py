@@ -11,7 +11,7 @@ from docs.benchmark import data
 from docs.figures import Cells, Marked, Sentence, Written, differences, new_texts
 from docs.measured import Figures, Texts
 from inspector.store.server_memory import SqliteVectors
-from tests.cli.conftest import Toolsight
+from tests.support.commands import Toolsight
 
 
 @pytest.mark.slow

@@ -11,9 +11,9 @@ import pytest
 from inspector import cli
 from inspector.cli import launch
 from inspector.cli.options import common_options
-from tests.cli.conftest import Toolsight
 from tests.cli.test_help import commands
 from tests.support import light_server
+from tests.support.commands import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
 POLICY = """

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Toolsight
 from tests.support import doc_table
+from tests.support.commands import Toolsight
 from tests.support.retrieval import give
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.cli.options import common_options
 from inspector.cli.root import cli
-from tests.cli.conftest import Toolsight
+from tests.support.commands import Toolsight
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:

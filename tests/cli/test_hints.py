@@ -17,7 +17,7 @@ from inspector.cli.location import remember_source
 from inspector.cli.options import TYPED_SERVER, Options
 from inspector.cli.root import cli
 from inspector.core.command_line import OF_SERVERS, command
-from tests.cli.conftest import Toolsight
+from tests.support.commands import Toolsight
 
 ROOT = Path(inspector.__file__).parent
 QUOTED = re.compile(r"`(toolsight [^`]*)`")

@@ -12,7 +12,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import pytest
 
 from fixtures.hostile import TERMINAL, UNICODE, sendable
-from tests.cli.conftest import exit_code_of
+from tests.support.commands import exit_code_of
 from tests.support.mcp_case import SERVERS
 
 # What the command line itself may print: colours of tables, and line ends.

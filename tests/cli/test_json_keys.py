@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Toolsight
+from tests.support.commands import Toolsight
 
 GOLDEN = Path(__file__).parent / "json_keys"
 _WRITES = os.environ.get("TOOLSIGHT_GOLDEN") == "write"

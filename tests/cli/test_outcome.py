@@ -12,7 +12,7 @@ from inspector.cli.open_app import open_app
 from inspector.cli.options import Options
 from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
-from tests.cli.conftest import Toolsight
+from tests.support.commands import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
 

@@ -17,7 +17,7 @@ from docs.hard.secrets import (
 )
 from inspector.cli.run import Exit
 from inspector.core.redaction import SECRETS
-from tests.cli.conftest import Toolsight
+from tests.support.commands import Toolsight
 
 # One command for each way out: a session and its store, the registry, a file, standard output.
 ASKED = " ".join(REPEATED)

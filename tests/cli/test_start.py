@@ -14,8 +14,8 @@ from inspector.core.events import Origin, Record, SessionStarted
 from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.registry.embedding import embed_missing
-from inspector.registry.sqlite import SqliteRegistry
+from inspector.features.registry.embedding import embed_missing
+from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
 from tests.support.canned import REST

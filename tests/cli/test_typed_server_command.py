@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Toolsight
 from tests.support import light_server
+from tests.support.commands import Toolsight
 
 LIGHT = ("--", sys.executable, light_server.__file__)
 WORDS_ALONE = ("--set", "discovery.embedding_model=none")

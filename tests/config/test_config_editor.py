@@ -13,12 +13,12 @@ from hypothesis import given, strategies as st
 from inspector.config.configuration import Configuration, target
 from inspector.config.editor import ConfigurationEditor
 from inspector.config.file import parse_object
-from inspector.config.plugin import Package, Plugin, Variable, concealed_values, server_entry
 from inspector.config.reader import read
 from inspector.config.text_edit import with_member, without_member
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.redaction import clean
+from inspector.features.marketplace.plugin import Package, Plugin, Variable, concealed_values, server_entry
 
 ENTRY = {"command": "uvx", "args": ["mcp-server-time@1"], "env": {"ZONE": "UTC"}}
 EDITOR = ConfigurationEditor({"HOME": "/home/ada"})

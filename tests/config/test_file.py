@@ -14,7 +14,6 @@ import pytest
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
 from inspector.access.policy_file import load_policy
-from inspector.clients.transcript_file.reader import open_transcript
 from inspector.config import program
 from inspector.config.configuration import Configuration
 from inspector.config.file import Looks, State, file_state, followed_lines, read_bytes
@@ -23,10 +22,11 @@ from inspector.config.program import INHERITED, file_to_start, program_of
 from inspector.config.reader import read
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.server import Program, ServerSpec
-from inspector.measure.evalset import is_there, read_cases
-from inspector.registry.marketplace.reader import read_catalog
-from inspector.registry.peer import read_export
-from inspector.scenario.scenario import load_scenario
+from inspector.features.agents.transcript_file.reader import open_transcript
+from inspector.features.lab.scenario import load_scenario
+from inspector.features.marketplace.reader import read_catalog
+from inspector.features.registry.peer import read_export
+from inspector.search.evalset import is_there, read_cases
 from tests.support.mcp_case import SUPPORT, opened
 
 READERS: dict[str, Callable[[Path], object]] = {

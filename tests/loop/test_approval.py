@@ -11,7 +11,7 @@ from inspector.core.ports import Decision
 from inspector.core.redaction import Redactor
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
-from inspector.reliability.approval import Approvals
+from inspector.loop.approval import Approvals
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import FixedApprover, ManualClock
 

@@ -31,9 +31,9 @@ from inspector.core.settings import BindingSettings, ChatSettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.binder import Binder
+from inspector.loop.breaking import Breakers, MemoryBreakers
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
-from inspector.reliability.breaking import Breakers, MemoryBreakers
 from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore
 from tests.support.examples import examples

@@ -16,10 +16,10 @@ from inspector.core.ports import ApprovalRequest
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
-from inspector.reliability.breaker import Breaker, BreakerKey
-from inspector.reliability.breaking import MemoryBreakers
+from inspector.loop.breaker import Breaker, BreakerKey
+from inspector.loop.breaking import MemoryBreakers
 from inspector.schema.json_value import JsonObject
-from tests.reliability.test_breaking import Moody
+from tests.loop.test_breaking import Moody
 from tests.support.fakes import FixedApprover, ManualClock, calls
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import CITY, READS, Rig, connected, happens, opened

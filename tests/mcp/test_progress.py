@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from inspector.app.pages.chat.conversation import block
 from inspector.cli.launch import say_news
 from inspector.core.error import CallTimeout
 from inspector.core.events import CallFinished, CallProgress, CallStarted, Event, Record, UserSaid
 from inspector.core.fold import apply
 from inspector.core.server import Era, ServerSpec
 from inspector.core.session import SessionState
+from inspector.features.chat.conversation import block
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.server_request import ProgressReport, ServerRequests
 from inspector.mcp.port import Unattended

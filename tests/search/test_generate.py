@@ -9,10 +9,10 @@ from inspector.core.events import Actor, CallStarted, Event, Record, SearchPerfo
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.measure.evalset import logged_cases
-from inspector.measure.ranker_bench import DataSet, RankerBench
-from inspector.measure.run import Prepared, prepare
+from inspector.features.bench.ranker_bench import DataSet, RankerBench
+from inspector.features.bench.run import Prepared, prepare
 from inspector.search.embedding import BATCH
+from inspector.search.evalset import logged_cases
 from inspector.search.generate import MAX_QUERY, REQUESTS, generate
 from inspector.search.semantics import Semantics
 from tests.support.fakes import ManualClock

@@ -13,13 +13,13 @@ from docs.benchmark.data import DATA, POOL
 from inspector.core.ranking import Signal
 from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
 from inspector.mcp.tool_file import read_definitions
-from inspector.measure.evalset import read_tools
 from inspector.schema.schema import fields
 from inspector.search import keyword as weight, vocabulary
 from inspector.search.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
 from inspector.search.client_ranker import ClaudeCodeRanker
 from inspector.search.codex_ranker import CodexRanker
 from inspector.search.document import FIELDS
+from inspector.search.evalset import read_tools
 from inspector.search.index import ToolIndex
 from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
 from inspector.search.ranker import Ranker, Ranking

@@ -17,15 +17,15 @@ from inspector.core.message import ToolResult
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool
-from inspector.registry.embedding import embed_missing
-from inspector.registry.library import RegistryLibrary
+from inspector.features.registry.embedding import embed_missing
+from inspector.features.registry.library import RegistryLibrary
+from inspector.features.registry.synchronise import synchronise
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.index import ToolIndex
 from inspector.search.ports import ToolRegistry
 from inspector.search.ranker import Ranking
 from inspector.search.ranker_list import RANKERS
 from inspector.search.semantics import Semantics
-from inspector.session.synchronise import synchronise
 from inspector.session.timeline import Timeline
 from tests.support.canned import HeldRegistry
 from tests.support.fakes import calls, says, searches

@@ -14,8 +14,8 @@ from inspector.core.ports import Snapshot
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Tool
-from inspector.registry.embedding import embed_missing
-from inspector.registry.sqlite import SqliteRegistry
+from inspector.features.registry.embedding import embed_missing
+from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import says
 from tests.support.marketplace import market, servers_and_money

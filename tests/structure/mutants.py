@@ -28,21 +28,21 @@ MUTANTS = (
     # Approvals
     Mutant(
         "a claim that was not made before is asked about",
-        "inspector/reliability/approval.py",
+        "inspector/loop/approval.py",
         "if tool.id in state.not_read_only:",
         "if False:",
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "only a trusted server is believed",
-        "inspector/reliability/approval.py",
+        "inspector/loop/approval.py",
         'return "" if tool.server in state.trusted_servers else CLAIMED',
         'return ""',
-        ("tests/loop/test_approval.py", "tests/cli/test_call_command.py"),
+        ("tests/loop/test_approval.py", "tests/features/tools/test_call_command.py"),
     ),
     Mutant(
         "a tool whose name contradicts its claim is asked about",
-        "inspector/reliability/approval.py",
+        "inspector/loop/approval.py",
         "if contradicted := contradiction(tool):",
         "if contradicted := '':",
         ("tests/loop/test_approval.py",),
@@ -63,39 +63,39 @@ MUTANTS = (
     ),
     Mutant(
         "a refusal holds until another answer",
-        "inspector/reliability/approval.py",
+        "inspector/loop/approval.py",
         "return last is None or (last.decision is not Decision.NO and last.definition == definition)",
         "return last is None or last.definition == definition",
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "trust is offered only for a claim to read",
-        "inspector/reliability/approval.py",
+        "inspector/loop/approval.py",
         "if decision is Decision.SERVER and request.offers_trust:",
         "if decision is Decision.SERVER:",
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "a finding that changes no rank fails no build",
-        "inspector/measure/check/checking.py",
+        "inspector/features/check/checking.py",
         "for one in self.findings if one.is_felt)",
         "for one in self.findings)",
-        ("tests/measure/check/test_checking.py",),
+        ("tests/features/check/test_checking.py",),
     ),
     # Edits of a server's source
     Mutant(
         "what a build or an install writes is not edited",
-        "inspector/measure/check/source_text.py",
+        "inspector/features/check/source_text.py",
         "if why := why_generated(path):",
         "if why := '':",
-        ("tests/measure/check/test_generated_file.py",),
+        ("tests/features/check/test_generated_file.py",),
     ),
     Mutant(
         "a file is written in the encoding that it declares",
-        "inspector/measure/check/source_text.py",
+        "inspector/features/check/source_text.py",
         'if path.suffix == ".py":\n        encoding = ',
         "if False:\n        encoding = ",
-        ("tests/measure/check/test_source_text.py",),
+        ("tests/features/check/test_source_text.py",),
     ),
     # What destroys
     Mutant(
@@ -107,17 +107,17 @@ MUTANTS = (
     ),
     Mutant(
         "a call that destroys something asks also who typed it",
-        "inspector/cli/call.py",
+        "inspector/features/tools/call_command.py",
         "if not chosen.yes and (why := why_confirm(tool)):",
         "if not chosen.yes and (why := ''):",
-        ("tests/cli/test_call_command.py",),
+        ("tests/features/tools/test_call_command.py",),
     ),
     Mutant(
         "a call filled in on a page asks if it destroys something",
-        "inspector/app/pages/tools/call_panel.py",
+        "inspector/features/tools/call_panel.py",
         "why = why_confirm(tool)",
         'why = ""',
-        ("tests/app/test_tool_panel.py::test_a_tool_that_destroys_something_asks_first",),
+        ("tests/features/tools/test_tool_panel.py::test_a_tool_that_destroys_something_asks_first",),
     ),
     # Consent
     Mutant(
@@ -186,7 +186,7 @@ MUTANTS = (
         (
             "tests/core/test_session.py",
             "tests/core/test_fold_property.py",
-            "tests/measure/test_live_bench.py",
+            "tests/features/bench/test_live.py",
         ),
     ),
     Mutant(
@@ -302,10 +302,10 @@ MUTANTS = (
     ),
     Mutant(
         "a failed call is an error in an exported trace",
-        "inspector/measure/telemetry/otel.py",
+        "inspector/features/trace/metrics/otel.py",
         "if span.failed:",
         "if False:",
-        ("tests/measure/test_otel.py",),
+        ("tests/features/trace/metrics/test_otel.py",),
     ),
     # Rankers
     Mutant(
@@ -316,7 +316,7 @@ MUTANTS = (
         (
             "tests/search/test_ranker_contract.py",
             "tests/search/test_metric.py",
-            "tests/app/test_find_results.py",
+            "tests/features/find/test_results.py",
         ),
     ),
     Mutant(
@@ -344,10 +344,10 @@ MUTANTS = (
     # Store order
     Mutant(
         "a race with unequal catalogs has no number",
-        "inspector/scenario/comparison.py",
+        "inspector/features/lab/comparison.py",
         "if len(set(tools)) < 2:",
         "if True:",
-        ("tests/scenario/test_race.py",),
+        ("tests/features/lab/race/test_race.py",),
     ),
     Mutant(
         "a person's no is no rejection of the model's call",
@@ -358,10 +358,10 @@ MUTANTS = (
     ),
     Mutant(
         "a run that searched and called nothing counts",
-        "inspector/scenario/recorded_agent.py",
+        "inspector/features/lab/runs/recorded_agent.py",
         "if has_only_searched or any(True for _ in renamed.calls):",
         "if any(True for _ in renamed.calls):",
-        ("tests/scenario/test_recorded_runs.py",),
+        ("tests/features/lab/runs/test_recorded_runs.py",),
     ),
     Mutant(
         "another program's database is refused before it is opened to write",
@@ -372,10 +372,10 @@ MUTANTS = (
     ),
     Mutant(
         "a peer's database of another version is refused",
-        "inspector/registry/peer.py",
+        "inspector/features/registry/peer.py",
         "if not is_current(connection):",
         "if False:",
-        ("tests/registry/test_peer.py",),
+        ("tests/features/registry/test_peer.py",),
     ),
     Mutant(
         "a session's records come in order",
@@ -401,10 +401,10 @@ MUTANTS = (
     ),
     Mutant(
         "who sees some tools hears nothing of other people's calls",
-        "inspector/registry/health.py",
+        "inspector/features/registry/health.py",
         "if not sight.is_whole:",
         "if False:",
-        ("tests/registry/test_health.py",),
+        ("tests/features/registry/test_health.py",),
     ),
     Mutant(
         "another user's session is not read",
@@ -474,50 +474,50 @@ MUTANTS = (
     # Breakers
     Mutant(
         "a call of an earlier generation says nothing",
-        "inspector/reliability/breaker.py",
+        "inspector/loop/breaker.py",
         "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
         '    """After a call that succeeded, as far as the breaker is concerned."""\n'
         "    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:",
         "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
         '    """After a call that succeeded, as far as the breaker is concerned."""\n'
         "    if breaker.state is BreakerState.OPEN:",
-        ("tests/reliability/test_breaker.py",),
+        ("tests/loop/test_breaker.py",),
     ),
     Mutant(
         "a breaker waits for enough calls",
-        "inspector/reliability/breaker.py",
+        "inspector/loop/breaker.py",
         "if len(breaker.calls) < rules.min_calls or breaker.failure_rate < rules.failure_rate:",
         "if breaker.failure_rate < rules.failure_rate:",
-        ("tests/reliability/test_breaker.py",),
+        ("tests/loop/test_breaker.py",),
     ),
     # Taps
     Mutant(
         "the secrets of a tapped command are known",
-        "inspector/cli/tap.py",
+        "inspector/features/agents/tap/command.py",
         "    SECRETS.learn(spec.secrets)\n",
         "",
-        ("tests/cli/test_tap_command.py",),
+        ("tests/features/agents/tap/test_command.py",),
     ),
     Mutant(
         "copies that were sent make room for others",
-        "inspector/clients/tap_pump.py",
+        "inspector/features/agents/tap/pump.py",
         "self._size -= len(data)",
         "pass",
-        ("tests/clients/test_tap.py",),
+        ("tests/features/agents/tap/test_tap.py",),
     ),
     Mutant(
         "a tap that cannot record leaves a note",
-        "inspector/clients/tapped.py",
+        "inspector/features/agents/tap/tapped.py",
         "self._tell(str(error))",
         "pass",
-        ("tests/clients/test_tap_note.py",),
+        ("tests/features/agents/tap/test_note.py",),
     ),
     Mutant(
         "a tap's own answer comes behind the server's",
-        "inspector/clients/tap_http.py",
+        "inspector/features/agents/tap/http.py",
         "await self._none_open.wait()",
         "pass",
-        ("tests/clients/test_tap.py",),
+        ("tests/features/agents/tap/test_tap.py",),
     ),
     Mutant(
         "a click made before the terminal's second answer is none",
@@ -550,24 +550,24 @@ MUTANTS = (
     ),
     Mutant(
         "a fork pays for nothing that its parent paid for",
-        "inspector/clients/transcript_file/codex_fork.py",
+        "inspector/features/agents/transcript_file/codex_fork.py",
         "if _is_made(kind, payload):",
         "if False:",
-        ("tests/clients/test_transcript_codex.py",),
+        ("tests/features/agents/test_transcript_codex.py",),
     ),
     Mutant(
         "a session in another program's frame is not taken for Claude Code's",
-        "inspector/clients/transcript_file/reader.py",
+        "inspector/features/agents/transcript_file/reader.py",
         'return is_message and isinstance(record.get("sessionId"), str)',
         "return True",
-        ("tests/clients/test_transcript_reader.py",),
+        ("tests/features/agents/test_transcript_reader.py",),
     ),
     Mutant(
         "an event of Copilot that is copied counts once",
-        "inspector/clients/transcript_file/copilot.py",
+        "inspector/features/agents/transcript_file/copilot.py",
         "elif event and not self._seen.add(event):",
         "elif False:",
-        ("tests/clients/test_transcript_copilot.py",),
+        ("tests/features/agents/test_transcript_copilot.py",),
     ),
     # Tasks
     Mutant(
@@ -597,7 +597,7 @@ MUTANTS = (
         "inspector/search/index.py",
         'return f"ranks by words alone: {why}" if why else ""',
         'return ""',
-        ("tests/search/test_embedding.py", "tests/cli/test_words_alone.py"),
+        ("tests/search/test_embedding.py", "tests/features/find/test_words_alone.py"),
     ),
     Mutant(
         "words alone are as careful as the model",
@@ -622,7 +622,7 @@ MUTANTS = (
     ),
     Mutant(
         "a check that lost a tool fails",
-        "inspector/measure/check/checking.py",
+        "inspector/features/check/checking.py",
         "return not any(server.failure or server.lost for server in self.servers)",
         "return not any(server.failure for server in self.servers)",
         ("tests/cli/test_exit_codes.py",),

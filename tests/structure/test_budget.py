@@ -13,13 +13,14 @@ BUDGET = tomllib.loads((Path(__file__).parent / "budget.toml").read_text(encodin
 
 
 def rooms(root: Path) -> Mapping[str, int]:
-    """The lines of each folder in inspector/, with its own folders, and of widgets/."""
+    """The lines of each folder in inspector/ and of each feature, with their own folders, and of widgets/."""
     found = Counter[str]()
     for top in ("inspector", "widgets"):
         for path in (root / top).rglob("*.py"):
             inner = path.relative_to(root).parts[1:-1] if top == "inspector" else ()
             with path.open("rb") as lines:
-                found["/".join((top, *inner[:1]))] += sum(1 for _ in lines)
+                depth = 2 if inner[:1] == ("features",) else 1
+                found["/".join((top, *inner[:depth]))] += sum(1 for _ in lines)
     return found
 
 

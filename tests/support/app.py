@@ -17,7 +17,6 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.app.opening import Opened
-from inspector.app.pages.chat.session import SessionScreen
 from inspector.app.place import Destination
 from inspector.app.stream import View
 from inspector.config.configuration import Configuration
@@ -28,8 +27,9 @@ from inspector.core.error import SettingProblem
 from inspector.core.ports import Leftovers
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
+from inspector.features.chat.page import SessionScreen
+from inspector.features.marketplace.marketplace import MarketplacePorts
 from inspector.mcp.client.connector import McpConnector
-from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.search.ports import Embedder
 from inspector.session.view import SessionView
 from tests.support.fakes import Step

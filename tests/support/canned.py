@@ -14,12 +14,12 @@ from inspector.core.ports import TaskCalls, ToolOutcomes
 from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
-from inspector.measure.audit.audit import Pricing, audit
-from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subject
-from inspector.registry.embedding import embed_missing
-from inspector.registry.health import Health
-from inspector.registry.library import RegistryLibrary
-from inspector.registry.sqlite import SqliteRegistry
+from inspector.features.cost.audit.audit import Pricing, audit
+from inspector.features.cost.audit.result import Audit, Basis, Problem, Reading, Subject
+from inspector.features.registry.embedding import embed_missing
+from inspector.features.registry.health import Health
+from inspector.features.registry.library import RegistryLibrary
+from inspector.features.registry.sqlite import SqliteRegistry
 from tests.support.fakes import character_meter
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

@@ -13,7 +13,7 @@ import click
 from inspector.app.app import ToolsightApp
 from inspector.app.command import bound_keys
 from inspector.cli.root import cli
-from inspector.measure.check.checking import RULES
+from inspector.features.check.checking import RULES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = (DOCS / "configuration.md", DOCS / "sessions.md", DOCS / "check.md")

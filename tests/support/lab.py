@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.composition import model_for
-from inspector.cli.lab import OpenLab
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
@@ -19,10 +17,12 @@ from inspector.core.message import ToolResult
 from inspector.core.ports import ChatModel
 from inspector.core.stream import Listener
 from inspector.core.tool import Tool
-from inspector.scenario.comparison import ScenarioResult
-from inspector.scenario.ground import AllowedBefore, Ground
-from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun
-from inspector.scenario.scenario import Scenario, Step, Turn, load_scenario
+from inspector.features.lab.comparison import ScenarioResult
+from inspector.features.lab.ground import AllowedBefore, Ground
+from inspector.features.lab.open_lab import OpenLab
+from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
+from inspector.features.lab.scenario import Scenario, Step, Turn, load_scenario
+from inspector.features.lab.scenario_job import ScenarioFile
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspector.config.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.core.package_run import PackageKind
 from inspector.core.tool import Tool
-from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
-from inspector.registry.marketplace.reader import read_catalog
+from inspector.features.marketplace.marketplace import Catalogs, MarketplacePorts
+from inspector.features.marketplace.plugin import Package, Permissions, Plugin, PluginTool, Variable
+from inspector.features.marketplace.reader import read_catalog
 from tests.support.memory_servers import MemoryEditor, MemoryServer
 from tests.support.workbench import READS, shop_and_weather
 

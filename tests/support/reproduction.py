@@ -7,12 +7,12 @@ from tempfile import TemporaryDirectory
 
 from docs.papers.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.access.reach import EvalCase
-from inspector.config.plugin import Package, Plugin, PluginTool
 from inspector.core.package_run import PackageKind
 from inspector.core.ports import TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
-from inspector.registry.sqlite import SqliteRegistry
+from inspector.features.marketplace.plugin import Package, Plugin, PluginTool
+from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
 from inspector.search.semantics import Semantics
 from tests.support.fakes import CharacterCounter, ManualClock

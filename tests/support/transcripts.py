@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from inspector.cli.agents import MachineLibrary
 from inspector.cli.options import Options
-from inspector.clients.importing import Importer
-from inspector.clients.transcript import Answered, Entry
-from inspector.clients.transcript_file.reader import Format, LineReader, line_reader, open_transcript
 from inspector.core.events import Record
 from inspector.core.message import Usage
 from inspector.core.ports import EventStore
+from inspector.features.agents.agents_command import MachineLibrary
+from inspector.features.agents.importing import Importer
+from inspector.features.agents.transcript import Answered, Entry
+from inspector.features.agents.transcript_file.reader import Format, LineReader, line_reader, open_transcript
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import WordCounter
 

@@ -13,10 +13,10 @@ from inspector.core.message import ModelRequest, ToolMessage
 from inspector.core.ports import Approver, EventStore, TokenCounter
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
+from inspector.features.marketplace.marketplace import MarketplacePorts
+from inspector.loop.breaking import BreakerStore, MemoryBreakers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Elicitor
-from inspector.registry.marketplace.marketplace import MarketplacePorts
-from inspector.reliability.breaking import BreakerStore, MemoryBreakers
 from inspector.search.ports import Embedder, ToolRegistry
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench

@@ -16,7 +16,6 @@ from textual.worker import Worker, WorkerState
 
 from inspector.app.context import Context
 from inspector.app.draw.line import failure_text
-from inspector.app.scenario_job import ScenarioFile
 from inspector.config.predicate import milestones_in
 from inspector.config.profile import PROFILES
 from inspector.core.access import AccessPolicy, Toolset, viewer
@@ -25,6 +24,7 @@ from inspector.core.number import count
 from inspector.core.ports import OWN_ADDRESS, LocalModel
 from inspector.core.server import LOG_LEVELS
 from inspector.core.session import SessionState
+from inspector.features.lab.scenario_job import ScenarioFile
 from widgets import Column, PlainInput, Record, RecordList, visible
 
 COLUMNS = (Column("mark", width=1), Column("name", weight=3, shorten="middle"), Column("size", align="right"))

@@ -1,1 +1,0 @@
-"""The six places of the app. Each page has a folder with its screen, content, job and stylesheet."""

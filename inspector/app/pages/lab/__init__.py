@@ -1,1 +1,0 @@
-"""Place 6: experiments with rankers and scenarios."""

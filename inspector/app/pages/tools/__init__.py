@@ -1,1 +1,0 @@
-"""Place 2: servers, their tools, and the manifest as sent."""

@@ -1,1 +1,0 @@
-"""Place 5: what happened, by event and by model call."""

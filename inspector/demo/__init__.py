@@ -1,1 +1,0 @@
-"""Models that need no API key: the rule-based planner and the scripted model."""

@@ -1,0 +1,381 @@
+"""What a session shows of an agent's servers and tools: what was known, found, called, missed, and paid."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from inspector.core.budget import Prices, TokenParts
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    CatalogBuilt,
+    ContextReduced,
+    Event,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    ServerFailed,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.message import Usage
+from inspector.core.number import count
+from inspector.core.prompt_cache import Charge
+from inspector.core.session import CallCost
+from inspector.core.turns import ModelCall, Turn, turns
+from inspector.features.agents.miss import Miss, misses
+from inspector.features.agents.transcript import TOTALS
+
+# Until a provider reports, there is only the computed side, and texts say so.
+
+
+def is_reported(cost: CallCost) -> bool:
+    """Whether the provider reported the call's input."""
+    return cost.reported_input is not None
+
+
+def reported_hit_rate(cost: CallCost) -> float | None:
+    """The share of the reported input that was read from the cache (0 to 1); None if it is not reported."""
+    if not cost.reported_input or cost.reported_read is None:
+        return None
+    return cost.reported_read / cost.reported_input
+
+
+def reported_dollars(cost: CallCost, prices: Prices) -> float | None:
+    """US dollars for the reported tokens; None until the input is reported.
+
+    Tokens written for an hour have their own price. What the cache did counts as 0 if it is not reported.
+    """
+    if cost.reported_input is None:
+        return None
+    read, written = cost.reported_read or 0, cost.reported_written or 0
+    hour = min(cost.reported_written_hour or 0, written)
+    plain = max(cost.reported_input - read - written, 0)
+    spent = prices.cost(Charge(read, written - hour, plain), prices.terms, cost.reported_output or 0)
+    return spent + prices.cost(Charge(written=hour), prices.hour_terms or prices.terms)
+
+
+def input_line(cost: CallCost) -> str:
+    """The input as computed and as reported, on one line."""
+    charge = cost.charge
+    computed = f"computed {_input(cost.parts.input, charge.read, charge.written)}"
+    if cost.reported_input is None:
+        return f"{computed}; the provider reports nothing"
+    return f"{computed}; reported {_input(cost.reported_input, cost.reported_read, cost.reported_written)}"
+
+
+def answer_line(cost: CallCost) -> str:
+    """The answer as reported; empty until it is."""
+    if cost.reported_output is None:
+        return ""
+    thought = f", {cost.reported_reasoning:,} of them reasoning" if cost.reported_reasoning else ""
+    return f"answer: {count(cost.reported_output, 'token')} reported{thought}"
+
+
+def _input(tokens: int, read: int | None, written: int | None) -> str:
+    cached = [
+        f"{number:,} {what}" for number, what in ((read, "read"), (written, "written")) if number is not None
+    ]
+    return f"{tokens:,} ({', '.join(cached)})" if cached else f"{tokens:,}"
+
+
+HOUR, FIVE_MINUTES = 3600.0, 300.0
+# No provider keeps a shorter prefix, so a smaller loss is a mark that moved and not a cache that was lost.
+LEAST = 1024
+
+
+class RewriteCause(StrEnum):
+    """What happened between two model calls that a cache does not outlive, the surest first."""
+
+    COMPACTION = "the conversation was compacted"
+    MODEL = "the model changed"
+    HOUR = "more than an hour passed"
+    TOOLS = "the tools changed"
+    FIVE_MINUTES = "more than 5 minutes passed"
+    UNKNOWN = "unknown"
+
+
+_CAUSE = {
+    ContextReduced.kind: RewriteCause.COMPACTION,
+    ModelSwitched.kind: RewriteCause.MODEL,
+    CatalogBuilt.kind: RewriteCause.TOOLS,
+    ToolLoaded.kind: RewriteCause.TOOLS,
+    ToolEvicted.kind: RewriteCause.TOOLS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRewrite:
+    """A model call that read less from the cache than the call before had left in it.
+
+    `tokens` is how many less. `causes` are all that apply, the surest first: which of them it was, nobody
+    reports.
+    """
+
+    call: int
+    seq: int
+    tokens: int
+    causes: tuple[RewriteCause, ...]
+
+    @property
+    def cause(self) -> RewriteCause:
+        """The surest of the causes."""
+        return self.causes[0]
+
+
+def cache_rewrites(records: Iterable[Record]) -> tuple[CacheRewrite, ...]:
+    """Every rewrite in a session's records; model calls that report no cache are passed over.
+
+    Idle time is counted from answer to answer: of a real agent nobody records when a request was sent.
+    """
+    found: list[CacheRewrite] = []
+    happened: set[RewriteCause] = set()
+    cached, at = 0, 0.0
+    for record in records:
+        event = record.event
+        if record.kind in _CAUSE:
+            happened.add(_CAUSE[record.kind])
+        elif isinstance(event, ModelResponded) and event.finish_reason == TOTALS:
+            continue
+        elif isinstance(event, ModelResponded) and event.usage.cached_tokens is not None:
+            lost = cached - event.usage.cached_tokens
+            if lost >= LEAST:
+                causes = _causes(happened, record.at - at)
+                found.append(CacheRewrite(event.call, record.seq, lost, causes))
+            cached, at = event.usage.cached_tokens + (event.usage.written_tokens or 0), record.at
+            happened.clear()
+    return tuple(found)
+
+
+def _causes(happened: set[RewriteCause], idle: float) -> tuple[RewriteCause, ...]:
+    applying = set(happened)
+    if idle > FIVE_MINUTES:
+        applying.add(RewriteCause.HOUR if idle > HOUR else RewriteCause.FIVE_MINUTES)
+    return tuple(cause for cause in RewriteCause if cause in applying) or (RewriteCause.UNKNOWN,)
+
+
+_READ: tuple[type[Event], ...] = (
+    *(SessionStarted, ModelSwitched, CatalogBuilt, ServerFailed, UserSaid, TurnEnded, ModelRequested),
+    *(ModelResponded, SearchPerformed, ToolLoaded, ToolEvicted, CallStarted, CallFinished, ContextReduced),
+)
+KINDS = tuple(event.kind for event in _READ)
+"""The kinds of events that findings are made of."""
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """The tokens that one tool took, as far as the transcript has the texts.
+
+    `definition` are those of its definition in one model call, `sent` in all; `results` those that the
+    arguments and results of its calls added to the conversation, each counted once.
+    """
+
+    calls: int = 0
+    definition: int = 0
+    sent: int = 0
+    results: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """All of it."""
+        return self.sent + self.results
+
+    def add(self, other: "ToolUse") -> None:
+        """Count another session's too."""
+        self.calls += other.calls
+        self.definition = max(self.definition, other.definition)
+        self.sent += other.sent
+        self.results += other.results
+
+
+@dataclass(slots=True)
+class ServerUse:
+    """One server in one session. Tools are ids.
+
+    `calls` counts tool calls, `tokens` those of its definitions over all model calls and `results` those of
+    its calls' arguments and results, as far as they are known. `trouble` is why it failed last, "" if it
+    never did; `needs_login` if that was a missing login.
+    """
+
+    server: str
+    known: set[str] = field(default_factory=set)
+    deferred: set[str] = field(default_factory=set)
+    loaded: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    calls: int = 0
+    tokens: int = 0
+    results: int = 0
+    trouble: str = ""
+    needs_login: bool = False
+
+    @property
+    def unused(self) -> set[str]:
+        """What was loaded and never called."""
+        return self.loaded - self.called
+
+
+@dataclass(slots=True)
+class Reported:
+    """What the provider reported over a session, and what that costs.
+
+    `calls` counts the model calls that it reported, `priced` those of them whose model has a price.
+    """
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    read: int = 0
+    written: int = 0
+    priced: int = 0
+    dollars: float = 0.0
+
+    def add(self, other: "Reported") -> None:
+        """Count another session's too."""
+        self.calls += other.calls
+        self.input += other.input
+        self.output += other.output
+        self.read += other.read
+        self.written += other.written
+        self.priced += other.priced
+        self.dollars += other.dollars
+
+
+Answer = tuple[str, Usage]
+"""An answer as its copies have it, too: its id, "" if it has none, and its usage."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """One session, summed up. `agent` is "" for a session of Toolsight's own.
+
+    `sent` are the tokens of all requests as counted here. `reported` is the sum of `answers`, each of which
+    may be a copy of another session's. `tool_tokens` are those that the agent itself counted for one request.
+    """
+
+    session: str
+    agent: str = ""
+    model: str = ""
+    model_calls: int = 0
+    searches: int = 0
+    sent: int = 0
+    servers: dict[str, ServerUse] = field(default_factory=dict)
+    tools: dict[str, ToolUse] = field(default_factory=dict)
+    tool_tokens: int | None = None
+    misses: tuple[Miss, ...] = ()
+    rewrites: tuple[CacheRewrite, ...] = ()
+    reported: Reported = field(default_factory=Reported)
+    answers: list[tuple[Answer, Reported]] = field(default_factory=list)
+
+    def server(self, name: str) -> ServerUse:
+        """The use of a server, which is known from now on."""
+        return self.servers.setdefault(name, ServerUse(name))
+
+    def tool(self, tool_id: str) -> ToolUse:
+        """The use of a tool."""
+        return self.tools.setdefault(tool_id, ToolUse())
+
+    def server_of(self, tool_id: str) -> ServerUse:
+        """The use of a tool's server."""
+        return self.server(tool_id.partition(":")[0])
+
+    @property
+    def own_servers(self) -> tuple[ServerUse, ...]:
+        """The servers, without the tools of the agent itself."""
+        return tuple(use for name, use in self.servers.items() if name != self.agent)
+
+
+def findings(records: Iterable[Record], prices: Callable[[str], Prices | None]) -> Findings:
+    """Sum up one session's records, at least those of `KINDS`. `prices` takes the name of a model."""
+    stream = list(records)
+    found = Findings(stream[0].session if stream else "")
+    tokens: dict[str, int] = {}
+    for turn in turns(stream):
+        _add_servers(found, turn)
+        _add_calls(found, turn, tokens, prices)
+    found.misses = misses(stream)
+    found.rewrites = cache_rewrites(stream)
+    return found
+
+
+def _add_servers(found: Findings, turn: Turn) -> None:
+    """What a turn shows of servers and their tools."""
+    for catalog in turn.of(CatalogBuilt):
+        for entry in catalog.entries:
+            use = found.server_of(entry.id)
+            use.known.add(entry.id)
+            if entry.deferred:
+                use.deferred.add(entry.id)
+    for failed in turn.of(ServerFailed):
+        use = found.server(failed.server)
+        use.trouble, use.needs_login = failed.reason, failed.needs_login
+    for loaded in turn.of(ToolLoaded):
+        found.server_of(loaded.tool).loaded.add(loaded.tool)
+    for called in turn.of(CallStarted):
+        use = found.server_of(called.tool)
+        use.calls += 1
+        use.called.add(called.tool)
+        found.tool(called.tool).calls += 1
+    for ended in turn.of(CallFinished):
+        found.server_of(ended.tool).results += ended.tokens or 0
+        found.tool(ended.tool).results += ended.tokens or 0
+
+
+def _add_calls(
+    found: Findings, turn: Turn, tokens: dict[str, int], prices: Callable[[str], Prices | None]
+) -> None:
+    """What a turn's model calls were sent and answered; `tokens` are those of each definition so far."""
+    found.agent, found.model = turn.session.agent, turn.session.model
+    found.searches += len(turn.searches)
+    for call in turn.calls:
+        tokens |= {entry.id: entry.tokens for entry in call.catalog.entries} if call.catalog else {}
+        tokens |= {event.tool: event.tokens for event in call.loaded}
+        if call.answer is None or call.answer.finish_reason != TOTALS:
+            _add_request(found, call, tokens)
+        if call.answer is not None:
+            found.tool_tokens = call.answer.tool_tokens or found.tool_tokens
+            reported = _reported(call.answer, call.model, prices)
+            found.reported.add(reported)
+            found.answers.append(((call.answer.message, call.answer.usage), reported))
+
+
+def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int]) -> None:
+    found.model_calls += 1
+    found.sent += call.request.tokens.input
+    sizes = {tool_id: tokens.get(tool_id, 0) for tool_id in call.request.bound}
+    for tool_id, size in sizes.items():
+        found.server_of(tool_id).tokens += size
+        found.tool(tool_id).definition = size
+        found.tool(tool_id).sent += size
+
+
+def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices | None]) -> Reported:
+    usage = event.usage
+    if usage.input_tokens is None and usage.output_tokens is None:
+        return Reported()
+    cost = CallCost(
+        event.call,
+        TokenParts(),
+        0,
+        reported_input=usage.input_tokens or 0,
+        reported_output=usage.output_tokens,
+        reported_read=usage.cached_tokens,
+        reported_written=usage.written_tokens,
+        reported_written_hour=usage.written_hour_tokens,
+    )
+    is_call = event.finish_reason != TOTALS
+    known = prices(model) if model else None
+    dollars = reported_dollars(cost, known) if known is not None else None
+    return Reported(
+        calls=int(is_call),
+        input=usage.input_tokens or 0,
+        output=usage.output_tokens or 0,
+        read=usage.cached_tokens or 0,
+        written=usage.written_tokens or 0,
+        priced=int(is_call and dollars is not None),
+        dollars=dollars or 0.0,
+    )

@@ -1,0 +1,233 @@
+"""Imports transcripts of real agents as sessions, all at once or as they are written."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.composition import bulk_counter_for, open_store
+from inspector.cli.options import Options, as_json, database
+from inspector.cli.run import Exit, interruptible
+from inspector.cli.table import Cancellation, Progress, cancellation, is_json, say, show
+from inspector.config.file import followed_lines
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.events import Record
+from inspector.core.events.base import record_json
+from inspector.core.number import byte_size, count, shown_moment
+from inspector.core.report import COUNT, NAME, Column, Table, selected
+from inspector.features.agents.agents_command import (
+    AGENT_FOLDERS,
+    MachineLibrary,
+    agent_folder,
+    looked_at,
+    transcripts,
+)
+from inspector.features.agents.importing import Following, Importer
+from inspector.features.agents.library import ImportReport
+from inspector.features.agents.transcript import Entry
+from inspector.features.agents.transcript_file.reader import changed_at, line_reader, open_transcript
+
+_LOOK_AGAIN_SECONDS = 0.5
+
+
+def waiting(stopped: Cancellation) -> Callable[[], bool]:
+    """Waits for more to be written; returns False once Ctrl+C was pressed."""
+
+    def wait() -> bool:
+        if not stopped():
+            # No event of a file system says on every platform that another program's file has grown.
+            time.sleep(_LOOK_AGAIN_SECONDS)
+        return not stopped()
+
+    return wait
+
+
+def follow(path: Path, options: Options) -> None:
+    """Import a transcript as it grows, and print each new event, until Ctrl+C. Raises ToolsightError."""
+    transcript = open_transcript(path)
+    if transcript.whole or transcript.packed:
+        hint = "Import it without --follow. Only files that grow line by line can be followed."
+        raise ConfigError(f"{path} does not grow while its agent works", hint=hint)
+    reader = line_reader(transcript.format)
+    run = Importer(open_store(options), cache(bulk_counter_for)).follow(
+        file=path.name, at=changed_at(path), agent=str(transcript.format)
+    )
+    say(f"following {path}; press Ctrl+C to stop", err=True)
+    complete = False
+    try:
+        with cancellation() as stopped:
+            for line in followed_lines(path, waiting(stopped)):
+                if line is None:
+                    run.flush()
+                else:
+                    _tell(_taken(run, reader.feed(line)))
+            _tell(_taken(run, reader.finish()))
+            complete = True
+    finally:
+        done = run.close(complete=complete)
+    for session in done.sessions:
+        say(f"{session.id}: {count(session.added, 'event')} stored", err=True)
+
+
+def _taken(run: Following, entries: Iterable[Entry]) -> list[Record]:
+    return [record for entry in entries for record in run.take(entry)]
+
+
+def _tell(records: Iterable[Record]) -> None:
+    for record in records:
+        if is_json():
+            say(json.dumps(record_json(record), default=str))
+        elif not record.event.is_routine:
+            at = shown_moment(record.at, "%H:%M:%S")
+            say(f"{at}  {record.kind:<9} {' '.join(record.event.summary().split())}")
+
+
+_LISTED = 20
+_KEYS = (
+    "transcripts records:imported.tally.records sessions:imported.sessions{id agent events added is_new} "
+    "events_stored:imported.added not_understood:imported.tally.unknown malformed:imported.tally.malformed "
+    "left_out:imported.tally.left_out being_written:imported.held complete:imported.is_complete"
+)
+
+
+@click.command(name="import")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    type=click.Choice(list(AGENT_FOLDERS)),
+    help=f"Import this agent's transcripts, from {' or '.join(AGENT_FOLDERS.values())}. "
+    "Shows what it found and asks before opening any file. May be repeated.",
+)
+@click.option("--yes", is_flag=True, help="With --agent: import without asking.")
+@click.option("--last", type=click.IntRange(min=1), help="Import only the N newest transcripts.")
+@click.option(
+    "--follow", "follows", is_flag=True, help="Follow the newest transcript as it grows, until Ctrl+C."
+)
+@as_json
+@database
+def import_sessions(
+    paths: tuple[str, ...],
+    agents: tuple[str, ...],
+    yes: bool,
+    last: int | None,
+    follows: bool,
+    database: Path | None,
+) -> None:
+    """Import transcripts of real agents as sessions.
+
+    Each PATH is a transcript or a folder of transcripts. Importing again adds only what is new. Files are
+    only read, nothing leaves this machine, and anything that looks like a secret is redacted before it is
+    stored.
+
+    \b
+    toolsight sessions import --agent claude-code
+    """
+    if not paths and not agents:
+        raise click.UsageError("Pass transcripts or folders, or choose an agent with --agent.")
+    chosen = [*paths, *_allowed(agents, yes=yes)]
+    options = Options(database=database)
+    if follows:
+        follow(transcripts(chosen, last=1)[0], options)
+        return
+    with Progress() as progress, cancellation() as stopped:
+
+        def shown(done: int, total: int) -> None:
+            progress("importing, MB", done // 10**6, max(total // 10**6, 1))
+
+        report = MachineLibrary(options).import_from(chosen, shown, stopped, last)
+    show(_report_json(report), _report(report))
+    if not report.imported.is_complete:
+        say("cancelled: run the same command to continue", err=True)
+        sys.exit(Exit.INTERRUPTED)
+
+
+def _allowed(agents: Sequence[str], *, yes: bool) -> list[str]:
+    """The folders of these agents, once a person has said yes to each. Raises ConfigError."""
+    found = [looked_at(agent) for agent in dict.fromkeys(agents)]
+    for one in found:
+        if not one.files:
+            raise ConfigError(
+                f"{one.agent} has no transcripts in {one.folder}", hint="Pass the file or folder instead."
+            )
+        say(f"{one.agent}: {count(one.files, 'file')}, {byte_size(one.bytes)} in {one.folder}", err=True)
+        if not yes and not _ask():
+            raise ConfigError(
+                f"{one.agent} transcripts were not opened",
+                hint="Run the command in a terminal to confirm, or add --yes. --last N limits the import.",
+            )
+    return [str(agent_folder(one.agent)) for one in found]
+
+
+def _ask() -> bool:
+    if not sys.stdin.isatty():
+        return False
+    with interruptible():
+        return click.confirm("Read these and import them as sessions?", default=False, err=True)
+
+
+_IMPORTED = (
+    Column("session", "id", NAME),
+    Column("agent"),
+    Column("new events", "added", COUNT),
+    Column("events", kind=COUNT),
+)
+
+
+def _report(report: ImportReport) -> Iterator[str | Table]:
+    done = report.imported
+    sessions = len({session.id for session in done.sessions})
+    unchanged = sum(not session.added for session in done.sessions)
+    yield f"{count(report.transcripts, 'transcript')}, {count(done.tally.records, 'record')}"
+    kinds = f"{done.new:,} new, {done.grown:,} updated, {unchanged:,} unchanged"
+    yield f"{count(sessions, 'session')}: {kinds}; {count(done.added, 'event')} stored"
+    for what, kinds_of in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
+        if kinds_of:
+            told = ", ".join(f"{number:,} {kind}" for kind, number in kinds_of.most_common())
+            yield f"{what}: {count(kinds_of.total(), 'record')} ({told})"
+    if done.held:
+        yield f"skipped {count(len(done.held), 'session')} that another program is writing"
+    for path, reason in report.skipped:
+        say(f"skipped {path}: {reason}", err=True)
+    new = [session for session in done.sessions if session.added]
+    if new:
+        yield ""
+        yield Table.of(_IMPORTED, new[-_LISTED:])
+    if len(new) > _LISTED:
+        yield f"and {count(len(new) - _LISTED, 'older session')}"
+    yield (
+        "Summarize them with `toolsight sessions agents`, or show one with `toolsight sessions show SESSION`."
+    )
+
+
+def _report_json(report: ImportReport) -> dict[str, Any]:
+    return selected(report, _KEYS) | {  # type: ignore[no-any-return]  # A selection of one object is a dict.
+        "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped]
+    }
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
+@database
+def forget(sessions: tuple[str, ...], database: Path | None) -> None:
+    """Delete each SESSION with all its events.
+
+    You can import an imported session again.
+
+    \b
+    toolsight sessions forget SESSION
+    """
+    gone = open_store(Options(database=database)).forget(sessions)
+    kept = [session for session in sessions if session not in gone]
+    say(f"deleted {count(len(gone), 'session')}")
+    if kept:
+        raise StoreError(
+            f"not deleted: {', '.join(kept)}",
+            hint="`toolsight sessions` lists the sessions. Sessions still being recorded cannot be deleted.",
+        )

@@ -1,0 +1,1 @@
+"""A tap between a client and a server: what it sees is a session."""

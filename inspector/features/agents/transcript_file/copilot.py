@@ -1,0 +1,209 @@
+"""Events of GitHub Copilot CLI, a line each: `{type, data, id, timestamp}`; see docs/papers/transcripts.md.
+
+An answer says how many tokens it has; what the requests took is told once, in the totals at the end. A
+sub-agent's events are among those of its session, and are a session of their own here.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from inspector.core.message import ToolCall, Usage
+from inspector.features.agents.transcript import (
+    TOTALS,
+    AgentTool,
+    Asked,
+    Begun,
+    Called,
+    Compacted,
+    Entry,
+    Interrupted,
+    Tally,
+)
+from inspector.features.agents.transcript_file.field import (
+    arguments,
+    count,
+    mappings,
+    moment,
+    said,
+    server_name,
+    text,
+)
+from inspector.features.agents.transcript_file.flow import Answer, Flow, Seen
+from inspector.schema.json_value import as_object
+
+AGENT = "copilot-cli"
+_READ = frozenset(
+    {"session.start", "session.resume", "session.model_change", "session.compaction_complete", "abort"}
+    | {"session.error", "session.shutdown", "user.message", "assistant.message", "assistant.turn_end"}
+    | {"tool.execution_start", "tool.execution_complete"}
+)
+# What is kept beside them: it is said in other events, too, or is not about models and tools.
+_STATES = (
+    *("autopilot_objective_changed", "auto_mode_resolved", "binary_asset", "compaction_start", "handoff"),
+    *("context_changed", "context_cleared", "info", "mode_changed", "permissions_changed", "plan_changed"),
+    *("remote_steerable_changed", "schedule_created", "schedule_cancelled", "schedule_rearmed", "warning"),
+    *("session_limits_changed", "task_complete", "truncation", "usage_checkpoint", "workspace_file_changed"),
+)
+_NOT_READ = frozenset(
+    {f"session.{state}" for state in _STATES}
+    | {f"subagent.{state}" for state in ("started", "completed", "failed", "selected", "deselected")}
+    | {f"{ask}.{state}" for ask in ("permission", "external_tool") for state in ("requested", "completed")}
+    | {"assistant.turn_start", "assistant.reasoning", "tool_search.activated", "skill.invoked"}
+    | {"hook.start", "hook.end", "system.message", "system.notification", "tool.user_requested"}
+)
+_INJECTED = ("skill-", "agent-")
+_BY_USER = ("user_initiated", "user_abort", "remote_command")
+
+
+def is_event(record: dict[str, Any]) -> bool:
+    """Whether a record is an event of this agent."""
+    kind = text(record.get("type"))
+    is_whole = isinstance(record.get("data"), dict) and "timestamp" in record and "id" in record
+    return kind in _READ | _NOT_READ and is_whole
+
+
+class CopilotReader:
+    """Reads the events of one session and its sub-agents."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._flow = Flow()
+        self._seen = Seen()
+        self._main = Begun(AGENT)
+        self._model = self._agent = ""
+        self._tools: dict[str, tuple[AgentTool, float | None]] = {}
+        self._told: Counter[str] = Counter()
+
+    def read(self, record: dict[str, Any]) -> list[Entry]:
+        """The entries that are finished with this event."""
+        kind, data = text(record.get("type")), as_object(record.get("data"))
+        at, event = moment(record.get("timestamp"), self._tally), text(record.get("id"))
+        if kind in _NOT_READ or record.get("ephemeral") is True:
+            self._tally.leave_out(kind)
+        elif kind not in _READ:
+            self._tally.count_unknown(kind)
+        elif event and not self._seen.add(event):
+            self._tally.leave_out("copied history")
+        else:
+            self._of(text(record.get("agentId")) or text(data.get("parentToolCallId")), at)
+            self._event(kind, data, at, event)
+        return self._flow.take()
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more."""
+        return self._flow.finish()
+
+    def _of(self, agent: str, at: float | None) -> None:
+        """What comes next is of this sub-agent, or of the session itself."""
+        if self._flow.begun is None:
+            self._flow.begin(replace(self._main, at=at))
+        if agent != self._agent:
+            self._agent, main = agent, self._main
+            self._flow.close()
+            own = Begun(AGENT, agent, main.version, main.folder, parent=main.session, at=at)
+            self._flow.begin_next(own if agent else replace(main, model="", at=at))
+
+    def _event(self, kind: str, data: dict[str, Any], at: float | None, event: str) -> None:
+        match kind:
+            case "session.start" | "session.resume" | "session.model_change":
+                self._start(data, at)
+            case "user.message":
+                self._user(data, at)
+            case "assistant.message":
+                self._answer(data, at, event)
+            case "tool.execution_start":
+                self._tools[text(data.get("toolCallId"))] = (_tool(data, "toolName"), at)
+            case "tool.execution_complete" if data.get("isUserRequested") is not True:
+                self._done(data, at)
+            case "session.compaction_complete" if data.get("success") is not False:
+                self._compacted(data, at)
+            case "session.error" | "abort":
+                reason = text(data.get("reason"))
+                self._flow.close()
+                by_user = reason in _BY_USER
+                self._flow.add(Interrupted(text(data.get("message")) or reason, by_user, at))
+            case "session.shutdown":
+                self._shutdown(data, at, event)
+            case _:
+                self._flow.close()
+
+    def _start(self, data: dict[str, Any], at: float | None) -> None:
+        self._model = text(data.get("newModel")) or text(data.get("selectedModel")) or self._model
+        if "copilotVersion" in data and not self._main.session:
+            folder = text(as_object(data.get("context")).get("cwd"))
+            above = text(data.get("detachedFromSpawningParentSessionId"))
+            version = text(data.get("copilotVersion"))
+            session = text(data.get("sessionId"))
+            self._main = Begun(AGENT, session, version, folder, self._model, parent=above, at=at)
+            self._flow.begin(self._main)
+
+    def _user(self, data: dict[str, Any], at: float | None) -> None:
+        words = text(data.get("content"))
+        injected = text(data.get("source")).startswith(_INJECTED) and not self._agent
+        self._flow.close()
+        if words.strip() and not injected and data.get("isAutopilotContinuation") is not True:
+            self._flow.add(Asked(words, at))
+        else:
+            self._tally.leave_out("not written by the user")
+
+    def _answer(self, data: dict[str, Any], at: float | None, event: str) -> None:
+        """An answer, or one more part of it: all parts have the same id."""
+        answer_id = text(data.get("apiCallId")) or text(data.get("messageId")) or event
+        answer = self._flow.answer
+        if answer is None or answer.id != answer_id:
+            answer = Answer(answer_id, text(data.get("model")) or self._model, at)
+            self._flow.open(answer)
+        answer.say(text(data.get("content")))
+        for request in mappings(data.get("toolRequests")):
+            call_id, tool = text(request.get("toolCallId")), _tool(request, "name")
+            given, broken = arguments(request.get("arguments"))
+            self._flow.call(ToolCall(call_id, tool.sent, given, broken))
+            self._tools[call_id] = (tool, None)
+        if (output := count(data.get("outputTokens"))) is not None:
+            self._told[answer.model] += output - (answer.usage.output_tokens or 0)
+            answer.usage = Usage(output_tokens=output)
+
+    def _done(self, data: dict[str, Any], at: float | None) -> None:
+        call_id = text(data.get("toolCallId"))
+        known, began = self._tools.pop(call_id, (_tool(data, "toolName"), None))
+        result, error = data.get("result"), as_object(data.get("error"))
+        words = said(as_object(result).get("content", result) or "") or text(error.get("message"))
+        took = (at - began) * 1000 if at is not None and began is not None and at >= began else None
+        call = self._flow.calls.pop(call_id, None)
+        given = call.arguments if call else {}
+        self._flow.add(Called(call_id, known, given, words, data.get("success") is not False, took, at))
+
+    def _compacted(self, data: dict[str, Any], at: float | None) -> None:
+        before, after = count(data.get("preCompactionTokens")), count(data.get("postCompactionTokens"))
+        self._flow.close()
+        automatic = text(data.get("trigger")) not in ("", "manual")
+        self._flow.add(Compacted(text(data.get("summaryContent")), before, after, automatic, at))
+
+    def _shutdown(self, data: dict[str, Any], at: float | None, event: str) -> None:
+        """The totals since the start or the last resume, without what single answers said."""
+        definitions = count(data.get("toolDefinitionsTokens"))
+        metrics, current = as_object(data.get("modelMetrics")), data.get("currentModel")
+        for model, metric in sorted(metrics.items(), key=lambda pair: pair[0] == current):
+            usage = _usage(as_object(as_object(metric).get("usage")))
+            if usage.output_tokens is not None:
+                usage = replace(usage, output_tokens=max(0, usage.output_tokens - self._told[model]))
+            if usage.input_tokens or usage.output_tokens:
+                answer = Answer(f"{model} {event}", model, at, usage=usage, finish_reason=TOTALS)
+                answer.tool_tokens, definitions = definitions, None
+                self._flow.open(answer)
+        self._flow.close()
+        self._told.clear()
+
+
+def _usage(data: dict[str, Any]) -> Usage:
+    """The usage; its input includes what was cached."""
+    keys = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
+    fresh, output, read, written, thought = (count(data.get(key)) for key in keys)
+    return Usage(fresh, output, read, written, None, thought)
+
+
+def _tool(data: dict[str, Any], key: str) -> AgentTool:
+    """The tool of a call, which says itself on which server it is."""
+    sent, server = text(data.get(key)), server_name(text(data.get("mcpServerName")))
+    return AgentTool(text(data.get("mcpToolName")) or sent, server, sent)

@@ -1,0 +1,271 @@
+"""`toolsight bench`: measures rankers on labelled requests, without the app."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli import composition
+from inspector.cli.options import CommandGroup, Options, options, shared
+from inspector.cli.run import Exit
+from inspector.cli.table import (
+    Progress,
+    TableLayout,
+    cancellation,
+    say,
+    say_report,
+    side_by_side,
+    terminal_width,
+)
+from inspector.clients.client import Client
+from inspector.core.error import ModelError
+from inspector.core.number import bar, count, signed
+from inspector.core.ports import SystemClock
+from inspector.core.ranking import Answer
+from inspector.core.report import NOTHING, NUMBER, ONE, TWO, Column, Table
+from inspector.features.bench.dataset import read_datasets
+from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row, json_text, markdown
+from inspector.features.bench.run import KINDS, Kind
+from inspector.features.bench.standing import Difference, Standing, difference, standings
+from inspector.features.clients.command import as_clients, client_ranker, say_search_as
+from inspector.search.bootstrap import Estimate
+from inspector.search.ranker_list import RANKERS, require_ranker
+from inspector.search.semantics import Semantics
+
+BAR_CELLS = 10
+_LEAST_P = 0.001
+_QUERY_CHARACTERS = 70
+
+
+def _share(kind: Kind, answer: Answer, row: Row) -> str:
+    """The share of such requests that get this answer, in percent."""
+    share = row.summary.share(kind, answer)
+    return NOTHING if share is None else share.text
+
+
+_RANKING = (
+    Column("nDCG@10", lambda row: _graph(row.summary.ndcg_10), NUMBER),
+    Column("hit@1", lambda row: _mean(row.summary.hit_1), NUMBER),
+    Column("recall@5", lambda row: _mean(row.summary.recall_5), NUMBER),
+    Column("MRR", lambda row: _mean(row.summary.mrr), NUMBER),
+    Column("p50\nms", "summary.p50_ms", ONE),
+    Column("p95\nms", "summary.p95_ms", ONE),
+    Column("index\ns", "index_seconds", TWO),
+    Column("index\nMB", lambda row: None if row.index_bytes is None else row.index_bytes / 1e6, ONE),
+)
+_ANSWERS = (
+    Column("delivered@5", lambda row: _mean(row.summary.delivered_5), NUMBER),
+    Column("delivered", lambda row: _mean(row.summary.delivered), NUMBER),
+    Column("tools\nreturned", lambda row: _mean(row.summary.returned, 1), NUMBER),
+    *(
+        Column(f"{kind}\n{answer}", partial(_share, kind, answer), NUMBER)
+        for kind in KINDS
+        for answer in Answer
+    ),
+)
+
+
+def text_report(rows: Sequence[Row], width: int) -> str:
+    """One block per data set, with tables at most `width` columns wide if possible.
+
+    One table is about the ranking, the next about what a search returns of it. Columns that do not fit side
+    by side go in further tables below.
+    """
+    return "\n".join(_block(list(same), width) for _, same in groupby(rows, lambda row: row.dataset))
+
+
+def difference_report(title: str, difference: Difference, most: int) -> str:
+    """The mean difference, and the `most` requests that differ most: after - before, and both values."""
+    mean = difference.mean
+    interval = f"[{signed(mean.low, 3)}, {signed(mean.high, 3)}]"
+    test = f"paired test p {p_text(difference.p_value)}"
+    lines = [f"{title} = {signed(mean.mean, 3)} nDCG@10, 95 % interval {interval}, {test}"]
+    for change in difference.changes[:most]:
+        if change.value:
+            values = f"{signed(change.value, 3)}  {change.before:.3f} -> {change.after:.3f}"
+            lines.append(f"  {values}  {_shortened(change.id)}  {_shortened(change.query)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def standing_lines(standings: Sequence[Standing]) -> Iterator[str]:
+    """The best ranker of each data set, which others are worse by a paired test, and which are tied."""
+    for one in standings:
+        worse = [f"{other.ranker} (p {p_text(other.p_value)})" for other in one.others if other.is_worse]
+        parts = [f"better than {', '.join(worse)}"] if worse else []
+        parts += [f"no significant difference from {', '.join(one.tied)}"] if one.tied else []
+        yield f"{one.dataset}: {one.best} has the highest nDCG@10; {'; '.join(parts)}"
+    if standings:
+        yield (
+            "Intervals are 95 %, clustered by the tools that requests need; Wilson intervals for shares. "
+            "Tests are paired randomization tests, Holm-corrected for the number of rankers."
+        )
+
+
+def p_text(value: float) -> str:
+    """A p value for people."""
+    return "< 0.001" if value < _LEAST_P else f"{value:.3f}"
+
+
+def _block(rows: Sequence[Row], width: int) -> str:
+    summary = rows[0].summary
+    lines = [
+        f"{rows[0].dataset}: {count(rows[0].tools, 'tool')}, {summary.possible} possible and "
+        f"{summary.impossible} impossible requests"
+    ]
+    ranker = Column("ranker", partial(_ranker, summary.cases))
+    for columns in (_RANKING, _ANSWERS):
+        for table in side_by_side(Table.of((ranker, *columns), rows), width):
+            lines += ["", *TableLayout(table).lines(width)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _ranker(cases: int, row: Row) -> str:
+    """The ranker's name and, if it was cancelled, how many requests were measured."""
+    return row.ranker if row.summary.cases == cases else f"{row.ranker} (first {row.summary.cases})"
+
+
+def _graph(value: Estimate | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{bar(value.mean, BAR_CELLS):<{BAR_CELLS}} {value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
+
+
+def _mean(value: Estimate | None, digits: int = 3) -> str:
+    return NOTHING if value is None else f"{value.mean:.{digits}f} ±{value.half_width:.{digits}f}"
+
+
+def _shortened(query: str) -> str:
+    text = " ".join(query[: 4 * _QUERY_CHARACTERS].split())
+    return text if len(text) <= _QUERY_CHARACTERS else f"{text[: _QUERY_CHARACTERS - 1]}…"
+
+
+# Queries are not patterns, so what `regex` scores for them says little.
+DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
+_WITH_DETAILS = ("text", "markdown")
+_Path = click.Path(path_type=Path)
+
+
+@click.group(cls=CommandGroup, invoke_without_command=True)
+@click.option(
+    "--data",
+    multiple=True,
+    type=_Path,
+    help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
+    "May be repeated. By default, the demo's requests.",
+)
+@click.option(
+    "--ranker",
+    "rankers",
+    multiple=True,
+    help=f"Measure only this ranker: {', '.join(RANKERS)}. May be repeated.",
+)
+@as_clients
+@click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
+)
+@click.option(
+    "--details",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Also show the N requests on which the first two rankers differ most.",
+)
+@click.option(
+    "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
+)
+@shared
+@click.pass_context
+def bench(
+    context: click.Context,
+    /,
+    data: tuple[Path, ...],
+    rankers: tuple[str, ...],
+    clients: tuple[Client, ...],
+    form: str,
+    details: int,
+    embedding_model: str,
+    **values: Any,
+) -> None:
+    """Measure how well and how fast rankers find the right tools.
+
+    \b
+    toolsight bench --data requests.jsonl --ranker hybrid --ranker bm25 server.py
+    """
+    if context.invoked_subcommand is not None:
+        return
+    wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
+    names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
+    if details and (form not in _WITH_DETAILS or len(names) < 2):
+        raise click.UsageError("--details needs two rankers and --format text or markdown.")
+    chosen = options(**values)
+    datasets = read_datasets(data, chosen)
+    measured, is_complete = _measured(datasets, names, embedding_model, chosen)
+    rows = [one.row for one in measured]
+    if rows:
+        report = _report(rows, form) + _claims(measured, form) + _details(measured, names, details)
+        say_report(report.splitlines())
+    for note in dict.fromkeys(row.note for row in rows if row.note):
+        say(note, err=form != "text")
+    for client in clients:
+        say_search_as(client, err=form != "text")
+    if not is_complete:
+        say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
+        sys.exit(Exit.INTERRUPTED)
+
+
+def _measured(
+    datasets: Sequence[DataSet], rankers: Sequence[str], model: str, chosen: Options
+) -> tuple[list[Measured], bool]:
+    """The measurements, and whether they are complete."""
+    embedder, static = composition.make_embedder(model), composition.make_static_embedder()
+    with (
+        closing(composition.open_vectors(chosen)) as store,
+        Progress() as progress,
+        cancellation() as cancelled,
+    ):
+        semantics = None if embedder is None else Semantics(embedder, store, static)
+        if semantics is not None and model == "packaged":
+            # Searches go on without it, and so do measurements; a model that was named has to be there.
+            try:
+                semantics.prepare(lambda _done, _total: None, cancelled)
+            except ModelError as error:
+                semantics.failed(error)
+        bench = RankerBench(rankers, lambda: semantics, SystemClock(), progress, cancelled, static)
+        measured = bench.measure(datasets)
+    # If it was cancelled during the last request, everything has been measured.
+    is_complete = len(measured) == len(datasets) * len(rankers) and all(m.run.is_complete for m in measured)
+    return measured, is_complete
+
+
+def _report(rows: Sequence[Row], form: str) -> str:
+    match form:
+        case "json":
+            return json_text(rows)
+        case "markdown":
+            return markdown(rows)
+    return text_report(rows, terminal_width())
+
+
+def _claims(measured: Sequence[Measured], form: str) -> str:
+    """What the table says about which ranker is better, for people."""
+    lines = standing_lines(standings(measured)) if form in _WITH_DETAILS else ()
+    return "".join(f"\n{line}\n" for line in lines)
+
+
+def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -> str:
+    """The requests on which the first two rankers differ most, one block per data set."""
+    if not count:
+        return ""
+    runs = {(one.row.dataset, one.run.ranker): one for one in measured}
+    blocks = []
+    for dataset in dict.fromkeys(one.row.dataset for one in measured):
+        before, after = (runs.get((dataset, ranker)) for ranker in rankers[:2])
+        if before and after and len(before.run.cases) == len(after.run.cases):
+            differing = difference(before.run, after.run, before.evalset)
+            title = f"{dataset}: {after.run.ranker} - {before.run.ranker}"
+            blocks.append(f"\n{difference_report(title, differing, count)}" if differing else "")
+    return "".join(blocks)

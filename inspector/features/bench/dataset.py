@@ -1,0 +1,247 @@
+"""Reads the data sets for a benchmark, and adds labelled requests to one."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.access.reach import GENERATED, IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
+from inspector.access.restriction import OpenedConfiguration, seen_cases
+from inspector.cli.composition import open_store
+from inspector.cli.configuration import read_configuration
+from inspector.cli.launch import every_failed, headless
+from inspector.cli.location import fixtures_path
+from inspector.cli.options import Options, options, require_nobody, shared
+from inspector.cli.run import run
+from inspector.cli.table import say
+from inspector.core.access import Sight
+from inspector.core.command_line import command
+from inspector.core.error import ConfigError, ConnectError
+from inspector.core.number import count
+from inspector.core.settings import DiscoverySettings, GateSettings
+from inspector.core.text import closest
+from inspector.core.tool import Catalog
+from inspector.features.bench.ranker_bench import DataSet
+from inspector.search.evalset import added_cases, append_cases, is_there, read_cases, read_evalset
+from inspector.search.generate import generate, numbered, query_key
+from widgets import visible
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCatalog:
+    """The permitted tools of the servers that connected, by which sight, and the settings for searches."""
+
+    catalog: Catalog
+    settings: DiscoverySettings
+    gate: GateSettings
+    sight: Sight
+
+
+def connect_catalog(options: Options) -> LiveCatalog:
+    """Connect to the servers that the options name, list their tools, and disconnect.
+
+    Failed servers are named on stderr. Raises ConfigError without any tool, ConnectError if all failed.
+    """
+    return run(_listed(options, read_configuration(options)))
+
+
+async def _listed(options: Options, opened: OpenedConfiguration) -> LiveCatalog:
+    own = opened.seen.settings
+    # Only the list is needed: nothing is searched, so nothing is embedded.
+    settings = replace(own, discovery=replace(own.discovery, embedding_model="none"))
+    async with headless(options, opened.using(settings)) as bench:
+        if not bench.catalog.tools:
+            problem = ConnectError if every_failed(bench.state.servers.values()) else ConfigError
+            raise problem("there are no tools to search", hint=f"{command('servers')} shows why.")
+        return LiveCatalog(bench.catalog, own.discovery, bench.settings.gate, bench.sight)
+
+
+def read_datasets(paths: tuple[Path, ...], options: Options) -> list[DataSet]:
+    """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError.
+
+    Without paths, requests generated from the tools of the servers that were named, or else the demo's own.
+
+    A user sees the requests that permitted tools can serve; a published data set is nobody's.
+    """
+    if not paths and (options.server or options.config is not None):
+        return [_with_requests(generated(options))]
+    options = options if paths else replace(options, demo=True)
+    live = cache(lambda: connect_catalog(options))
+    if any(map(_is_folder, paths)):
+        require_nobody(options)
+    paths = paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
+    datasets = [_with_requests(_read(path, live)) for path in paths]
+    _require_different([dataset.evalset.name for dataset in datasets])
+    return datasets
+
+
+def generated(options: Options) -> DataSet:
+    """Requests made of the texts of the tools that the options name. Raises ConfigError."""
+    say("Requests are generated from the tools' texts, so they are easier than real ones.", err=True)
+    say(
+        "hint:  Label your own requests with `toolsight bench label FILE` and pass them with --data.",
+        err=True,
+    )
+    live = connect_catalog(options)
+    tools = live.catalog.tools
+    return DataSet(EvalSet(GENERATED, tools, generate(tools)), live.settings, live.gate)
+
+
+def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
+    if _is_folder(path):
+        return DataSet(replace(read_evalset(path), name=_name(path.resolve().name)), DiscoverySettings())
+    cases = read_cases(path)
+    connected = live()
+    evalset = EvalSet(_name(path.stem), connected.catalog.tools, seen_cases(cases, connected.sight))
+    require_tools(connected, evalset.unknown(), where=str(path))
+    return DataSet(evalset, connected.settings, connected.gate)
+
+
+def _with_requests(dataset: DataSet) -> DataSet:
+    evalset = dataset.evalset
+    if not evalset.cases:
+        raise ConfigError(
+            f"{evalset.name} has no requests",
+            hint="Generate some with `toolsight bench label FILE --generate`.",
+        )
+    return dataset
+
+
+def require_tools(live: LiveCatalog, unknown: Sequence[str], *, where: str) -> None:
+    """Raise ConfigError, with the closest names, if there are `unknown` ids."""
+    if not unknown:
+        return
+    more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+    near = closest(unknown[0], list(live.catalog.by_id))
+    hint = f"Closest: {', '.join(near)}." if near else f"{command('tools')} lists the tools."
+    raise ConfigError(f"{where}: unknown tool '{unknown[0]}'{more}", hint=hint)
+
+
+def _require_different(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ConfigError(
+            f"two data sets are named '{twice[0]}'",
+            hint="Results are listed by folder or file name, so rename one of them.",
+        )
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        # No file can have this name: reading it reports that.
+        return False
+
+
+def _name(text: str) -> str:
+    """A name that is safe on one line of any report."""
+    return visible(" ".join(text.split()), newlines=False)
+
+
+_Path = click.Path(path_type=Path)
+
+
+def _groups(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[frozenset[str], ...]:
+    """Parse each --tool into its alternatives."""
+    groups = [frozenset(filter(None, map(str.strip, value.split("|")))) for value in values]
+    if not all(groups):
+        raise click.BadParameter("no tool given")
+    return tuple(dict.fromkeys(groups))
+
+
+@click.command()
+@click.argument("file", type=_Path)
+@click.option("--query", default="", help="The request to label.")
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="SERVER:NAME[|SERVER:NAME]",
+    help="A tool the request needs. Repeat the option if the request needs several tools. If any one of "
+    "several will do, separate them with | in quotes: --tool 'shop:find_orders|shop:list_orders'.",
+    callback=_groups,
+)
+@click.option("--impossible", is_flag=True, help="No tool fits the request.")
+@click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
+@click.option("--generate", "generates", is_flag=True, help="Write requests for every tool to a new FILE.")
+@shared
+def label(
+    file: Path,
+    query: str,
+    tools: tuple[frozenset[str], ...],
+    impossible: bool,
+    from_log: bool,
+    generates: bool,
+    **values: Any,
+) -> None:
+    """Add labelled requests to FILE, for `bench --data`.
+
+    If you pass servers, the labelled tools must exist there.
+
+    \b
+    toolsight bench label mine.jsonl --query "who has not paid?" --tool shop:list_orders
+    toolsight bench label mine.jsonl --generate --config .mcp.json
+    """
+    if [bool(tools), impossible, from_log, generates].count(True) != 1:
+        raise click.UsageError("Use exactly one of --tool, --impossible, --from-log and --generate.")
+    if (from_log or generates) == bool(query.strip()):
+        raise click.UsageError("--query goes with --tool or --impossible.")
+    chosen = options(**values)
+    if generates:
+        _generate(file, chosen)
+        return
+    if from_log:
+        require_nobody(chosen)
+    known = read_cases(file) if is_there(file) else ()
+    cases = _logged(chosen, known) if from_log else (_labelled(query, tools, known),)
+    if cases and (chosen.demo or chosen.server or chosen.config is not None):
+        _require_known(cases, chosen)
+    if cases:
+        append_cases(file, numbered(cases, [case.id for case in known]))
+    say(f"added {len(cases)}; {file} now has {count(len(known) + len(cases), 'request')}")
+
+
+def _generate(file: Path, chosen: Options) -> None:
+    """Write requests for every tool, without a language model, for a person to review."""
+    if is_there(file):
+        raise ConfigError(
+            f"{file} already exists", hint="Choose another file; existing labels are never overwritten."
+        )
+    cases = generate(connect_catalog(chosen).catalog.tools)
+    append_cases(file, cases)
+    kinds = Counter(case.kind for case in cases)
+    say(f"{count(len(cases), 'request')}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")
+    say("Review them: they reuse the tools' wording, and the impossible ones are guesses.")
+
+
+def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[EvalCase]) -> EvalCase:
+    """The request on the command line. Raises ConfigError if the file already has it."""
+    same = next((case for case in known if query_key(case.query) == query_key(query)), None)
+    if same is not None:
+        labels = ", ".join(sorted(tool for group in same.relevant for tool in group)) or "no tool"
+        raise ConfigError(
+            f"the file already has this request as '{same.id}', labelled {labels}",
+            hint="Edit that line if its label is wrong.",
+        )
+    return EvalCase("", query, relevant, PARAPHRASE if relevant else IMPOSSIBLE)
+
+
+def _logged(chosen: Options, known: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
+    """The requests of the recorded sessions, except those already in the file."""
+    store = open_store(chosen)
+    stored = reversed(store.sessions())
+    records = (record for summary in stored for record in store.read(summary.id))
+    return added_cases(records, known)
+
+
+def _require_known(cases: Sequence[EvalCase], chosen: Options) -> None:
+    live = connect_catalog(chosen)
+    unknown = EvalSet("", live.catalog.tools, tuple(cases)).unknown()
+    require_tools(live, unknown, where="nothing was added")

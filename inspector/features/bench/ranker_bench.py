@@ -1,0 +1,283 @@
+"""Measures several rankers on several data sets, and writes their rows as Markdown or JSON."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from inspector.access.reach import EvalSet
+from inspector.core.number import count, percent
+from inspector.core.ports import Clock
+from inspector.core.ranking import Answer
+from inspector.core.report import NOTHING
+from inspector.core.settings import DiscoverySettings, GateSettings
+from inspector.features.bench.run import (
+    KINDS,
+    Kind,
+    Prepared,
+    Run,
+    Share,
+    Summary,
+    prepare,
+    run_bench,
+    summarise,
+)
+from inspector.search.bootstrap import Estimate
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.index import ToolIndex
+from inspector.search.ports import StaticEmbedder
+from inspector.search.ranker import Ranker
+from inspector.search.ranker_list import ISO
+from inspector.search.search import SearchRules
+from inspector.search.semantics import Semantics
+
+ESTIMATES = (
+    "hit_1",
+    "recall_1",
+    "recall_5",
+    "recall_10",
+    "ndcg_10",
+    "mrr",
+    "delivered_5",
+    "delivered",
+    "returned",
+)
+LATENCIES = ("p50_ms", "p95_ms")
+
+_HEADERS = (
+    "data set",
+    "ranker",
+    "tools",
+    "cases",
+    "hit@1",
+    "R@1",
+    "R@5",
+    "R@10",
+    "nDCG@10",
+    "MRR",
+    "delivered@5",
+    "delivered",
+    "tools returned",
+    *(f"{kind}: {answer}" for kind in KINDS for answer in Answer),
+    "p50 ms",
+    "p95 ms",
+    "index s",
+    "index MB",
+)
+_TEXT_COLUMNS = 2
+_MACHINES_COLUMNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One ranker on one data set, and the time and size of its index of `tools` tools, None if unknown.
+
+    `note` says what the ranker had to do without.
+    """
+
+    dataset: str
+    ranker: str
+    summary: Summary
+    tools: int
+    index_seconds: float | None = None
+    index_bytes: int | None = None
+    note: str = ""
+
+
+def markdown(rows: Sequence[Row], *, timed: bool = True) -> str:
+    """A table with one line per row; means are followed by [low, high], latencies are in milliseconds.
+
+    The columns with times and memory, which belong to a machine, come last and only if it is `timed`.
+    """
+    alignment = ["---" if column < _TEXT_COLUMNS else "---:" for column in range(len(_HEADERS))]
+    lines = [_HEADERS, alignment, *(_cells(row) for row in rows)]
+    shown = None if timed else -_MACHINES_COLUMNS
+    return "".join(f"| {' | '.join(line[:shown])} |\n" for line in lines)
+
+
+def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Plain dicts, ready for json.dumps; undefined values are None.
+
+    `answers` counts the requests that get each answer, and `answer_shares` has its share with its interval.
+    """
+    return [
+        {
+            "dataset": row.dataset,
+            "ranker": row.ranker,
+            "tools": row.tools,
+            "cases": row.summary.cases,
+            "possible": row.summary.possible,
+            "impossible": row.summary.impossible,
+            **{name: value and asdict(value) for name, value in _estimates(row.summary)},
+            "answers": {kind: _counts(row.summary, kind) for kind in KINDS},
+            "answer_shares": {kind: _shares(row.summary, kind) for kind in KINDS},
+            "p50_ms": row.summary.p50_ms,
+            "p95_ms": row.summary.p95_ms,
+            "index_seconds": row.index_seconds,
+            "index_bytes": row.index_bytes,
+            "note": row.note,
+        }
+        for row in rows
+    ]
+
+
+def _estimates(summary: Summary) -> Iterator[tuple[str, Estimate | None]]:
+    return ((name, getattr(summary, name)) for name in ESTIMATES)
+
+
+def _counts(summary: Summary, kind: Kind) -> dict[str, int] | None:
+    answers = summary.answers.get(kind)
+    return None if answers is None else {answer.value: share.count for answer, share in answers.items()}
+
+
+def _shares(summary: Summary, kind: Kind) -> dict[str, dict[str, float]] | None:
+    answers = summary.answers.get(kind)
+    return None if answers is None else {answer.value: _interval(share) for answer, share in answers.items()}
+
+
+def _interval(share: Share) -> dict[str, float]:
+    return {"mean": share.value, "low": share.low, "high": share.high}
+
+
+def json_text(rows: Sequence[Row]) -> str:
+    """The rows as a JSON document."""
+    return f"{json.dumps(json_rows(rows), indent=2)}\n"
+
+
+def _cells(row: Row) -> list[str]:
+    summary = row.summary
+    return [
+        _plain(row.dataset),
+        _plain(row.ranker),
+        str(row.tools),
+        str(summary.cases),
+        *(_estimate_cell(value) for _, value in _estimates(summary)),
+        *(_share_cell(summary.share(kind, answer)) for kind in KINDS for answer in Answer),
+        *(_number(getattr(summary, name), 1) for name in LATENCIES),
+        _number(row.index_seconds, 2),
+        _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1),
+    ]
+
+
+def _estimate_cell(value: Estimate | None) -> str:
+    return NOTHING if value is None else f"{value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
+
+
+def _share_cell(value: Share | None) -> str:
+    if value is None:
+        return NOTHING
+    interval = f"[{percent(value.low, 1)}, {percent(value.high, 1)}]"
+    return f"{percent(value.value, 1)} ({value.count}/{value.total}) {interval}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return NOTHING if value is None else f"{value:.{digits}f}"
+
+
+def _plain(text: str) -> str:
+    """A name on one line, with `|` and backslashes escaped."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
+
+
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Labelled requests for tools, and the settings for rankers and gates of these tools."""
+
+    evalset: EvalSet
+    settings: DiscoverySettings
+    gate: GateSettings = GateSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One ranker measured on one data set; if canceled, on its first requests."""
+
+    row: Row
+    run: Run
+    evalset: EvalSet
+
+
+@dataclass(frozen=True, slots=True)
+class RankerBench:
+    """Measures rankers. `semantics` makes a fresh source of vectors; None leaves only words, and
+    their `static` vectors.
+
+    `cancelled` is checked before each step and `report(what, done, total)` is called after it.
+    """
+
+    rankers: Sequence[str]
+    semantics: Callable[[], Semantics | None]
+    clock: Clock
+    report: Report
+    cancelled: Callable[[], bool]
+    static: StaticEmbedder | None = None
+
+    def measure(self, datasets: Sequence[DataSet]) -> list[Measured]:
+        """Measure every ranker on every data set, until canceled.
+
+        Raises ToolsightError for an unknown ranker, ModelError or StoreError.
+        """
+        return [measured for dataset in datasets for measured in self._over(dataset)]
+
+    def over(self, dataset: DataSet, index: ToolIndex) -> Iterator[Measured]:
+        """Yield each ranker as soon as it is measured, on an existing index with the vectors it has.
+
+        `index` covers the tools of the data set. Raises what `measure` raises.
+        """
+        for name in self.rankers:
+            run = self._run(name, dataset, index)
+            if run.cases:
+                of = dataset.evalset
+                row = Row(of.name, run.ranker, summarise(run, of), len(of.tools), note=run.note)
+                yield Measured(row, run, of)
+
+    def _over(self, dataset: DataSet) -> list[Measured]:
+        if self.cancelled():
+            return []
+        prepared = self._prepared(dataset.evalset)
+        if not prepared.is_complete:
+            return []
+        measured = self.over(dataset, prepared.index)
+        took, size = prepared.seconds, prepared.bytes
+        return [replace(one, row=replace(one.row, index_seconds=took, index_bytes=size)) for one in measured]
+
+    def _prepared(self, evalset: EvalSet) -> Prepared:
+        what = f"{evalset.name}: index of {count(len(evalset.tools), 'tool')}"
+        self.report(what, 0, 0)
+        return prepare(
+            evalset,
+            self.semantics(),
+            static=self.static,
+            clock=self.clock,
+            progress=lambda done, total: self.report(what, done, total),
+            cancelled=self.cancelled,
+            lined=ISO in self.rankers,
+        )
+
+    def _run(self, name: str, dataset: DataSet, index: ToolIndex) -> Run:
+        total = len(dataset.evalset.cases)
+        if self.cancelled():
+            return Run(name, dataset.evalset.name, (), total)
+        what = f"{dataset.evalset.name}: {name}"
+        self.report(what, 0, total)
+        ranker = self._ranker(name, dataset, index)
+        # Warms it up, so that its slow first request is not measured.
+        note = ranker.rank("warm up").note
+        run = run_bench(
+            ranker,
+            dataset.evalset,
+            index,
+            rules=SearchRules.of(dataset.settings),
+            clock=self.clock,
+            progress=lambda done, total: self.report(what, done, total),
+            cancelled=self.cancelled,
+        )
+        return replace(run, note=note)
+
+    def _ranker(self, name: str, dataset: DataSet, index: ToolIndex) -> Ranker:
+        # Query vectors are cached: a ranker that finds those of the previous ranker would look fast.
+        fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=self.semantics(), before=index)
+        return CatalogRankers(fresh, dataset.settings).get(name)

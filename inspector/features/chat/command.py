@@ -1,0 +1,276 @@
+"""Chats without the app: prints the whole discovery loop as it happens; the demo's conversation, too."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import singledispatchmethod
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.launch import headless, model_failure, run_headless
+from inspector.cli.location import database_path, fixtures_path
+from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
+from inspector.cli.table import is_json, say, say_json, say_report, show
+from inspector.core.budget import Prices
+from inspector.core.error import ConfigError, ModelError
+from inspector.core.events import (
+    BreakerChanged,
+    CallFinished,
+    CallRejected,
+    CallRetried,
+    CallStarted,
+    ContextReduced,
+    Event,
+    Failed,
+    GateApplied,
+    LoopDetected,
+    MarketplaceSearched,
+    MilestoneReached,
+    ModelRequested,
+    ModelResponded,
+    ModelRetried,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    SettingsChanged,
+    SettingsChecked,
+    TaskChanged,
+    ToolEvicted,
+    ToolLoaded,
+    ToolSubstituted,
+    TurnEnded,
+    TurnWaited,
+    UserSaid,
+)
+from inspector.core.events.base import record_json
+from inspector.core.fold import apply
+from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
+from inspector.core.message import arguments_text
+from inspector.core.number import count, milliseconds, money, percent, saving
+from inspector.core.report import NOTHING, Table
+from inspector.core.session import SessionState
+from inspector.core.turns import turns
+from inspector.features.agents.finding import answer_line, input_line, is_reported, reported_dollars
+from inspector.features.lab.scenario import load_scenario
+from inspector.features.tools.command import budget_report
+from inspector.session.workbench import Workbench
+from widgets import visible
+
+_TITLE = "in the marketplace, not installed; `toolsight marketplace install NAME` installs one:"
+_TEXT, _TERMS = 120, 60
+
+
+def _suggested(found: MarketplaceReport) -> Iterator[str]:
+    """A title, and a line for each plugin; nothing without any."""
+    if found.suggestions:
+        yield f"  ◇ {_TITLE}"
+        yield from (f"    {_line(one)}" for one in found.suggestions)
+
+
+def _line(one: Suggestion) -> str:
+    terms = _short(terms_text(one.price, one.rating, one.publisher), _TERMS)
+    about = f" ({terms})" if terms else ""
+    name, fits = _short(one.plugin, _TERMS), percent(one.similarity)
+    return f"{name}{about}  fits {fits}  {_short(one.description, _TEXT)}"
+
+
+def _short(text: str, limit: int) -> str:
+    return visible(text, limit=limit, newlines=False)
+
+
+_RESULT_LINES = 12
+_RESULT_CHARACTERS = 1200
+
+
+# Events of which a line says it all, and how the line begins.
+_SUMMED_UP: Mapping[type[Event], str] = {
+    CallRetried: "    ↻ ",
+    TaskChanged: "    ⧗ ",
+    ModelRetried: "  ↻ ",
+    ToolSubstituted: "\n⇄ ",
+    BreakerChanged: "  ⚠ circuit breaker: ",
+    LoopDetected: "  ⚠ loop: ",
+    ContextReduced: "  ⚠ window nearly full: ",
+    RedundantSearch: "  ⚠ ",
+    ToolEvicted: "  ✕ evicted ",
+    SettingsChanged: "\n◇ ",
+    SettingsChecked: "\n⚠ settings: ",
+    TurnWaited: "\n◇ waiting ",
+    MilestoneReached: "\n◇ milestone ",
+    Failed: "  ✕ ",
+}
+
+
+class Transcript:
+    """Prints what a reader needs from each record; the rest is in the database."""
+
+    def __init__(self, prices: Callable[[], Prices | None] = lambda: None) -> None:
+        """`prices` are those of the model."""
+        self._prices = prices
+        self._state = SessionState()
+
+    def on_record(self, record: Record) -> None:
+        if record.kind in (ModelRequested.kind, ModelResponded.kind):
+            self._state = apply(self._state, record)
+        event = record.event
+        if type(event) in _SUMMED_UP:
+            say(f"{_SUMMED_UP[type(event)]}{event.summary()}")
+        self._print(event)
+
+    @singledispatchmethod
+    def _print(self, _event: Event) -> None:
+        """Print nothing: most events are detail."""
+
+    @_print.register
+    def _user_said(self, event: UserSaid) -> None:
+        say(f"\nYou\n{_indented(event.text)}")
+
+    @_print.register
+    def _model_responded(self, event: ModelResponded) -> None:
+        if event.text:
+            thinks = " thinks" if event.thought else ""
+            say(f"\nModel{thinks}\n{_indented(event.text)}")
+        if event.written:
+            say(f"\nModel ({event.written_note})\n{_indented(event.written)}")
+        if self._state.costs and is_reported(self._state.costs[-1]):
+            cost, prices = self._state.costs[-1], self._prices()
+            parts = [input_line(cost), answer_line(cost)]
+            if prices is not None and (spent := reported_dollars(cost, prices)) is not None:
+                # They may be another model's: a local one has none of its own.
+                parts.append(f"{money(spent)} at {prices.model} prices")
+            say(f"  tokens: {'; '.join(filter(None, parts))}")
+
+    @_print.register
+    def _search_performed(self, event: SearchPerformed) -> None:
+        say(f"\n⌕ search_tools  {event.summary()}  {milliseconds(event.report.latency_ms)}")
+        for hit in event.report.results:
+            say(f"    {hit.tool_id}  {hit.score.value:.2f}  {hit.outcome}")
+        if event.report.note:
+            say(f"    {event.report.note}")
+
+    @_print.register
+    def _marketplace_searched(self, event: MarketplaceSearched) -> None:
+        say_report(_suggested(event.report))
+
+    @_print.register
+    def _tool_loaded(self, event: ToolLoaded) -> None:
+        ahead = f"  bound ahead: {event.reason}" if event.cause == "inertia" else ""
+        say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}{ahead}")
+
+    @_print.register
+    def _call_rejected(self, event: CallRejected) -> None:
+        say(f"\n✕ {event.name}  {event.text}")
+
+    @_print.register
+    def _call_started(self, event: CallStarted) -> None:
+        say(f"\n▸ {event.tool}  {arguments_text(event.arguments)}")
+
+    @_print.register
+    def _call_finished(self, event: CallFinished) -> None:
+        say(f"    {event.outcome}  {milliseconds(event.milliseconds)}")
+        say(_indented(_shortened(event.text)))
+
+    @_print.register
+    def _gate_applied(self, event: GateApplied) -> None:
+        say(f"\n◇ gate  {event.summary()}  {milliseconds(event.milliseconds)}")
+        for tool_id in event.active:
+            say(f"    {tool_id}")
+
+    @_print.register
+    def _turn_ended(self, event: TurnEnded) -> None:
+        if event.outcome not in ("answered", "failed", "refused"):
+            say(f"  ⚠ {event.outcome}: {event.text}")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _shortened(text: str) -> str:
+    lines = text[:_RESULT_CHARACTERS].splitlines()[:_RESULT_LINES]
+    kept = "\n".join(lines)
+    left = len(text) - len(kept)
+    return f"{kept}\n… {left} more characters" if left > 1 else kept
+
+
+@click.command()
+@click.argument("message", nargs=-1, required=True)
+@shared
+@as_json
+def chat(message: tuple[str, ...], **values: Any) -> None:
+    """Send each MESSAGE in turn and run the discovery loop.
+
+    \b
+    toolsight chat "Which orders shipped late?" --config .mcp.json --model openai/gpt-5
+    """
+    chosen = options(**values)
+
+    async def work(bench: Workbench) -> None:
+        try:
+            await _converse(bench, message)
+        finally:
+            if is_json():
+                say_json([record_json(record) for record in bench.records()])
+        if not is_json() and bench.state.budget is not None:
+            say()
+            say_report(budget_report(bench.state.budget))
+
+    run_headless(chosen, work, record=True)
+
+
+async def _converse(bench: Workbench, messages: tuple[str, ...]) -> None:
+    """Send user messages and print the transcript. Raises ModelError if the model fails.
+
+    Raises ConfigError if the settings do not allow a turn.
+    """
+    shown = Transcript(bench.accounting.prices)
+    stop = bench.subscribe(shown.on_record) if not is_json() else lambda: None
+    try:
+        for text in messages:
+            ended = await bench.chat(text)
+            if ended.outcome == "refused":
+                raise ConfigError("the message was not sent to the model", hint=ended.text)
+            if ended.outcome == "failed":
+                raise _failure(bench)
+    finally:
+        stop()
+
+
+def _failure(bench: Workbench) -> ModelError:
+    """The failure that ended the turn."""
+    failed = bench.records(kinds=("error",))[-1].event
+    assert isinstance(failed, Failed)
+    return model_failure(failed, bench.session_id)
+
+
+async def play(chosen: Options) -> None:
+    """Play the demo conversation. The servers work in a temporary folder, so their calls need no approval."""
+    script = fixtures_path() / "scenarios" / "demo.yaml"
+    model = f"demo/script:{script}" if chosen.model == DEMO_MODEL else chosen.model
+    users = load_scenario(script).users
+    played = replace(chosen, demo=True, model=model, yes=True)
+    async with headless(played, record=True) as bench:
+        if not is_json():
+            state = bench.state
+            servers, tools = count(len(state.servers), "server"), count(len(state.tools), "tool")
+            say(f"{state.ready_servers} of {servers} ready, {tools}\nmodel {state.model_label}")
+        await _converse(bench, users)
+        show([record_json(one) for one in bench.records()], _savings(bench, database_path(chosen)))
+
+
+def _savings(bench: Workbench, database: Path) -> Iterator[str | Table]:
+    """Every model call's tool tokens, and those of binding all tools; savings include searches."""
+    sent = (call.request for turn in turns(bench.records(("request",))) for call in turn.calls)
+    rows = []
+    for cost, request in zip(bench.state.costs, sent, strict=True):
+        parts, static = cost.parts, cost.static_tools
+        saved = saving(1 - parts.discovery_tokens / static) if static else NOTHING
+        numbers = (cost.call, len(request.bound), parts.tool_tokens, parts.searches, static)
+        rows.append((*map(str, numbers), saved))
+    title = f"Tool tokens per model call, compared with binding all {count(len(bench.state.tools), 'tool')}"
+    headers = ("call", "tools bound", "definitions", "searches", "static", "against static")
+    yield Table(title, headers, tuple(rows), frozenset(range(6)))
+    counted = bench.accounting.meter.tokenizer.label
+    yield f"tokens counted with {counted}, compact JSON; definitions include search_tools and the manifest"
+    yield f"session {bench.session_id} in {database}"

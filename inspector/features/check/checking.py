@@ -1,0 +1,264 @@
+"""Checks a session's catalog: what is expected, what is found about its definitions, what it costs."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from inspector.access.reach import EvalCase
+from inspector.clients.client import Client
+from inspector.config.source_files import source_files
+from inspector.core.number import count
+from inspector.core.ports import ChatModel
+from inspector.core.server import ServerPhase, skipped_lines
+from inspector.features.check import definition_rule, lock, trust_rule
+from inspector.features.check.definition_rule import definition_findings
+from inspector.features.check.expectation import (
+    LACKING,
+    Expectation,
+    ExpectationResult,
+    as_case,
+    missed,
+    missing_words,
+    resolved,
+    results,
+)
+from inspector.features.check.finding import Finding, Place, Proposal, Rule, Severity, Stage
+from inspector.features.check.lock import Snapshot
+from inspector.features.check.proposal import ProposalTrial
+from inspector.features.check.source_text import place_of_tool
+from inspector.features.check.trust_rule import trust_findings
+from inspector.session.client_view import instructions_of
+from inspector.session.view import SessionView
+
+if TYPE_CHECKING:
+    from inspector.features.check.model_proof import ModelProof
+
+OVER_BUDGET = Rule(
+    "over-budget",
+    "Definitions take more tokens than the budget",
+    Severity.ERROR,
+    Stage.COST,
+    "A client without a search sends every definition with each request. Shorten the longest ones, or raise "
+    "the budget.",
+)
+RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, OVER_BUDGET)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedServer:
+    """A server, how many tools it has and the tokens of their definitions; `failure` is "" if it is ready.
+
+    `stderr` is the end of what a failed server wrote there. `lost` has a line for each reason why tools, or a
+    page of its list, could not be read.
+    """
+
+    name: str
+    tools: int = 0
+    tokens: int = 0
+    failure: str = ""
+    hint: str = ""
+    stderr: str = ""
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    """A rule that was turned off, why, and how many findings that left out."""
+
+    rule: str
+    reason: str
+    findings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
+
+    `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason.
+    """
+
+    expectations: tuple[Expectation, ...] = ()
+    clients: tuple[Client, ...] = ()
+    budget: int = 0
+    snapshot: Snapshot | None = None
+    disabled: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check found: the worst findings first.
+
+    `suppressed` are those of rules that are turned off. `places` say by id where tools stand in source files.
+    `proposals` are for tools that an expectation misses. `tokenizer` says how tokens were counted.
+    `proof` is None unless a model was asked. `note` says what the ranker had to do without.
+    """
+
+    servers: tuple[CheckedServer, ...]
+    expectations: tuple[ExpectationResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    disabled: tuple[Disabled, ...] = ()
+    suppressed: tuple[Finding, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)
+    budget: int = 0
+    tokenizer: str = ""
+    ranker: str = ""
+    note: str = ""
+    proof: "ModelProof | None" = None
+
+    @property
+    def tokens(self) -> int:
+        return sum(server.tokens for server in self.servers)
+
+    @property
+    def failed(self) -> tuple[CheckedServer, ...]:
+        """The servers whose tools are missing."""
+        return tuple(server for server in self.servers if server.failure)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every tool of every server was checked."""
+        return not any(server.failure or server.lost for server in self.servers)
+
+    @property
+    def broken(self) -> tuple[ExpectationResult, ...]:
+        """The expectations that do not hold."""
+        return tuple(one for one in self.expectations if not one.holds)
+
+    def passes(self, fail_on: Severity | None) -> bool:
+        """Whether every expectation holds and no finding is as severe; None: whatever was found."""
+        if fail_on is None:
+            return True
+        felt = (one.rule.severity for one in self.findings if one.is_felt)
+        return not self.broken and not any(severity.is_at_least(fail_on) for severity in felt)
+
+
+def check(session: SessionView, demands: Demands) -> CheckReport:
+    """Check the session's tools.
+
+    Raises ConfigError if an expectation names no tool, ModelError if a query cannot be embedded.
+    """
+    servers = tuple(_servers(session))
+    is_whole = CheckReport(servers).is_whole
+    retrieval = session.retrieval
+    wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
+    tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
+    cases = _cases(session, wanted)
+    every = [
+        *_over_budget(servers, demands.budget),
+        *_drift(session, servers, demands.snapshot),
+        *missing_words(missed(tried), retrieval.rankers),
+        *_of_catalog(session, cases, demands.clients),
+    ]
+    # What is hidden and came since the snapshot is found twice.
+    findings = list(
+        {(one.rule, one.subject, one.client, one.proof): one for one in reversed(every)}.values()
+    )[::-1]
+    left_out = Counter(one.rule.name for one in findings)
+    told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
+    places = _places(session, told_of)
+    findings = [replace(one, place=one.place or places.get(one.subject)) for one in findings]
+    kept = [one for one in findings if one.rule.name not in demands.disabled]
+    return CheckReport(
+        servers,
+        tried,
+        by_severity(kept),
+        disabled=tuple(Disabled(rule, reason, left_out[rule]) for rule, reason in demands.disabled.items()),
+        suppressed=tuple(one for one in findings if one.rule.name in demands.disabled),
+        places=places,
+        budget=demands.budget,
+        tokenizer=session.accounting.meter.tokenizer.label,
+        ranker=retrieval.ranker_name,
+        note=retrieval.ranker.rank(wanted[0].query).note if wanted else "",
+    )
+
+
+def snapshot_of(session: SessionView) -> Snapshot:
+    """What the session's servers declare now."""
+    return Snapshot.of(session.catalog.tools, instructions_of(session.state))
+
+
+def _drift(
+    session: SessionView, servers: Sequence[CheckedServer], before: Snapshot | None
+) -> Iterator[Finding]:
+    """What changed since the snapshot; nothing is said of servers that failed."""
+    if before is not None:
+        failed = {server.name for server in servers if server.failure}
+        yield from lock.drift(before.without(failed), snapshot_of(session).without(failed))
+
+
+def _of_catalog(
+    session: SessionView, cases: Sequence[EvalCase], clients: Sequence[Client]
+) -> Iterator[Finding]:
+    """What is found about definitions, as they are, between servers and as clients get them."""
+    retrieval, instructions = session.retrieval, instructions_of(session.state)
+    yield from definition_findings(
+        retrieval.index,
+        clients,
+        instructions,
+        cases=cases,
+        tokens=session.accounting.meter.tool,
+        rankers=retrieval.rankers,
+    )
+    yield from trust_findings(retrieval.index.tools, instructions)
+
+
+async def with_proposals(
+    session: SessionView, report: CheckReport, model: ChatModel | None = None
+) -> CheckReport:
+    """The report with sentences for the tools that its expectations miss. Raises ModelError.
+
+    What a `model` writes is tried beside what is made of the requests.
+    """
+    retrieval, tokens = session.retrieval, session.accounting.meter.tool
+    cases, found = _cases(session, [one.expectation for one in report.expectations]), list[Proposal]()
+    for tool_id, queries in missed(report.expectations).items():
+        trial = ProposalTrial(retrieval.rankers, retrieval.ranker_name, tool_id, queries, cases, tokens)
+        found += (trial if model is None else await trial.written_by(model)).all()
+    return replace(report, proposals=tuple(found))
+
+
+def _cases(session: SessionView, expectations: Sequence[Expectation]) -> list[EvalCase]:
+    """The session's labelled requests, and what is expected."""
+    wanted = (as_case(one, number) for number, one in enumerate(expectations, 1))
+    return [*session.retrieval.given(), *wanted]
+
+
+def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, the worst first, those of a rule together."""
+    order, rules = list(Severity), {rule.name: place for place, rule in enumerate(RULES)}
+    return tuple(
+        sorted(findings, key=lambda one: (order.index(one.rule.severity), rules.get(one.rule.name, 0)))
+    )
+
+
+def _places(session: SessionView, ids: Collection[str]) -> dict[str, Place]:
+    """Where the tools stand in the files that their servers are started from."""
+    files = {spec.name: source_files(spec).files for spec in session.configuration.servers}
+    tools = [tool for tool in session.catalog.tools if tool.id in ids]
+    found = ((tool.id, place_of_tool(files.get(tool.server, ()), tool)) for tool in tools)
+    return {id_: place for id_, place in found if place is not None}
+
+
+def _servers(session: SessionView) -> Iterator[CheckedServer]:
+    tools, tokens = Counter[str](), Counter[str]()
+    for tool in session.catalog.tools:
+        tools[tool.server] += 1
+        tokens[tool.server] += session.accounting.meter.tool(tool)
+    for name, state in session.state.servers.items():
+        is_failed = state.phase is ServerPhase.FAILED
+        told = (state.reason or "it failed", state.hint, state.stderr_tail) if is_failed else ("", "", "")
+        yield CheckedServer(name, tools[name], tokens[name], *told, tuple(skipped_lines(state.skipped)))
+
+
+def _over_budget(servers: Sequence[CheckedServer], budget: int) -> Iterator[Finding]:
+    taken = sum(server.tokens for server in servers)
+    if not budget or taken <= budget:
+        return
+    largest = max(servers, key=lambda server: server.tokens)
+    proof = ", ".join(f"{server.name} {server.tokens:,}" for server in servers)
+    message = (
+        f"{count(taken, 'token')} of definitions, {taken - budget:,} more than the budget of {budget:,}."
+    )
+    yield Finding(OVER_BUDGET, largest.name, "", message, proof)

@@ -1,0 +1,289 @@
+"""The findings page: facts about definitions that keep a tool from being found, chosen or called right."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from inspector.access.reach import EvalCase
+from inspector.app.base_screen import ToolKeys
+from inspector.app.context import Job
+from inspector.app.draw.line import MUTED, failure_line
+from inspector.app.list_page import ReadingPage
+from inspector.app.place import Destination, FindingsPage
+from inspector.app.stream import View
+from inspector.clients.client import all_clients
+from inspector.config.source_files import source_files
+from inspector.core.number import count
+from inspector.core.ranking import SearchRequest
+from inspector.core.server import ServerPhase, ServerSpec
+from inspector.core.tool import Catalog
+from inspector.features.check.definition_rule import definition_findings
+from inspector.features.check.expectation import missing_words
+from inspector.features.check.finding import Finding, Place, Severity, Stage
+from inspector.features.check.finding_text import SIGNS, detail, in_short, siblings
+from inspector.features.check.source_text import place_of_tool
+from inspector.features.check.trust_rule import trust_findings
+from inspector.search.confusable import own_words
+from inspector.search.standing import missed_in
+from inspector.session.client_view import instructions_of
+from inspector.session.view import SessionView
+from widgets import Column, Record, RecordList, ViewStrip
+
+COLUMNS = (
+    Column("severity", "", width=1, weight=9),
+    Column("subject", "tool", shorten="name", min_width=14, weight=4),
+    Column("fact", "fact", min_width=18, weight=6),
+    Column("stage", "stage", width=12, weight=2, hide_below=70),
+    Column("effect", "if mended", min_width=9, weight=4, hide_below=48),
+)
+ALL = "all"
+GROUPS: dict[str, Collection[Stage]] = {
+    ALL: frozenset(Stage),
+    **{stage.value: (stage,) for stage in (Stage.FOUND, Stage.CHOSEN, Stage.CALLED, Stage.TRUST)},
+}
+CHECKING = "Checking every definition …"
+NO_TOOLS = "Nothing to check yet: no server is ready, or a toolset hides every tool."
+_CLEAN = "Nothing found here."
+_FOLDED = "Nothing here changes what a search finds.\nspace shows {}."
+
+
+class FindingsScreen(ReadingPage, ToolKeys):
+    """Every finding, the worst first; those that change nothing are folded away until they are asked for."""
+
+    page = "findings"
+    CSS_PATH = "findings.tcss"
+    AUTO_FOCUS = "#findings RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open_tool", "open", show=False, id="findings.open"),
+        Binding("t", "next_group", "group", id="findings.group"),
+        Binding("space", "fold", "all", id="findings.fold"),
+        Binding("r", "again", "again", id="findings.again"),
+        Binding("x", "save", "export", id="findings.save"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Facts about definitions with their proof: why a tool is not found, not chosen, or called wrongly.",
+        "t: one stage. trust: hidden characters, names that collide, and where data may flow.",
+        "if mended: how many of its requests would rank the tool higher; ✕ counts tools that would lose one.",
+        "Measured on your labelled requests (discovery.evaluation), else on ones made of its texts.",
+        "space shows the findings that change nothing and mere notes, or folds them away again.",
+        "enter opens the tool; on a narrow terminal first the proof. w and e go to Search: why not, edit.",
+        "For two similar tools, w and e use a query in the other tool's words: it should find the other.",
+        "x exports what is listed as JSON. `toolsight check` says the same on the command line and for CI.",
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: list[Finding] = []
+        self._is_whole = True
+        self._drawn = self._given = 0
+        self._shows_all = False
+        self._checked: object = None
+        self._places: Mapping[str, Place] = {}
+
+    def head(self) -> ComposeResult:
+        yield from super().head()
+        yield ViewStrip(tuple(GROUPS), id="stages")
+
+    def lists(self) -> ComposeResult:
+        findings = RecordList(COLUMNS, header=True, empty=CHECKING, id="findings")
+        findings.unmatched = "No findings match"
+        yield findings
+
+    def arrive(self, destination: Destination) -> None:
+        """Show the findings of a tool or a server, or of one stage."""
+        if isinstance(destination, FindingsPage):
+            self.query_one(ViewStrip).current = destination.stage or ALL
+            self.list.filter_text = destination.subject
+            self._draw_rows()
+
+    def drawn_from(self, view: View) -> object:
+        """While servers connect, every finding would be too early."""
+        if any(server.phase is ServerPhase.CONNECTING for server in view.state.servers.values()):
+            return self._checked
+        index, retrieval = self.session.retrieval.index, self.session.retrieval
+        self._checked = (index.tools, index.is_semantic, retrieval.settings, instructions_of(view.state))
+        return self._checked
+
+    def draw(self) -> None:
+        """Check in the background; what is found is listed as it comes."""
+        session, found = self.session, list[Finding]()
+        given = session.retrieval.given()
+        self._found, self._drawn, self._given = found, -1, sum(case.is_possible for case in given)
+        whole = session.configuration.servers if session.sight.is_whole else ()
+
+        def look(job: Job) -> bool:
+            for one in findings_of(session, given):
+                found.append(one)
+                if job.stopped():
+                    return False
+            self._places = places_in(whole, found, session.catalog)
+            return True
+
+        self.run_stoppable("findings", look, self._ended, failed=self._failed)
+        self.show_progress()
+
+    def show_progress(self) -> None:
+        """List what has come since: seldom, as there are more and more rows to draw."""
+        if len(self._found) > self._drawn * 2:
+            self._draw_rows()
+        self._say()
+
+    def _ended(self, is_whole: bool) -> None:
+        self._is_whole = is_whole
+        self._draw_rows()
+
+    def _failed(self, error: Exception) -> None:
+        self._ended(False)
+        self.write(failure_line(error))
+
+    def action_again(self) -> None:
+        """Check everything again."""
+        self.draw()
+
+    def action_next_group(self) -> None:
+        """Show the next stage."""
+        self.query_one(ViewStrip).step(1)
+
+    def action_fold(self) -> None:
+        """Show what changes nothing too, or fold it away."""
+        self._shows_all = not self._shows_all
+        self._draw_rows()
+
+    @on(ViewStrip.Chosen)
+    def _draw_rows(self) -> None:
+        self._drawn = len(self._found)
+        stages = GROUPS[self.query_one(ViewStrip).current]
+        here = {number: one for number, one in enumerate(self._found) if one.rule.stage in stages}
+        # Whoever asks what there is to know before trusting asks for all of it.
+        shows_all = self._shows_all or stages == GROUPS[Stage.TRUST.value]
+        shown = {number: one for number, one in here.items() if shows_all or one.is_felt}
+        self.list.empty = self._nothing(len(here) - len(shown))
+        self.list.records = tuple(_row(number, one) for number, one in sorted(shown.items(), key=_weight))
+        self._say()
+        self.draw_detail()
+
+    def _nothing(self, folded: int) -> str:
+        if self.running is not None:
+            return CHECKING
+        if not self.session.retrieval.index.tools:
+            return NO_TOOLS
+        return _FOLDED.format(count(folded, "note")) if folded else _CLEAN
+
+    def _say(self) -> None:
+        """Say how much was found, of what, and what it was measured on."""
+        tools = len(self.session.retrieval.index.tools)
+        state = f"{CHECKING}  esc stops   " if self.running is not None else ""
+        if not state and not self._is_whole:
+            state = "Stopped early: r checks again.   "
+        told = facts(self._found, tools, self._given, shows_all=self._shows_all)
+        self.write(Content.assemble((state, "$text-warning"), *told))
+
+    @property
+    def finding(self) -> Finding | None:
+        """The finding under the cursor."""
+        return self._found[int(self.key)] if self.key and int(self.key) < len(self._found) else None
+
+    def draw_detail(self) -> None:
+        finding, session = self.finding, self.session
+        if finding is None:
+            self.write("", "#detail")
+        else:
+            placed = replace(finding, place=finding.place or self._places.get(finding.subject))
+            self.write(detail(placed, session.catalog, instructions_of(session.state)), "#detail")
+
+    def opened(self, key: str) -> None:  # noqa: ARG002 - the finding under the cursor
+        """Open the tool, or first the proof where it is not in sight."""
+        if self.has_class("-narrow"):
+            self.action_read()
+        else:
+            self.action_open_tool()
+
+    def action_open_tool(self) -> None:
+        """Open the tool that the finding is about."""
+        if self._has_tool():
+            self.open_tool(self.tool_id)
+
+    @property
+    def tool_id(self) -> str:
+        return self.finding.subject if self.finding is not None and self.finding.tool else ""
+
+    @property
+    def request(self) -> SearchRequest:
+        """A request that the finding costs the tool, or one that only a similar tool should get."""
+        finding = self.finding
+        if finding is None:
+            return SearchRequest()
+        alike = siblings(finding, self.session.catalog)
+        moved = (
+            query for one in finding.effects for query, ranks in one.ranks.items() if ranks[0] != ranks[1]
+        )
+        query = own_words(alike[0]) if alike else next(moved, "")
+        return SearchRequest(query) if query else super().request
+
+    def action_save(self) -> None:
+        """Export what is listed."""
+        listed = [self._found[int(record.key)] for record in self.list.shown]
+        text = json.dumps([asdict(one) for one in listed], ensure_ascii=False, indent=2, default=str)
+        self.export(Path.cwd() / "findings.json", f"{text}\n", what=count(len(listed), "finding"))
+
+
+def findings_of(session: SessionView, given: Sequence[EvalCase]) -> Iterator[Finding]:
+    """Yield what is found about the session's tools, the quickest first; `given` requests measure it."""
+    retrieval, instructions = session.retrieval, instructions_of(session.state)
+    rankers, tokens = retrieval.rankers, session.accounting.meter.tool
+    index, clients = rankers.index, all_clients()
+    yield from trust_findings(index.tools, instructions)
+    yield from definition_findings(index, clients, instructions, cases=given, tokens=tokens, rankers=rankers)
+    missed: dict[str, list[str]] = defaultdict(list)
+    for case in given:
+        for tool_id in missed_in(case, rankers, retrieval.ranker_name, retrieval.rules):
+            missed[tool_id].append(case.query)
+    yield from missing_words(missed, rankers)
+
+
+def places_in(
+    servers: Sequence[ServerSpec], found: Sequence[Finding], catalog: Catalog
+) -> Mapping[str, Place]:
+    """Return where the tools of findings stand in the files that their servers are started from."""
+    files = {spec.name: source_files(spec).files for spec in servers}
+    tools = (catalog.get(tool_id) for tool_id in {one.subject for one in found if one.is_felt})
+    places = {tool.id: place_of_tool(files.get(tool.server, ()), tool) for tool in tools if tool is not None}
+    return {tool_id: place for tool_id, place in places.items() if place is not None}
+
+
+def facts(found: Sequence[Finding], tools: int, given: int, *, shows_all: bool) -> Iterator[Content]:
+    """Yield how many findings there are of each severity, how many are folded, and what measured them."""
+    yield Content.styled(count(tools, "tool"), "bold")
+    felt = Counter(one.rule.severity for one in found if shows_all or one.is_felt)
+    for severity in Severity:
+        sign, color = SIGNS[severity]
+        if felt[severity]:
+            yield Content.styled(f"   {sign} {count(felt[severity], severity.value)}", color)
+    folded = 0 if shows_all else sum(not one.is_felt for one in found)
+    if folded:
+        yield Content.styled(f"   {folded:,} without effect (space shows them)", MUTED)
+    measured = count(given, "labelled request") if given else "generated requests"
+    yield Content.styled(f"   measured on {measured}", MUTED)
+
+
+def _weight(numbered: tuple[int, Finding]) -> tuple[int, bool, int]:
+    """The worst come first, and of those the measured ones."""
+    number, finding = numbered
+    return list(Severity).index(finding.rule.severity), not finding.effects, number
+
+
+def _row(number: int, finding: Finding) -> Record:
+    sign, color = SIGNS[finding.rule.severity]
+    as_client = f" ({finding.client})" if finding.client else ""
+    stage = finding.rule.stage.value
+    cells = (Content.styled(sign, color), finding.subject, finding.message, stage, in_short(finding.effects))
+    text = f"{finding.subject} {finding.rule.name} {finding.rule.title} {finding.message}{as_client} {stage}"
+    return Record(str(number), cells, search=text, copy=f"{finding.subject}: {finding.message}{as_client}")

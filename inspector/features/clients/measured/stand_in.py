@@ -1,0 +1,187 @@
+"""A stand-in for a model's API on this machine, which a client is pointed at in the model's place.
+
+It listens on the loopback interface alone, under an address with a random part, and takes any key without
+looking at it. What it was sent is kept as files, without secrets, until so much has come.
+"""
+
+import asyncio
+import json
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.core.error import ProtocolError, ToolsightError
+from inspector.core.redaction import clean, open_private, private_folder
+from inspector.features.clients.measured.conversation import Conversation
+from inspector.features.clients.measured.wire import APIS, answer, events, read
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from uvicorn import Server
+
+LARGEST_BODY: Final = 16 << 20
+"""Bytes of a request; a larger one is refused."""
+_LARGEST_RECORD, _MOST_CONNECTIONS, _SLOWEST = 64 << 20, 64, 20.0
+# Of the headers, only these are kept: what the client is, and what it wants of the API.
+_KEPT_HEADERS = ("user-agent", "anthropic-beta", "anthropic-version", "openai-beta", "originator")
+_CHARACTERS_A_TOKEN = 4
+
+
+class StandIn:
+    """Answers as the conversation says. `failure` is what keeps it from going on."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        folder: Path,
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> None:
+        """`progress` is told how many things of how many the client was asked to do."""
+        self.conversation = conversation
+        self._progress = progress
+        self.done = asyncio.Event()
+        self.failure: ToolsightError | None = None
+        self.key = secrets.token_hex(8)
+        self.port = 0
+        self._folder = folder
+        self._kept = 0
+
+    @property
+    def address(self) -> str:
+        """The base address for clients that add /v1 themselves; the others want it at the end."""
+        return f"http://127.0.0.1:{self.port}/{self.key}"
+
+    async def respond(self, request: "Request") -> "Response":
+        """Answer one request; whatever is not a client's own request to this address is refused."""
+        from starlette.responses import JSONResponse, Response
+
+        path = request.url.path.removeprefix(f"/{self.key}")
+        is_here = request.headers.get("host") in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
+        if path == request.url.path or "origin" in request.headers or not is_here:
+            # A page in a browser says where it comes from, or has another name for this machine.
+            return JSONResponse({"error": {"message": "not for you"}}, 403)
+        if request.method in ("GET", "HEAD"):
+            return JSONResponse(_MODELS) if path.endswith("/models") else Response(status_code=404)
+        try:
+            async with asyncio.timeout(_SLOWEST):
+                raw = await _body(request)
+            body = json.loads(raw)
+        except (TimeoutError, OverflowError) as error:
+            return JSONResponse({"error": {"message": "too slow or too large"}}, 413 if error.args else 408)
+        except (ValueError, RecursionError):
+            return JSONResponse({"error": {"message": "not JSON"}}, 400)
+        return self._answer(path, body, request)
+
+    def _answer(self, path: str, body: Any, request: "Request") -> "Response":
+        from starlette.responses import JSONResponse, Response
+
+        if path.endswith("/count_tokens"):
+            return JSONResponse({"input_tokens": len(json.dumps(body)) // _CHARACTERS_A_TOKEN})
+        api = next((api for end, api in APIS.items() if path in (end, end.removeprefix("/v1"))), None)
+        if api is None:
+            return JSONResponse({"error": {"message": "no such address"}}, 404)
+        try:
+            heard = read(api, body)
+            calls, text = self.conversation.reply(heard)
+        except ValueError as error:
+            return JSONResponse({"error": {"message": str(error)}}, 400)
+        except ProtocolError as error:
+            self.failure = error
+            self.done.set()
+            return JSONResponse({"error": {"message": error.message}}, 400)
+        number = len(self.conversation.exchanges)
+        self._keep(number, path, body, request)
+        self._progress(*self.conversation.progress)
+        if self.conversation.is_done:
+            self.done.set()
+        whole = answer(heard, number, calls, text)
+        if heard.streamed:
+            return Response("".join(events(api, whole)), media_type="text/event-stream")
+        return JSONResponse(whole)
+
+    def _keep(self, number: int, path: str, body: Any, request: "Request") -> None:
+        """Keep a request in a file of its own."""
+        headers = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
+        text = json.dumps(clean({"path": path, "headers": headers, "body": body}), indent=1)
+        self._kept += len(text)
+        if self._kept <= _LARGEST_RECORD:
+            private_folder(self._folder)
+            with open_private(self._folder / f"{number:03}.json", "w", encoding="utf-8") as file:
+                file.write(text)
+
+
+_MODELS = {
+    "object": "list",
+    "data": [
+        {"id": "stand-in", "object": "model", "type": "model", "display_name": "Stand-in", "created": 0}
+    ],
+    "has_more": False,
+}
+
+
+async def _body(request: "Request") -> bytes:
+    """Raises OverflowError for one that is too large."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST_BODY:
+            raise OverflowError("too large")
+        parts.append(part)
+    return b"".join(parts)
+
+
+@asynccontextmanager
+async def listening(stand_in: StandIn) -> AsyncIterator[StandIn]:
+    """Listen on a free port of the loopback interface, until the context is left."""
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    app = Starlette(routes=[Route("/{path:path}", stand_in.respond, methods=methods)])
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
+        stand_in.port = listener.getsockname()[1]
+        server = _server(app)
+        serving = asyncio.create_task(server.serve([listener]))
+        try:
+            while not server.started:
+                await asyncio.sleep(0.01)
+                if serving.done():
+                    serving.result()
+            yield stand_in
+        finally:
+            server.should_exit = server.force_exit = True
+            await serving
+
+
+def _server(app: Any) -> "Server":
+    from uvicorn import Config, Server
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Limited(H11Protocol):
+        """Refuses more connections than so many, and those on which nothing is asked for long."""
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            if len(self.connections) > _MOST_CONNECTIONS:
+                transport.abort()
+            else:
+                self._first = self.loop.call_later(_SLOWEST, self._abort_silent)
+
+        def _abort_silent(self) -> None:
+            if self.cycle is None:
+                self.transport.abort()
+
+    class Quiet(Server):
+        """Leaves signals to the command that it is part of."""
+
+        def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+            return nullcontext()
+
+    config = Config(app, http=Limited, ws="none", lifespan="off", log_config=None, access_log=False)
+    config.timeout_graceful_shutdown = 1
+    return Quiet(config)

@@ -1,0 +1,1 @@
+"""What the servers of every client on this machine cost."""

@@ -1,0 +1,260 @@
+"""Audits a client's configuration: what its tools cost, and what would make them cost less."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import combinations
+
+from inspector.clients.seen import without_descriptions
+from inspector.config.configuration import Configuration
+from inspector.core.budget import Prices
+from inspector.core.number import count, percent, signed_percent
+from inspector.core.prompt_cache import UNCACHED, CacheTerms
+from inspector.core.report import NOTHING, Table
+from inspector.core.server import ServerSpec
+from inspector.core.tool import Tool
+from inspector.features.cost.audit.result import (
+    ConfigurationAudit,
+    ServerAudit,
+    Subject,
+    Suggestion,
+    ToolAudit,
+)
+from inspector.schema.json_value import compact
+from inspector.session.setup import Setup, catalog_planner, first_call
+from inspector.session.verdict import PricedSession, discovery_delivery, price_session
+from inspector.tokens.cost import Delivery
+from inspector.tokens.measure import BudgetMeter
+from inspector.tokens.plan import Assumptions
+
+_HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
+_NUMBERS = frozenset({1, 2, 3, 4, 5})
+
+
+def server_table(one: ConfigurationAudit) -> Table:
+    """The servers, each with its tokens or why it was not measured; and all of them together."""
+    rows = [_server(server) for server in one.servers]
+    if len(one.servers) > 1:
+        known = len(one.measured)
+        told = "" if known == len(one.servers) else f"{known} of {count(len(one.servers), 'server')} measured"
+        whole = _counts(len(one.tools), one.tokens, one.estimate, one.error, one.share)
+        rows.append(("together", *(whole if known else [NOTHING] * 5), told))
+    return Table("", _HEADERS, tuple(rows), _NUMBERS)
+
+
+def note(server: ServerAudit) -> str:
+    """Why a server was not measured, or its snapshot's date, its instructions and the tools left out."""
+    reading = server.reading
+    if not reading.is_measured:
+        return f"not measured: {reading.reason}"
+    parts = [f"{count(server.instructions, 'token')} of instructions"] if server.instructions else []
+    parts += [f"{reading.left_out} more left out by the client"] if reading.left_out else []
+    if reading.at is not None:
+        parts.insert(0, f"snapshot of {datetime.fromtimestamp(reading.at, UTC):%Y-%m-%d}")
+    return ", ".join(parts)
+
+
+def _server(server: ServerAudit) -> tuple[str, ...]:
+    if not server.reading.is_measured:
+        return (server.name, *[NOTHING] * 5, note(server))
+    whole = _counts(len(server.tools), server.tokens, server.estimate, server.error, server.share)
+    return (server.name, *whole, note(server))
+
+
+def _counts(tools: int, counted: int, estimate: int, error: float, share: float) -> tuple[str, ...]:
+    return (f"{tools:,}", f"{counted:,}", f"{estimate:,}", signed_percent(error), percent(share, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """What prices a session: prices, the terms of the prompt cache, assumptions.
+
+    With `judges` a configuration gets its verdict, which takes a second or so.
+    """
+
+    prices: Prices | None = None
+    terms: CacheTerms = UNCACHED
+    assumed: Assumptions = Assumptions()
+    judges: bool = False
+
+    def session(self, setup: Setup, meter: BudgetMeter, *, judged: bool = False) -> PricedSession:
+        """A session over the setup's tools. Raises ConfigError for an unknown toolset."""
+        delivery = discovery_delivery(setup.settings, meter.features)
+        return price_session(
+            catalog_planner(setup, meter),
+            self.assumed,
+            self.prices,
+            terms=self.terms,
+            discovery=delivery,
+            ranges=(delivery,) if judged else (),
+        )
+
+
+def deferring(subject: Subject, servers: frozenset[str]) -> Setup:
+    """The setup with exactly these servers deferred, whatever the configuration says."""
+    specs = tuple(ServerSpec(name, defer_loading=name in servers) for name in subject.readings)
+    settings = subject.settings
+    discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always", search_tool=True)
+    binding = replace(settings.binding, policy="bounded", always_include=())
+    return Setup(
+        subject.tools,
+        Configuration(subject.configuration.source, specs),
+        replace(settings, discovery=discovery, binding=binding),
+        summaries=subject.summaries,
+    )
+
+
+def tool_tokens(subject: Subject, meter: BudgetMeter, deferred: frozenset[str]) -> int:
+    """Tool tokens of a first model call with the given servers deferred: definitions and `search_tools`."""
+    return first_call(deferring(subject, deferred), meter).tokens
+
+
+def server_costs(subject: Subject, meter: BudgetMeter) -> tuple[ServerAudit, ...]:
+    """Every server with the cost of its permitted tools."""
+    tools = subject.tools
+    audits = []
+    for name, reading in subject.readings.items():
+        costs = tuple(ToolAudit(tool.id, meter.cost(tool)) for tool in tools if tool.server == name)
+        tokens = sum(tool.cost.tokens for tool in costs)
+        told = None if reading.instructions is None else meter.text(reading.instructions)
+        audits.append(ServerAudit(name, reading, costs, tokens, share(tokens, meter), told))
+    return tuple(audits)
+
+
+def share(tokens: int, meter: BudgetMeter) -> float:
+    """The share of the model's window."""
+    return tokens / meter.window if meter.window > 0 else 0.0
+
+
+# Suggests changes to a configuration, each with the tokens it concerns.
+
+KEEP, DEFER, SHORTEN, TWINS, UNUSED = "keep", "defer", "shorten", "twins", "unused"
+AT_MOST = 3
+_NAMED = 3
+_DEAREST = 3
+
+
+def suggestions(
+    subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter, pricing: Pricing
+) -> tuple[Suggestion, ...]:
+    """At most three suggestions: the best of each kind by tokens, then the next best.
+
+    The first one is to leave a configuration as it is if it is small (`discovery.auto_tools`), or if a
+    session costs no less with any of its servers deferred; then none is to defer a server.
+    """
+    if not audited.tokens:
+        return ()
+    tools = subject.tools
+    is_small = len(tools) < subject.settings.discovery.auto_tools
+    deferrals = [] if is_small else _deferrals(subject, audited, meter, pricing)
+    kinds = [deferrals, _wordy(tools, meter), _twins(tools, meter), _unused(subject, tools, meter)]
+    ranked = [sorted(kind, key=_rank) for kind in kinds]
+    best = sorted((kind[0] for kind in ranked if kind), key=_rank)
+    rest = sorted((suggestion for kind in ranked for suggestion in kind[1:]), key=_rank)
+    return (*([] if deferrals else [_keep(audited, is_small=is_small)]), *best, *rest)[:AT_MOST]
+
+
+def _rank(suggestion: Suggestion) -> tuple[int, str, str]:
+    return -suggestion.tokens, suggestion.kind, suggestion.text
+
+
+def _keep(audited: ConfigurationAudit, *, is_small: bool) -> Suggestion:
+    tools = count(len(audited.tools), "tool")
+    why = (
+        "static binding is fine at this size"
+        if is_small
+        else "deferring a server would not make a session cheaper"
+    )
+    text = f"Leave it as is: {tools}, {audited.tokens:,} tokens per model call; {why}"
+    return Suggestion(KEEP, text, audited.tokens)
+
+
+def _deferrals(
+    subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter, pricing: Pricing
+) -> list[Suggestion]:
+    """Deferring one server, where a session costs less then, its searches included."""
+    found = []
+    for server in audited.servers:
+        if not server.tools:
+            continue
+        session = pricing.session(deferring(subject, frozenset({server.name})), meter)
+        static, other = session.of(Delivery.STATIC).cached, session.of(session.discovery).cached
+        saved = (static.discovery_tokens - other.discovery_tokens) // len(static.requests)
+        if saved > 0 and session.saved is not None and session.saved > 0:
+            text = (
+                f"Defer {server.name}: a session costs {percent(session.saved)} less, searches included, "
+                f"and each model call sends {saved:,} fewer tool tokens"
+            )
+            found.append(Suggestion(DEFER, text, saved))
+    return found
+
+
+def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """Shortening the most expensive tools, by the tokens of their descriptions, also those in the schema."""
+    found = []
+    for tool in sorted(tools, key=lambda one: (-meter.tool(one), one.id))[:_DEAREST]:
+        cost = meter.cost(tool)
+        bare = without_descriptions(tool.input_schema)
+        inside = max(0, meter.text(compact(tool.input_schema)) - meter.text(compact(bare)))
+        words = inside + cost.description
+        if words:
+            text = (
+                f"Shorten {tool.id}: its schema takes {cost.schema:,} of {cost.tokens:,} tokens "
+                f"({inside:,} in descriptions), and the tool's description {cost.description:,}"
+            )
+            found.append(Suggestion(SHORTEN, text, words))
+    return found
+
+
+def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """Excluding tools whose names occur on two servers: one set may be enough."""
+    servers: dict[str, dict[str, Tool]] = {}
+    for tool in tools:
+        servers.setdefault(tool.server, {})[tool.name] = tool
+    found = []
+    for one, other in combinations(servers, 2):
+        shared = [name for name in servers[one] if name in servers[other]]
+        if shared:
+            saved = min(sum(meter.tool(servers[name][tool]) for tool in shared) for name in (one, other))
+            text = (
+                f"{one} and {other} both have {_listed(shared)}: if the tools do the same thing, excluding "
+                f"them from one server saves {saved:,} tokens per model call"
+            )
+            found.append(Suggestion(TWINS, text, saved))
+    return found
+
+
+def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """Excluding tools that no recorded session of this configuration called, if any tool was called."""
+    usage = subject.usage
+    unused = [tool for tool in tools if not usage.calls.get(tool.id)]
+    if len(unused) in (0, len(tools)):
+        return []
+    saved = sum(map(meter.tool, unused))
+    text = (
+        f"{len(unused)} of {count(len(tools), 'tool')} were never called in "
+        f"{count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens per model call"
+    )
+    return [Suggestion(UNUSED, text, saved)]
+
+
+def _listed(names: list[str]) -> str:
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    *first, last = [*names[:_NAMED], *more]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def audit(subject: Subject, meter: BudgetMeter, pricing: Pricing) -> ConfigurationAudit:
+    """Count and price a configuration, and suggest changes. Raises ConfigError for an unknown toolset."""
+    tools = subject.tools
+    tokens = meter.static(tools)
+    counted = ConfigurationAudit(
+        client=subject.client,
+        scope=subject.scope,
+        source=subject.configuration.source,
+        servers=server_costs(subject, meter),
+        tokens=tokens,
+        share=share(tokens, meter),
+        discovery=tool_tokens(subject, meter, frozenset(subject.readings)) if tools else 0,
+        session=pricing.session(subject.setup, meter, judged=pricing.judges) if tools else None,
+    )
+    return replace(counted, suggestions=suggestions(subject, counted, meter, pricing))

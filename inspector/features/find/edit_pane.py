@@ -1,0 +1,308 @@
+"""Edits a tool's texts, and shows while typing what that would change."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal, Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Static
+
+from inspector.access.reach import EvalSet
+from inspector.app.context import Job
+from inspector.app.draw.line import failure_text
+from inspector.core.error import ToolsightError
+from inspector.core.number import count
+from inspector.core.tool import Tool
+from inspector.features.find import draft
+from inspector.features.find.draft import Draft, Reading
+from inspector.features.find.pane import Pane, Topic
+from inspector.features.find.text_editor import ToolTextEditor
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.tool_edit import EditTrial, ToolText, reworded, wording_of
+from widgets import RecordList, visible
+
+# Seconds without a keypress before an edit is measured.
+PAUSE = 0.3
+# Labelled requests between progress reports.
+_STEP = 25
+_NO_TOOL = "Press e on a tool in the list, or p to pick one."
+_GONE = "Its server may have stopped, or a toolset may hide it."
+
+
+class EffectPanel(Vertical):
+    """Shows the latest reading."""
+
+    def __init__(self, tokenizer: str, *, id: str | None = None) -> None:  # noqa: A002
+        """`tokenizer` names the tokenizer of the counts."""
+        super().__init__(id=id)
+        self.reading = Reading()
+        self._tokenizer = visible(tokenizer, limit=40, newlines=False)
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="numbers")
+        with Container(id="lists"):
+            yield RecordList(draft.AROUND_COLUMNS, header=True, empty=draft.COMPUTING, id="around")
+            yield RecordList(draft.CHANGE_COLUMNS, header=True, empty=draft.COMPUTING, id="changes")
+
+    def on_mount(self) -> None:
+        self.query_one("#numbers").border_title = Content(f"Before → after   tokens: {self._tokenizer}")
+        self.show(self.reading, 0)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_numbers)
+
+    def show(self, reading: Reading, tools: int, description: str = "") -> None:
+        """Show a reading; `tools` is the number of tools searched, `description` that of the draft."""
+        if reading.cases is None and not reading.problem:
+            # The last results of the requests stay visible until there are newer ones.
+            reading = replace(reading, cases=self.reading.cases, requests=self.reading.requests)
+        self.reading, effect = reading, reading.effect
+        self._show_numbers()
+        around, changes = self.query_one("#around", RecordList), self.query_one("#changes", RecordList)
+        around.border_title = "For this query" + (f", among {count(tools, 'tool')}" if effect else "")
+        changes.border_title = draft.change_title(reading)
+        around.empty = changes.empty = reading.why_no_rows
+        neighbors = effect.around if effect else ()
+        around.records = tuple(draft.around_row(one, effect, description) for one in neighbors if effect)
+        if effect is not None and not around.rows.has_focus:
+            around.move_to(effect.edited_id)
+        worse, better = (reading.cases.worse, reading.cases.better) if reading.cases else ((), ())
+        changes.records = (
+            *(draft.change_row(one, "▼", "$text-warning") for one in worse),
+            *(draft.change_row(one, "▲", "$text-success") for one in better),
+        )
+
+    def _show_numbers(self) -> None:
+        numbers = self.query_one("#numbers", Static)
+        numbers.update(draft.numbers(self.reading, numbers.content_size.width))
+
+
+# Long because drafting, measuring and saving are about one tool.
+class EditPane(Pane):
+    """Edits a tool's texts locally, and measures every draft against the query of the page."""
+
+    first = ("#description",)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y", "copy_description", "copy text", id="edit.copy"),
+        Binding("ctrl+r", "reset", "server's text", id="edit.reset"),
+    ]
+
+    @dataclass
+    class Asked(Message):
+        """A labelled request was chosen as the query."""
+
+        query_text: str
+
+    _editor = query_one(ToolTextEditor)
+
+    def __init__(self) -> None:
+        super().__init__(id="edit")
+        self._tool: Tool | None = None
+        self._query = ""
+        self._rankers: CatalogRankers | None = None
+        self._evalset: EvalSet | None = None
+        self._pause: Timer | None = None
+        # What was drafted in this session, by tool.
+        self._drafts: dict[str, Draft] = {}
+        # While the fields of another tool are being made, what they say is nobody's edit.
+        self._is_taking = False
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="edit-top"):
+            yield Static(id="edit-title")
+            yield Static(id="mark", markup=False)
+        yield Static(_NO_TOOL, id="gone")
+        yield ToolTextEditor(Tool("", ""), ToolText("", ""), id="editor")
+        yield EffectPanel(self.session.accounting.meter.tokenizer.label, id="effect")
+
+    def on_mount(self) -> None:
+        self.set_class(True, "-gone")
+
+    def on_resize(self) -> None:
+        self._show_title()
+
+    @property
+    def tool_id(self) -> str:
+        around = self.query_one("#around", RecordList)
+        effect = self.query_one(EffectPanel).reading.effect
+        current = around.current if around.has_focus_within else None
+        if current is not None and (effect is None or current.key != effect.edited_id):
+            return current.key
+        return self._tool.id if self._tool is not None else ""
+
+    def show(self, topic: Topic) -> None:
+        tool = self.session.catalog.get(topic.tool_id)
+        searched = topic.tool_id in self.retrieval.index.position
+        self.set_class(tool is None or not searched, "-gone")
+        if tool is None or not searched:
+            self.write(_GONE if topic.tool_id else _NO_TOOL, "#gone")
+            self.drop_job("edit")
+            return
+        is_other = topic.request.query != self._query or self.retrieval.rankers is not self._rankers
+        self._query = topic.request.query
+        if tool != self._tool:
+            self._use(tool)
+        elif is_other:
+            self._measure()
+
+    @work(exclusive=True, exit_on_error=False, group="use")
+    async def _use(self, tool: Tool) -> None:
+        """Take another tool, or a changed definition: a draft stays, an unedited text follows."""
+        before, self._tool = self._tool, tool
+        is_same = before is not None and before.id == tool.id
+        drafted = self._drafts.get(tool.id)
+        if before is not None and is_same and drafted is not None and drafted.wording == wording_of(before):
+            self._drafts[tool.id] = Draft(wording_of(tool), drafted.aside)
+        self._is_taking = True
+        try:
+            await self._editor.use(tool, self._draft(tool).wording)
+        finally:
+            self._is_taking = False
+        self._show_title()
+        self._measure()
+        if not is_same:
+            self.query_one(EffectPanel).show(Reading(), 0)
+        if self.wants_focus:
+            super().focus_first()
+
+    def focus_first(self) -> bool:
+        """Go to the description, as soon as it is there."""
+        self.wants_focus = self._is_taking or (self._tool is None and not self.has_class("-gone"))
+        return self.wants_focus or super().focus_first()
+
+    def propose(self, tool_id: str, description: str) -> None:
+        """Draft another description of a tool, before or while it is shown; what else was drafted stays."""
+        tool = self.session.catalog.get(tool_id)
+        if tool is None:
+            return
+        wording = replace(self._draft(tool).wording, description=description)
+        self._drafts[tool.id] = Draft(wording)
+        if tool == self._tool:
+            self._editor.show(wording)
+            self._show_title()
+
+    def _draft(self, tool: Tool) -> Draft:
+        """A tool's draft, or the server's text."""
+        return self._drafts.get(tool.id) or Draft(wording_of(tool))
+
+    def _show_title(self) -> None:
+        if self._tool is None:
+            return
+        self.write(draft.title(self._tool.id, self.size.width - 16), "#edit-title")
+        shown, told = self._draft(self._tool), "The server's text"
+        if shown.wording != wording_of(self._tool):
+            told = "Your draft"
+        elif shown.aside is not None:
+            told += " (ctrl+r for your draft)"
+        self._editor.border_title = told
+
+    def _keep(self, tool: Tool, wording: ToolText, aside: ToolText | None) -> None:
+        self._drafts[tool.id] = Draft(wording, aside)
+        self._show_title()
+
+    @on(ToolTextEditor.Changed)
+    def _typed(self) -> None:
+        if self._tool is None or self._is_taking:
+            return
+        wording = self._editor.wording
+        is_edited = wording != wording_of(self._tool)
+        self._keep(self._tool, wording, None if is_edited else self._draft(self._tool).aside)
+        self.write(draft.COMPUTING, "#mark")
+        self.drop_job("edit")
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(PAUSE, self._measure)
+
+    def _measure(self) -> None:
+        """Measure the draft: its effect on the query first, then the slower one on the labelled requests."""
+        if self._tool is None:
+            return
+        tool, wording, query = self._tool, self._editor.wording, self._query
+        retrieval = self.retrieval
+        rankers, ranker = retrieval.rankers, retrieval.ranker_name
+        count = self.session.accounting.meter.tool
+        self._rankers = rankers
+        self.write(draft.COMPUTING, "#mark")
+
+        def measure(job: Job) -> None:
+            edited = reworded(tool, wording)
+            before, after = count(tool), count(edited)
+            trial = EditTrial.of(rankers, edited, tool.id, ranker)
+            reading = Reading(before, after, trial.on(query))
+            job.tell(partial(self._measured, reading))
+            if job.stopped():
+                return
+            # Built once per catalog.
+            evalset = self._evalset
+            if evalset is None or evalset.tools is not rankers.index.tools:
+                self._evalset = evalset = retrieval.evalset(rankers.index)
+            total = sum(case.is_possible for case in evalset.cases)
+            reading = replace(reading, total=total, requests=evalset.name)
+            done = 0
+
+            def between() -> bool:
+                nonlocal done
+                if done % _STEP == 0:
+                    job.tell(partial(self._measured, replace(reading, done=done)))
+                done += 1
+                return job.stopped()
+
+            cases = trial.over(evalset.cases, between)
+            job.tell(partial(self._measured, replace(reading, cases=cases)))
+
+        def failed(error: Exception) -> None:
+            self._measured(Reading(problem=failure_text(error)[1]))
+
+        self.run_job("edit", measure, lambda _: None, failed=failed)
+
+    def _measured(self, reading: Reading) -> None:
+        self.write(reading.mark, "#mark")
+        tools = len(self._rankers.index.tools) if self._rankers else 0
+        self.query_one(EffectPanel).show(reading, tools, self._editor.wording.description)
+
+    @on(RecordList.Selected, "#around")
+    def _open(self, event: RecordList.Selected) -> None:
+        effect = self.query_one(EffectPanel).reading.effect
+        is_own = effect is not None and event.key == effect.edited_id
+        self.open_tool(self.tool_id if is_own else event.key)
+
+    @on(RecordList.Selected, "#changes")
+    def _ask_again(self, event: RecordList.Selected) -> None:
+        self.post_message(self.Asked(event.record.copy))
+
+    def action_reset(self) -> None:
+        """Show the server's text and put the draft aside, or bring the draft back."""
+        if self._tool is None:
+            return
+        own, drafted = wording_of(self._tool), self._draft(self._tool)
+        if drafted.wording != own:
+            self._keep(self._tool, own, drafted.wording)
+        elif drafted.aside is not None:
+            self._keep(self._tool, drafted.aside, None)
+        self._editor.show(self._draft(self._tool).wording)
+
+    def action_copy_description(self) -> None:
+        """Copy the description as edited."""
+        self.copy(self._editor.wording.description, "the description")
+
+    def save(self) -> None:
+        """Ask for a file and write the draft into it."""
+        if self._tool is None or self.has_class("-gone"):
+            self.warn(_NO_TOOL)
+            return
+        try:
+            edited = reworded(self._tool, self._editor.wording)
+        except ToolsightError as error:
+            self.fail(error)
+            return
+        text: Callable[[Path], str] = partial(draft.exported, self._tool, edited)
+        self.export(draft.suggested(self._tool), text, draft.ENDINGS)

@@ -1,0 +1,400 @@
+"""The place Find: one query, its results, and on the right what explains them."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import ContentSwitcher, Static
+
+from inspector.app.dialogs.export import ToolPicker
+from inspector.app.place import (
+    ComparePage,
+    Destination,
+    EditPage,
+    FindingsPage,
+    SearchPage,
+    StepsPage,
+    WhyNotPage,
+    WorklistPage,
+)
+from inspector.app.stream import View
+from inspector.core.error import ToolsightError
+from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.features.find.edit_pane import EditPane
+from inspector.features.find.pane import NO_QUERY, Pane, Topic
+from inspector.features.find.rankers_pane import RankerDialog, RankersPane, StepsPane
+from inspector.features.find.results_pane import NO_RANKS, ResultList
+from inspector.features.find.score_text import LETTERS, ScorePane
+from inspector.features.find.search_job import AskBar, Search, heading
+from inspector.features.find.source_change import SourceChanges
+from inspector.features.find.why_not_pane import WhyNotPane
+from inspector.features.find.worklist import Worklist
+from widgets import RecordList
+
+SCORE, WHY_NOT, EDIT, RANKERS, STEPS, _LIST = "score", "why-not", "edit", "rankers", "steps", "list"
+# The line above the right half: what can be shown, with its key.
+_TABS = {
+    _LIST: ("esc", "list"),
+    SCORE: ("s", "score"),
+    WHY_NOT: ("w", "why not"),
+    EDIT: ("e", "edit"),
+    RANKERS: ("c", "rankers"),
+    STEPS: ("b", "by step"),
+}
+_INTRO = Content(f"Describe a tool and press enter. Every tool is scored; none is loaded.\n{LETTERS}.")
+_NOTHING_SCORED = "No tools were scored. Press i to edit the query."
+_NO_TOOLS = "No tools to search yet. The search reruns when tools arrive."
+_NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, then press enter."
+_NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score that an edit could change."
+
+
+# Long because the query, the list and the right half meet here; what each shows is in its own file.
+class FindScreen(SourceChanges):
+    """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
+
+    page = "search"
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#query"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "findings", "findings", id="find.findings"),
+        Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
+        Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
+        Binding("b", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
+        Binding("i", "ask", "query", id="find.ask"),
+        Binding("a", "keep", "to worklist", id="find.keep"),
+        Binding("A", "keep_failing", "all that miss", show=False, id="find.keep_failing"),
+        Binding("p", "pick", "pick your tool", id="find.pick"),
+        Binding("u", "ranker", "ranker", id="find.ranker"),
+        Binding("r", "repeat", "again", id="find.repeat"),
+        Binding("x", "save", "export", id="find.save"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
+        "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
+        "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
+        "s score: every part, minus the score of an average tool (A); ✓ means the parts add up.",
+        "w why not: the missing words, the sentences tried, and where the tool to beat scores higher.",
+        "e edit: a draft, never sent. enter drafts a sentence, x exports the draft, ctrl+y copies its text.",
+        "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
+        "a adds the request and your tool to the worklist, A all labelled requests and searches that miss.",
+        "The worklist ranks them again at each save (▲ ▼ =): D removes one, enter shows it, tab leads there.",
+        "c rankers: the tool's rank under each; u switches. b: one search per step. esc: to the list.",
+    )
+
+    _ask_bar = query_one(AskBar)
+    _results = query_one(ResultList)
+    _worklist = query_one(Worklist)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own_tool = ""
+        self.pane_name = SCORE
+        self._made = Search()
+        self._intro = _INTRO
+        self._explained: tuple[Pane, Topic] | None = None
+
+    def body(self) -> ComposeResult:
+        yield AskBar(id="ask")
+        yield Static(_INTRO, id="facts")
+        with Horizontal(id="strip"):
+            for name in _TABS:
+                yield Static(id=f"to-{name}")
+        with Horizontal(id="body"):
+            with Vertical(id="left"):
+                yield ResultList()
+                yield Worklist()
+            with Vertical(id="right"), ContentSwitcher(initial=SCORE, id="panes"):
+                yield ScorePane()
+                yield WhyNotPane()
+                yield EditPane()
+                yield RankersPane()
+                yield StepsPane()
+
+    def on_mount(self) -> None:
+        self._show_strip()
+        self._results.show(None, NO_RANKS, "")
+
+    def on_resize(self) -> None:
+        self._show_facts()
+        # What is in sight may be another half now.
+        self.call_after_refresh(self._show_pane)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
+        self._made = self._made.again(self.session)
+        self._worklist.follow()
+        self._show_results()
+
+    def arrive(self, destination: Destination) -> None:
+        """Show what another page asks for; what was there gives way only as far as it has to."""
+        match destination:
+            case SearchPage(request, report):
+                self._ask_bar.type(request)
+                self._take(Search(request, report)) if report is not None else self._search(request)
+            case WhyNotPage(tool_id, request):
+                if not request.is_empty:
+                    self._look(request)
+                self._explain(tool_id)
+            case EditPage(tool_id, query):
+                if query.strip():
+                    self._look(SearchRequest(query))
+                self._set_own(tool_id)
+                self._open_pane(EDIT)
+            case ComparePage(request, pinned):
+                self._look(request)
+                self._set_own(pinned or self.own_tool)
+                self._open_pane(RANKERS)
+            case StepsPage(request):
+                self._look(request)
+                self._open_pane(STEPS)
+            case WorklistPage(wanted):
+                self._worklist.add(wanted)
+
+    @on(AskBar.Asked)
+    def _asked(self, event: AskBar.Asked) -> None:
+        if not event.request.is_empty:
+            self._search(event.request)
+            return
+        self._made, self._intro = Search(event.request), Content.styled(_NOTHING_ASKED, "$text-warning")
+        self._show_results()
+
+    def _search(self, request: SearchRequest) -> None:
+        """Search as a person: it is an event of the session."""
+        try:
+            report = self.commands.search(request)
+        except ToolsightError as error:
+            self.fail(error)
+        else:
+            self._take(Search.over(request, self.session, report))
+
+    def _look(self, request: SearchRequest) -> None:
+        """Show the results of a request that another page comes with."""
+        if request != self.request or self._report is None:
+            self._ask_bar.type(request)
+            self._take(Search.over(request, self.session))
+
+    def _take(self, made: Search) -> None:
+        """Show a search and go to its list."""
+        self._made = made
+        self._results.found.empty = _NOTHING_SCORED if self.session.retrieval.index.tools else _NO_TOOLS
+        self.remove_class("-pane")
+        self._show_results()
+        self._results.move_to_best()
+        self._go_to_list()
+
+    @property
+    def request(self) -> SearchRequest:
+        return self._made.request
+
+    @property
+    def _report(self) -> SearchReport | None:
+        return self._made.report
+
+    def _show_facts(self) -> None:
+        self.set_class(bool(self._made.away(self.session)), "-away")
+        self.write(heading(self._made, self.session, self._intro, self.size.width - 2), "#facts")
+
+    def _show_results(self) -> None:
+        self._show_facts()
+        self._results.show(self._report, self._made.ranks, self.own_tool, self._made.away(self.session))
+        self._show_pane()
+
+    @property
+    def _pane(self) -> Pane:
+        return self.query_one(f"#{self.pane_name}", Pane)
+
+    @property
+    def _pane_is_in_sight(self) -> bool:
+        return not self.has_class("-narrow") or self.has_class("-pane")
+
+    @on(ResultList.Moved)
+    def _show_pane(self) -> None:
+        self._show_strip()
+        if not self._pane_is_in_sight:
+            return
+        also = self._worklist.queries_for(self.own_tool)
+        shown = self._pane, Topic(self.request, self._report, self._results.hit, self.own_tool, also)
+        # What is known of a tool stays beside it while its server is away.
+        if shown != self._explained or not self._made.away(self.session):
+            self._explained = shown
+            self._pane.show(shown[1])
+
+    def _show_strip(self) -> None:
+        """Mark what is on."""
+        on = self.pane_name if self._pane_is_in_sight else _LIST
+        for name, (key, label) in _TABS.items():
+            text = Content.assemble(" ", (key, "" if name == on else "$text-warning"), f" {label} ")
+            self.write(text.stylize("reverse bold") if name == on else text, f"#to-{name}")
+
+    def _open_pane(self, name: str) -> None:
+        """Show a part of the right half; on a narrow terminal it takes the place of the list."""
+        self.pane_name = name
+        self.query_one("#panes", ContentSwitcher).current = name
+        self.add_class("-pane")
+        self._show_pane()
+        if self._pane.takes_focus or self.has_class("-narrow"):
+            self._pane.wants_focus = True
+            self.call_after_refresh(lambda: self._pane.focus_first() or self._results.found.focus())
+        else:
+            self._results.found.focus()
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a part of the right half takes the focus in a moment."""
+        return self._pane.wants_focus
+
+    def _go_to_list(self) -> None:
+        self.remove_class("-pane")
+        self._show_strip()
+        self.call_later(self._results.found.focus)
+
+    @on(events.Click, "#strip Static")
+    def _choose(self, event: events.Click) -> None:
+        name = (event.widget.id if event.widget is not None and event.widget.id else "").removeprefix("to-")
+        opens = {_LIST: self._go_to_list, WHY_NOT: self.action_why, EDIT: self.action_edit_tool}
+        opens.get(name, lambda: self._open_pane(name))()
+
+    def leave_input(self) -> None:
+        """Go to the list, from the query and from the editor."""
+        self._go_to_list()
+
+    async def action_leave(self) -> None:
+        """Go to the list, or back from there."""
+        if not self._results.has_focus_within and self._report is not None:
+            self._go_to_list()
+        else:
+            await self.app.run_action("app.back")
+
+    def action_pane(self, name: str) -> None:
+        """Show another part of the right half."""
+        if name == SCORE or self._has_query():
+            self._open_pane(name)
+
+    @property
+    def tool_id(self) -> str:
+        """The tool under the cursor, in the list or on the right; "" if there is none."""
+        if self._pane.has_focus_within or (self.has_class("-narrow") and self._pane_is_in_sight):
+            return self._pane.tool_id
+        if self._worklist.has_focus_within:
+            return self._worklist.tool_id
+        return self._results.hit.tool_id if self._results.hit is not None else ""
+
+    def action_why(self) -> None:
+        """Explain why the tool under the cursor is not found or not first; without one, ask for a tool."""
+        if not self._has_query():
+            return
+        if self.tool_id:
+            self._explain(self.tool_id)
+        else:
+            self.action_pick()
+
+    def action_pick(self) -> None:
+        """Name your tool, then explain its rank."""
+        self.app.push_screen(ToolPicker(self.session, "Which tool is yours?"), self._explain)
+
+    def _explain(self, name: str | None) -> None:
+        """Make a tool the person's own, by its id or by a name that only one tool has."""
+        if name:
+            self._set_own(name)
+            self._open_pane(EDIT if self.pane_name == EDIT and not self.request.query.strip() else WHY_NOT)
+
+    def _set_own(self, name: str) -> None:
+        named = self.session.catalog.named(name)
+        self.own_tool = named[0].id if len(named) == 1 else name
+        self._results.show(self._report, self._made.ranks, self.own_tool, self._made.away(self.session))
+        self._results.found.move_to(self.own_tool)
+
+    def action_edit_tool(self) -> None:
+        """Edit the tool under the cursor, or your tool, and see what that would change."""
+        tool_id = self.tool_id or self.own_tool
+        if tool_id not in self.session.retrieval.index.position:
+            self.warn(_NOT_FOUND_BY_SEARCH if tool_id else "Put the cursor on a tool first.")
+            return
+        self._set_own(tool_id)
+        self._open_pane(EDIT)
+
+    def draft(self, tool_id: str, description: str) -> None:
+        """Open the editor with another description."""
+        self.query_one(EditPane).propose(tool_id, description)
+        self._open_pane(EDIT)
+
+    @on(EditPane.Asked)
+    def _ask_instead(self, event: EditPane.Asked) -> None:
+        request, tool_id = SearchRequest(event.query_text), self.own_tool
+        self._look(request)
+        self._set_own(tool_id)
+        self._open_pane(EDIT)
+
+    def action_keep(self) -> None:
+        """Keep the request in sight with the tool it should find: yours, or one that is asked for."""
+        if not self._has_query():
+            return
+        request = self.request
+
+        def keep(tool_id: str | None) -> None:
+            if tool_id:
+                self._set_own(tool_id)
+                self._worklist.add([(request, self.own_tool)])
+                if self.has_class("-narrow") and self._pane_is_in_sight:
+                    self.notify("On the worklist, below the list: esc.", markup=False)
+
+        if self.own_tool:
+            keep(self.own_tool)
+        else:
+            self.app.push_screen(ToolPicker(self.session, "Which tool should it find?"), keep)
+
+    def action_keep_failing(self) -> None:
+        """Keep in sight every labelled request and search of this session that misses its tool."""
+        self._worklist.add_failing()
+
+    @on(Worklist.Chosen)
+    def _show_kept(self, event: Worklist.Chosen) -> None:
+        self._look(event.item.request)
+        self._set_own(event.item.tool_id)
+        self._show_pane()
+        self.call_later(self._worklist.query_one(RecordList).focus)
+
+    def action_findings(self) -> None:
+        """Show what is found about the tool under the cursor, or about all."""
+        self.open(FindingsPage(self.tool_id or self.own_tool))
+
+    def action_ask(self) -> None:
+        """Go back to the query."""
+        self._ask_bar.focus_query()
+
+    def action_ranker(self) -> None:
+        """Change the ranker of this session."""
+        at = self.query_one(RankersPane).ranker if self._pane.has_focus_within else ""
+
+        def search_again(_: None) -> None:
+            if self._made.index is not None and self._made.ranker != self.session.retrieval.ranker_name:
+                self._search(self.request)
+
+        self.app.push_screen(RankerDialog(self.context, at), search_again)
+
+    def action_repeat(self) -> None:
+        """Make the same search again, with the tools of now."""
+        if self._has_query():
+            self._search(self.request)
+
+    def action_save(self) -> None:
+        """Save the draft that is being edited, or else the search."""
+        if self.pane_name == EDIT and self._pane_is_in_sight:
+            self.query_one(EditPane).save()
+        elif self._report is None:
+            self.warn(NO_QUERY)
+        else:
+            text = json.dumps(asdict(self._report), indent=2, default=str)
+            self.export(Path.cwd() / "search.json", text)
+
+    def _has_query(self) -> bool:
+        if not self.request.query.strip():
+            self.warn(NO_QUERY)
+            return False
+        return True

@@ -1,0 +1,302 @@
+"""The score of the tool under the cursor, itemized like a bill, and the bar that its signals form."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from inspector.app.draw.line import MUTED
+from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
+from inspector.features.find.pane import Pane, Topic, outcome
+from inspector.search.ranker_list import INFO
+from inspector.search.vocabulary import as_written
+from widgets import middle, plain, shorten, stacked, visible
+
+# The signals of a score, each with a fixed word and color; its letter is its value.
+SIGNALS = {
+    Signal.NAME: ("name", "$primary"),
+    Signal.DESCRIPTION: ("descr.", "$success"),
+    Signal.PARAMETERS: ("params", "$accent"),
+    Signal.SERVER: ("server", "$warning"),
+    Signal.WORDS: ("words", "$success"),
+    Signal.SEMANTIC: ("meaning", "$secondary"),
+    Signal.KEYWORD: ("keyword", "$secondary"),
+    Signal.FUZZY: ("fuzzy", "$warning"),
+    Signal.PATTERN: ("pattern", "$primary"),
+    Signal.FUSION: ("rank", "$accent"),
+    Signal.EXACT: ("exact", "$primary"),
+    Signal.TIER: ("tier", "$foreground"),
+    Signal.STEP: ("step", "$accent"),
+    Signal.HISTORY: ("asked", "$success"),
+    Signal.AFFINITY: ("used", "$primary"),
+    Signal.AVERAGE: ("average", MUTED),
+}
+LETTERS = "N name, D description, P parameters, V server, W words, S meaning, Q step, T tier"
+# What is too long for a column.
+SHORT_TERMS = {
+    "best: description": "best: descr.",
+    "best: parameters": "best: params",
+    "siblings that fit": "siblings fit",
+    "static vectors": "static",
+}
+BAR_WIDTH = 10
+
+
+def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Merge the parts of each signal, in signal order, so that a bar shows each letter once."""
+    values: dict[Signal, list[float]] = {}
+    for part in parts:
+        values.setdefault(part.signal, []).append(part.value)
+    return tuple(Part(signal, "", math.fsum(values[signal])) for signal in Signal if signal in values)
+
+
+def bars(hits: Sequence[Hit], besides: Iterable[Hit] = ()) -> list[Content]:
+    """Draw the positive signals of each score; a tier takes one cell, or it would hide all else.
+
+    A bar is full at the largest sum of positive signals of a tool of its tier, here or `besides`.
+    """
+    full: dict[str, float] = {}
+    for hit in (*hits, *besides):
+        tier = _tier(hit)
+        full[tier] = max(full.get(tier, 0.0), math.fsum(part.value for part in _shown(hit)))
+    return stacked([_stack(hit, full) for hit in hits], BAR_WIDTH)
+
+
+def _stack(hit: Hit, full: Mapping[str, float]) -> tuple[list[tuple[str, float, str]], float]:
+    best = full[_tier(hit)] or 1.0
+    cell = best / (BAR_WIDTH - 1)
+    tier = [(Signal.TIER.value, cell, SIGNALS[Signal.TIER][1])] if _tier(hit) else []
+    parts = [(part.signal.value, part.value, SIGNALS[part.signal][1]) for part in _shown(hit)]
+    return [*tier, *parts], best + (cell if tier else 0.0)
+
+
+def _shown(hit: Hit) -> list[Part]:
+    return [part for part in merged(hit.score.parts) if part.value > 0 and part.signal is not Signal.TIER]
+
+
+def _tier(hit: Hit) -> str:
+    """Return the tier of a hit: scores of different tiers are on different scales."""
+    return next((part.term for part in hit.score.parts if part.signal is Signal.TIER), "")
+
+
+# The bill. Its columns have everyday words; the last line says which terms of art they stand for.
+
+_TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8
+WIDTH = _TERM + _WHERE + sum(_INPUTS) + _ADDS + 5
+# The inputs worth a column, by an input that only such parts have; other parts show their first three.
+_COLUMNS = {
+    "idf": ("tf", "df", "idf"),
+    "mean": ("cosine", "mean", "weight"),
+    "ratio": ("ratio", "haystack length"),
+    "share": ("score", "share"),
+    "past requests": ("cosine", "past requests", "weight"),
+    "uses": ("by age", "prior", "weight"),
+}
+_HEADS = {
+    "tf": "times",
+    "df": "tools",
+    "idf": "rarity",
+    "cosine": "near",
+    "mean": "usual",
+    "haystack length": "chars",
+    "threshold": "floor",
+    "token bonus": "bonus",
+    "times in query": "times",
+    "total weight": "total",
+    "query words": "words",
+    "tool keywords": "keys",
+    "mean of three": "best 3",
+    "past requests": "asked",
+}
+_TERMS_OF_ART = ("tf", "df", "idf", "cosine", "mean")
+_COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords"}
+_COUNTS |= {"haystack length", "past requests"}
+# Their terms are not stems: a word as the query has it, a whole step of it, a past request, past use.
+_UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.HISTORY, Signal.AFFINITY)
+
+
+def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
+    """Return every part of a score, their total, the terms the tool lacks, and the ranker's formula."""
+    name = shorten(plain(hit.tool_id, newlines=False), WIDTH - 24, where="middle")
+    title = Content.assemble(name.stylize("bold"), (f"  rank {hit.rank}  ", MUTED), outcome)
+    lines = [title, *_lines(report, hit), *_missing(report, hit), *_foot(report, hit)]
+    return Content("\n").join(lines)
+
+
+def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    written = dict(zip(report.terms, as_written(report.request.query, report.terms), strict=True))
+    parts = [replace(part, term=_term(part, written)) for part in hit.score.parts]
+    if not parts:
+        yield Content.styled("Nothing in the query matches this tool.", MUTED)
+        return
+    lead = "word"
+    for columns, group in groupby(parts, key=lambda part: _columns(part.inputs)):
+        if columns or lead:
+            heads = [_HEADS.get(column, column) for column in columns]
+            yield Content.styled(_row(lead, "where" if lead else "", heads, "adds"), MUTED)
+        yield from (_part_line(part, columns) for part in group)
+        lead = ""
+    yield Content.styled("─" * WIDTH, MUTED)
+    yield _total(hit)
+
+
+def _term(part: Part, written: Mapping[str, str]) -> str:
+    """What a line is about; a step, a past request or past use is too long for it, and stands below."""
+    if part.signal is Signal.STEP:
+        return _step(part)
+    if part.signal in (Signal.HISTORY, Signal.AFFINITY):
+        return ASKED_BEFORE if part.signal is Signal.HISTORY else USED_BEFORE
+    return part.term if part.signal is Signal.WORDS else written.get(part.term, part.term)
+
+
+def _step(part: Part) -> str:
+    return f"step {part.inputs['step']:.0f} of {part.inputs['steps']:.0f}"
+
+
+def _columns(inputs: Mapping[str, float]) -> tuple[str, ...]:
+    known = (columns for key, columns in _COLUMNS.items() if key in inputs)
+    return next(known, tuple(inputs)[: len(_INPUTS)])
+
+
+def _row(term: str, where: str, numbers: Sequence[str], adds: str) -> str:
+    padded = [*numbers, *[""] * (len(_INPUTS) - len(numbers))]
+    inputs = " ".join(f"{number:>{width}}" for number, width in zip(padded, _INPUTS, strict=True))
+    return f"{term:<{_TERM}} {where:<{_WHERE}} {inputs} {adds:>{_ADDS}}"
+
+
+def _part_line(part: Part, columns: Sequence[str]) -> Content:
+    word, style = SIGNALS[part.signal]
+    term = plain(middle(SHORT_TERMS.get(part.term, part.term), _TERM), newlines=False)
+    inputs = ((column, part.inputs.get(column)) for column in columns)
+    numbers = [
+        "" if value is None else f"{value:.{0 if column in _COUNTS else 2}f}" for column, value in inputs
+    ]
+    # With as many decimals as there is room for: where tools hardly differ, parts run into thousands.
+    written = (f"{part.value:.{decimals}f}" for decimals in (3, 2, 1))
+    adds = next((text for text in written if len(text) <= _ADDS), f"{part.value:.0f}")
+    row = _row("", "", numbers, adds)
+    return Content.assemble(
+        term.pad_right(max(_TERM - term.cell_length, 0)),
+        " ",
+        (f"{part.signal.value} {word:<{_WHERE - 2}}", style),
+        row[_TERM + 1 + _WHERE : -_ADDS],
+        (row[-_ADDS:], "bold"),
+    )
+
+
+def _total(hit: Hit) -> Content:
+    """Return the score, and whether the lines above add up to it."""
+    right = hit.score.adds_up()
+    check = ("✓ adds up", "$text-success") if right else ("✕ does not add up", "bold $text-error")
+    adds = f"{hit.score.value:.3f}".rjust(WIDTH - _TERM - 1 - len(check[0]))
+    return Content.assemble((f"{'score':<{_TERM}} ", "bold"), check, (adds, "bold"))
+
+
+def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    matched = {part.term for part in hit.score.parts if part.signal not in _UNSTEMMED}
+    missing = as_written(report.request.query, (term for term in report.terms if term not in matched))
+    lacking = [visible(term, newlines=False, limit=60) for term in missing]
+    if lacking:
+        yield Content.assemble(("\nnot in this tool  ", "$text-warning"), ", ".join(lacking))
+
+
+def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    """Yield the inputs that the columns leave out (lengths, deviations), to recompute every line."""
+    parts = hit.score.parts
+    if any(part.signal is Signal.EXACT and not part.inputs for part in parts) and not report.terms:
+        yield Content.styled("\nRequested by name or server, so there is no score to compute.", MUTED)
+        return
+    formula = INFO[report.ranker].formula if report.ranker in INFO else ""
+    lines = [f"\n{formula}", *_lexical(parts), *_spread(parts)]
+    for signal, told in ((Signal.STEP, _best_step), (Signal.HISTORY, _asked), (Signal.AFFINITY, _used)):
+        lines += [line for part in parts if part.signal is signal for line in told(part)]
+    shown = {column for part in parts for column in _columns(part.inputs)}
+    if known := [f"{_HEADS[term]} = {term}" for term in _TERMS_OF_ART if term in shown]:
+        lines.append(", ".join(known))
+    yield from (Content.styled(line, MUTED) for line in lines)
+
+
+def _lexical(parts: Sequence[Part]) -> Iterator[str]:
+    by_field = {part.signal: part.inputs for part in parts if "mean length" in part.inputs}
+    if not by_field:
+        return
+    tools = next(iter(by_field.values())).get("N", 0.0)
+    yield f"among {tools:.0f} tools; words here / on average × weight:"
+    yield "  ".join(
+        f"{signal.value} {known['length']:.0f}/{known['mean length']:.1f}"
+        + (f" ×{known['weight']:g}" if "weight" in known else "")
+        for signal, known in by_field.items()
+    )
+
+
+def _spread(parts: Sequence[Part]) -> Iterator[str]:
+    spread = [
+        f"{visible(part.term, newlines=False, limit=30)} {part.inputs['deviation']:.3f}"
+        for part in parts
+        if "deviation" in part.inputs
+    ]
+    if spread:
+        yield f"S adds weight · cosine / deviation: {', '.join(spread)}"
+    if any("wordings" in part.inputs for part in parts):
+        yield "near, usual, deviation: averaged over the query with and without its literals"
+
+
+def _best_step(part: Part) -> tuple[str, ...]:
+    """What the query counts as a whole beside the step of it that fits best."""
+    whole = f"the whole query weighs {1 - part.inputs['share']:.2f}, its best-fitting step the rest:"
+    return whole, f"{_step(part)}: “{visible(part.term, newlines=False, limit=200)}”"
+
+
+def _asked(part: Part) -> tuple[str, ...]:
+    """The past request that is closest to the query, and how it counts."""
+    floor = part.inputs["floor"]
+    how = f"H adds weight · (near − {floor:g}) / {1 - floor:g} for the closest past request:"
+    return how, visible(part.term, newlines=False, limit=200)
+
+
+def _used(part: Part) -> tuple[str, ...]:
+    """How often the tool was used before and by whom, and how that counts."""
+    return (
+        f"Y adds weight · prior · {part.inputs['spread']:.3f}, the deviation of the scores;",
+        f"prior = log(1 + by age) / log(1 + {part.inputs['full']:g}), at most 1:",
+        visible(part.term, newlines=False, limit=200),
+    )
+
+
+class ScorePane(Pane):
+    """Follows the cursor of the list."""
+
+    takes_focus = False
+    first = ("#bill",)
+
+    def __init__(self) -> None:
+        super().__init__(id="score")
+        self._hit: Hit | None = None
+        self._drawn: object = None
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="bill"):
+            yield Static(id="bill-text")
+
+    @property
+    def tool_id(self) -> str:
+        return self._hit.tool_id if self._hit is not None else ""
+
+    def show(self, topic: Topic) -> None:
+        report, hit = topic.report, topic.hit
+        drawn = (report, hit, hit is not None and hit.tool_id in self.session.state.bound_ids)
+        if drawn == self._drawn:
+            return
+        self._drawn, self._hit = drawn, hit
+        if report is not None and hit is not None:
+            text = bill(report, hit, outcome(hit, drawn[2]))
+        elif report is not None and report.hits:
+            text = Content.styled("Choose a tool to see how its score adds up.", MUTED)
+        else:
+            text = Content.styled("A tool's score appears here.", MUTED)
+        self.write(text, "#bill-text")

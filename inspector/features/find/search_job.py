@@ -1,0 +1,283 @@
+"""The search that the page is about: where it is typed, how it is made, and what it found in a line."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Self
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Label
+
+from inspector.app.draw.line import MUTED
+from inspector.core.access import permitted
+from inspector.core.number import count, milliseconds
+from inspector.core.ranking import Answer, IndexPhase, IndexState, SearchReport, SearchRequest
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
+from inspector.core.tool import Tool
+from inspector.features.find.pane import stands_for
+from inspector.search.answer_text import WITHHELD, confidence_text
+from inspector.search.index import ToolIndex
+from inspector.search.vocabulary import as_written
+from inspector.session.view import SessionView
+from widgets import PlainInput, middle, plain, visible
+
+_LONGEST = 2000
+_TAG = re.compile(r"#\S+")
+
+
+def request_of(query: str, server: str, names: str) -> SearchRequest:
+    """Return the typed texts as a request: a server and `#tags`, names separated by commas or spaces."""
+    words = server.split()
+    tags = tuple(word.removeprefix("#") for word in words if _TAG.fullmatch(word))
+    name = " ".join(word for word in words if not _TAG.fullmatch(word))
+    return SearchRequest(query.strip(), name, tuple(filter(None, re.split(r"[,\s]+", names))), tags)
+
+
+class AskBar(Horizontal):
+    """The line where a search is typed: a query, a server, names of tools."""
+
+    @dataclass
+    class Asked(Message):
+        """Enter was pressed."""
+
+        request: SearchRequest
+
+    def compose(self) -> ComposeResult:
+        for label, name, hint in (
+            ("search", "query", "what should it do?"),
+            ("server", "server", "any, or #tag"),
+            ("names", "names", "any name"),
+        ):
+            yield Label(label, id=f"{name}-label")
+            yield PlainInput(placeholder=hint, id=name)
+
+    def type(self, request: SearchRequest) -> None:
+        """Show a request as if it had been typed."""
+        scope = " ".join(filter(None, (request.server_name, *(f"#{tag}" for tag in request.tags))))
+        texts = (request.query, scope, " ".join(request.tool_names))
+        for entry, text in zip(self.query(PlainInput), texts, strict=True):
+            entry.value = visible(text, limit=_LONGEST, newlines=False)
+
+    def focus_query(self) -> None:
+        """Go to the query."""
+        self.query_one("#query", PlainInput).focus()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(self.Asked(request_of(*(entry.value for entry in self.query(PlainInput)))))
+
+    @on(Input.Blurred)
+    def _left(self, event: Input.Blurred) -> None:
+        """Show how a long text begins, not how it ends."""
+        event.stop()
+        event.input.cursor_position = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A request, its report, and what it was made over.
+
+    `index` is None for a report of the conversation, which stays as it was. `asked_of` holds the tools when
+    the question was asked; once they differ, `ranks` holds the ranks until then.
+    """
+
+    request: SearchRequest = SearchRequest()
+    report: SearchReport | None = None
+    ranker: str = ""
+    index: ToolIndex | None = None
+    asked_of: tuple[Tool, ...] = ()
+    ranks: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def over(cls, request: SearchRequest, session: SessionView, report: SearchReport | None = None) -> Self:
+        """A search over the tools of now; without a report it is made, and recorded nowhere."""
+        index = session.retrieval.index
+        found = report or _look(request, session)
+        return cls(request, found, session.retrieval.ranker_name, index, index.tools)
+
+    def again(self, session: SessionView) -> Self:
+        """The search over the tools and vectors of now; itself if they are the same or it is an older one.
+
+        While a server of its tools starts again, or if it cannot, the search stays as it was.
+        """
+        index, ranks = session.retrieval.index, self.ranks
+        if self.index is None or self.index is index or self.away(session):
+            return self
+        if index.tools == self.asked_of:
+            ranks = {}
+        elif self.report is not None and not ranks:
+            ranks = {hit.tool_id: hit.rank for hit in self.report.hits}
+        return replace(self, report=_look(self.request, session), index=index, ranks=ranks)
+
+    def away(self, session: SessionView) -> tuple[ServerState, ...]:
+        """The servers of its tools that start again or have failed; not one that a person stopped.
+
+        Between two connections a server counts as ready and lists nothing yet.
+        """
+        index, state = session.retrieval.index, session.state
+        if self.index is None or self.report is None or self.index is index:
+            return ()
+        found = {hit.tool_id for hit in self.report.hits if session.sight.permits(hit.tool_id)}
+        toolset = session.configuration.toolset(state.toolset)
+        names = {tool.server for tool in permitted(self.index.tools, toolset) if tool.id in found}
+        names -= set(index.servers)
+        return tuple(
+            server
+            for name, server in state.servers.items()
+            if name in names and server.phase is not ServerPhase.STOPPED
+        )
+
+
+def away_line(server: ServerState, stderr: str) -> Content:
+    """Return that a server starts again, or why it cannot; `stderr` is what it wrote last."""
+    name = visible(server.name, limit=80, newlines=False)
+    if server.phase is not ServerPhase.FAILED:
+        return Content.styled(
+            f"… {name} is restarting; until then its tools are shown as they were", "$text-warning"
+        )
+    why = plain(f"✕ {name} failed: {error_line(stderr) or server.reason}", newlines=False, limit=300)
+    hint = "\n  Its tools are shown as before. Save a fix, or see its stderr: 2 (r restarts)."
+    return Content.assemble(why.stylize("$text-error"), (hint, MUTED))
+
+
+_SOURCE_LINE = re.compile(r'File "([^"]+)", line (\d+)')
+_ERROR_LINE = re.compile(r"^\s*\w*(?:Error|Exception|Warning)\b.*", re.MULTILINE)
+
+
+def error_line(stderr: str) -> str:
+    """The error that a program ended with, with the line of its source if a traceback has it; "" if none."""
+    errors, places = _ERROR_LINE.findall(stderr), _SOURCE_LINE.findall(stderr)
+    place = f" ({PurePath(places[-1][0]).name}, line {places[-1][1]})" if errors and places else ""
+    return f"{errors[-1].strip()}{place}" if errors else ""
+
+
+def _look(request: SearchRequest, session: SessionView) -> SearchReport:
+    state = session.state
+    return session.retrieval.look(request, bound=state.bound_ids, pinned=state.pinned).report
+
+
+# A search in a line: the ranker, how much was found, how sure that is, and which words were looked for.
+
+# The least width of the words.
+_TERMS = 20
+_GAP = "   "
+
+
+def heading(made: Search, session: SessionView, intro: Content, width: int) -> Content:
+    """Return which servers are away, and what there is to say of the search, or before one."""
+    index, report, away = session.state.index, made.report, made.away(session)
+    text = facts(report, index, width) if report else introduction(intro, index)
+    if report is not None and not report.hits:
+        away = tuple(one for one in session.state.servers.values() if one.phase is ServerPhase.FAILED)
+    return Content("\n").join([*(away_line(one, session.stderr(one.name)) for one in away), text])
+
+
+def facts(report: SearchReport, index: IndexState | None = None, width: int = 120) -> Content:
+    """Return ranker, counts and words of the search, its answer, and what a model would get.
+
+    The first line has at most `width` cells, unless that leaves too few for the terms.
+    """
+    error = plain(report.error).stylize("$text-error") if report.error else None
+    if error is not None and not report.hits:
+        return Content.assemble(("✕ ", "$text-error"), error)
+    lines = (
+        _line(report, width),
+        *_for_a_model(report, width),
+        *_warnings(report, index),
+        *_unconnected(report, width),
+    )
+    return Content("\n").join([*lines, *([error] if error else [])])
+
+
+def introduction(text: Content, index: IndexState) -> Content:
+    """Return the text before a search, with the progress of the index."""
+    progress = embedding(index)
+    return Content.assemble(text, "\n", progress.stylize("$text-warning")) if progress else text
+
+
+def _line(report: SearchReport, width: int) -> Content:
+    """The duration goes first where the words have no room, then the words."""
+    known = [
+        Content(stands_for(report.ranker)),
+        Content(f"{len(report.results)} of {count(report.scored or len(report.hits), 'tool')}"),
+    ]
+    if report.probability is not None:
+        style = "bold" if report.answer is Answer.FOUND else "bold $text-warning"
+        known += [Content.styled(report.answer.value, style), Content.styled(confidence_text(report), MUTED)]
+    for pieces in ([*known, Content.styled(milliseconds(report.latency_ms), MUTED)], known):
+        line = Content(_GAP).join(pieces)
+        room = width - line.cell_length - len(_GAP)
+        if room >= _TERMS:
+            return Content.assemble(line, _GAP, _terms(report, room))
+    return line
+
+
+def _terms(report: SearchReport, width: int) -> Content:
+    if report.terms:
+        terms = " ".join(as_written(report.request.query, report.terms))
+        words = middle(visible(terms, newlines=False), width - len("words "))
+        return Content.assemble(("words ", MUTED), plain(words).stylize("bold"))
+    by_meaning = report.request.query.strip() and not report.request.tool_names
+    return Content.styled("by meaning" if by_meaning else "by name", MUTED)
+
+
+def _for_a_model(report: SearchReport, width: int) -> Iterator[Content]:
+    """What a model would get where that is not all that was found, one thing a line."""
+    number = len(report.results)
+    held = report.withheld
+    is_unsure = report.probability is not None and report.probability < report.threshold
+    loads = ("   l loads any tool", MUTED)
+    if is_unsure and number:
+        closest = "the closest one" if number == 1 else f"the {number} closest"
+        warned = f"⚠ no tool clearly fits; a model would get {closest}"
+        yield Content.assemble((warned, "$text-warning"), loads)
+    elif is_unsure or (held and not number):
+        yield Content.assemble(("⚠ no tool fits; a model would get none", "$text-warning"), loads)
+    if held:
+        names = ", ".join(visible(tool_id, newlines=False) for tool_id in held)
+        listed = middle(names, max(width - len(WITHHELD), _TERMS))
+        yield Content.assemble((WITHHELD, "$text-warning"), plain(listed))
+
+
+def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Content]:
+    # Why a model failed is part of the note.
+    progress = Content() if index is None or index.phase is IndexPhase.FAILED else embedding(index)
+    note = plain(report.note, newlines=False, limit=300) if report.note else Content()
+    if note or progress:
+        yield Content("   ").join([piece for piece in (note, progress) if piece]).stylize("$text-warning")
+
+
+def _unconnected(report: SearchReport, width: int) -> Iterator[Content]:
+    """What the registry has besides, on one line: it is neither ranked with the others nor loaded."""
+    if report.unconnected:
+        start = f"in the registry, not connected ({len(report.unconnected)}): "
+        named = (f"{visible(one.tool_id, newlines=False)} {one.similarity:.2f}" for one in report.unconnected)
+        listed = middle(", ".join(named), max(width - len(start), _TERMS))
+        yield Content.assemble((start, MUTED), plain(listed))
+
+
+def embedding(index: IndexState) -> Content:
+    """Return the progress of the index while it is incomplete."""
+    match index.phase:
+        case IndexPhase.DOWNLOADING:
+            model = middle(visible(index.model, limit=200, newlines=False), 40)
+            done, total = index.embedded / 1e6, index.total / 1e6
+            return Content(f"downloading {model}: {done:.0f} of about {total:.0f} MB")
+        case IndexPhase.LOADING:
+            return Content("loading the embedding model …")
+        case IndexPhase.EMBEDDING:
+            return Content(f"embedding: {index.embedded} of {count(index.total, 'text')}")
+        case IndexPhase.STOPPED:
+            return Content(f"embedding stopped at {index.embedded} of {count(index.total, 'text')}")
+        case IndexPhase.FAILED:
+            return Content("searches rank by words alone: ") + plain(
+                visible(index.reason, limit=200, newlines=False)
+            )
+    return Content()

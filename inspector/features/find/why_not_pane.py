@@ -1,0 +1,380 @@
+"""Why a search does not return a tool, or not first, and which sentences in its description would help."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from inspector.app.context import Job
+from inspector.app.draw.line import MUTED, failure_line
+from inspector.core.access import Toolset
+from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
+from inspector.core.number import count, ordinal, signed
+from inspector.core.ranking import TOLERANCE, Outcome, SearchRequest, Signal
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState, SessionState
+from inspector.core.text import closest
+from inspector.core.tool import Catalog
+from inspector.features.check.finding import Effect, Proposal
+from inspector.features.check.proposal import ProposalTrial, is_first
+from inspector.features.find.pane import NO_QUERY, Pane, Topic, score, stands_for
+from inspector.features.find.score_text import SHORT_TERMS, SIGNALS
+from inspector.search.answer_text import told_apart
+from inspector.search.evalset import added_cases
+from inspector.search.search import SearchRules
+from inspector.search.vocabulary import as_written
+from inspector.search.why_not import LOOKED_UP, LedgerLine, WhyNot, why_not
+from widgets import Column, Record, RecordList, middle, plain, visible
+
+PROPOSALS = (
+    Column("text", "", shorten="middle", min_width=20, weight=9),
+    Column("rank", "rank", align="right", width=6, weight=10),
+    Column("tokens", "tokens", align="right", width=6, weight=5),
+)
+LEDGER = (
+    Column("signal", "signal", width=9, weight=4),
+    Column("term", "word", shorten="middle", min_width=12, weight=5),
+    Column("mine", "this tool", align="right", width=9, weight=5),
+    Column("rival", "to beat", align="right", width=9, weight=5),
+    Column("difference", "difference", align="right", width=10, weight=6),
+)
+
+
+def waiting(tool_id: str, query: str) -> Content:
+    """Return the text shown until the answer arrives."""
+    return Content.assemble(_about(tool_id, query), "\n", ("scoring …", "$text-warning"))
+
+
+def missing(tool_id: str, query: str, reason: str, hint: str) -> Content:
+    """Return the text for a tool that no search can find."""
+    return Content.assemble(_about(tool_id, query), "\n", (f"✕ {reason}", "$text-warning"), "\n", hint)
+
+
+def verdict(found: WhyNot, *, limit: int, closest: float, tools: int) -> Content:
+    """Return the tool, its rank, and what cut it, in words."""
+    rank = f"{ordinal(found.standing.rank)} of {tools:,}"
+    value = f"   score {score(found.score.value)}   {stands_for(found.ranker)}"
+    if found.cut is not None:
+        cut = Content.styled(f"✕ {found.cut.value}: {_why(found, limit, closest)}", "bold $text-warning")
+    elif found.rival is None:
+        cut = Content.styled("✓ it is the first result", "$text-success")
+    else:
+        rise = "it is a result; to rise, it must beat the tool above it"
+        cut = Content.styled(f"✓ {rise}", "$text-success")
+    lines = [_about(found.tool_id, found.request.query), Content.assemble(rank, (value, MUTED)), cut]
+    if found.note:
+        lines.append(plain(found.note, limit=300, newlines=False).stylize("$text-warning"))
+    return Content("\n").join(lines)
+
+
+def _about(tool_id: str, query: str) -> Content:
+    name = plain(tool_id, limit=120, newlines=False).stylize("bold")
+    return Content.assemble(name, ("   for ", MUTED), plain(f"“{middle(query, 60)}”"))
+
+
+def _why(found: WhyNot, limit: int, closest: float) -> str:
+    rival = visible(found.rival.tool_id, limit=80, newlines=False) if found.rival is not None else ""
+    match found.cut:
+        case Outcome.OVER_LIMIT:
+            last = f"; the last one is {rival}" if rival else ""
+            return f"only {count(limit, 'tool')} {'is' if limit == 1 else 'are'} returned{last}"
+        case Outcome.BELOW_FLOOR if found.note == LOOKED_UP:
+            return "the request asks for other tools by name"
+        case Outcome.BELOW_FLOOR:
+            return "its score is too low for the ranker to return it"
+        case Outcome.UNLIKELY:
+            return "the ranker finds it too unlikely to do what the query asks"
+        case Outcome.NOTHING_FITS:
+            own, needed = told_apart(found.probability or 0.0, closest)
+            return f"the search returns nothing (confidence {own}, closest needs {needed})"
+        case Outcome.WITHHELD:
+            return "it destroys or ends something, and the request does not clearly ask for that"
+        case Outcome.PINNED_FITS:
+            return "a pinned tool fits the request, so nothing is loaded beside it"
+        case Outcome.OTHER_SERVER:
+            return "the request is limited to one server, and this tool is on another"
+        case _:
+            return "the request asks for tags its server lacks"
+
+
+def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
+    """Return the sums of both bills, then their lines, the biggest loss first."""
+    if found.rival is None:
+        return ()
+    lines = (_ledger_row(line, found.request.query) for line in found.ledger)
+    return (_total(found, found.rival.score.value), *lines)
+
+
+def _ledger_row(line: LedgerLine, query: str) -> Record:
+    """A line of both bills; words are written as the query has them."""
+    word, color = SIGNALS[line.signal]
+    term = line.term
+    if line.signal is not Signal.WORDS:
+        term = SHORT_TERMS.get(line.term) or as_written(query, (line.term,))[0]
+    amounts = (score(value) if value else "–" for value in (line.mine, line.rival))
+    cells: tuple[Content | str, ...] = (Content.styled(f"{line.signal.value} {word}", color), term, *amounts)
+    return Record(f"{line.signal.value} {line.term}", (*cells, _difference(line.difference)))
+
+
+def _total(found: WhyNot, rival: float) -> Record:
+    summed = math.fsum(line.difference for line in found.ledger)
+    right = math.isclose(summed, found.difference, rel_tol=0.0, abs_tol=TOLERANCE)
+    said, color = ("✓ adds up", "$text-success") if right else ("✕ does not add up", "$text-error")
+    both = (Content.styled(score(value), "bold") for value in (found.score.value, rival))
+    difference = _difference(found.difference).stylize("bold")
+    return Record(
+        "\0total", (Content.styled("score", "bold"), Content.styled(said, color), *both, difference)
+    )
+
+
+def _difference(value: float) -> Content:
+    text = signed(value, 3)
+    return Content.styled(text, {"-": "$text-error", "+": "$text-success"}.get(text[0], MUTED))
+
+
+def no_ledger(found: WhyNot) -> str:
+    """Return the text of an empty ledger."""
+    if found.note == LOOKED_UP:
+        return "Nothing was ranked, so there are no scores to compare."
+    first = "It ranks first" if found.cut is None else "No tool was returned"
+    return f"{first}: nothing to beat."
+
+
+def ledger_title(found: WhyNot) -> str:
+    """Return what the ledger compares with."""
+    if found.rival is None:
+        return "Tool to beat"
+    rival = middle(found.rival.tool_id, 24)
+    ahead = f", ahead by {score(-found.difference)}" if found.difference < 0 else ""
+    return f"To beat: {rival}, {ordinal(found.rival.standing.rank)}{ahead}"
+
+
+def reasons(found: WhyNot) -> Content:
+    """Return the query's words that the tool has and lacks, and what else holds it back."""
+    lines = [
+        _words("matching words  ", found.having, found.request.query, MUTED),
+        _words("missing words   ", found.lacking, found.request.query, "$text-warning"),
+    ]
+    for sentence in found.advice:
+        lines.append(Content.assemble(("• ", "$accent"), plain(sentence, limit=600, newlines=False)))
+    if found.rival is None and found.cut is None and not found.lacking:
+        lines.append(Content.styled("It has every query word, and no tool ranks above it.", MUTED))
+    return Content("\n").join(line for line in lines if line)
+
+
+def _words(label: str, sought: Sequence[str], query: str, style: str) -> Content:
+    if not sought:
+        return Content()
+    words = "  ".join(visible(word, limit=60, newlines=False) for word in as_written(query, sought))
+    return Content.assemble((label, style), words)
+
+
+def proposal(one: Proposal) -> Record:
+    """Return the row of a proposed sentence, with the rank that the tool reaches with it."""
+    sentence = visible(one.sentence, limit=2_000, newlines=False)
+    where = " as the first sentence" if is_first(one) else ""
+    (effect,) = one.effects
+    reached = Content.styled(f"→ {ordinal(effect.reached)}", "bold $text-success")
+    cells = (Content.assemble(("+ ", "$accent"), sentence, (where, MUTED)), reached, f"{effect.tokens:+,}")
+    return Record(one.description, cells, copy=one.sentence)
+
+
+# Why a tool is not in the search index.
+
+
+def missing_tool(
+    tool_id: str, catalog: Catalog, session: SessionState, toolset: Toolset | None
+) -> tuple[str, str]:
+    """Return why no search can find the tool, and what to do about it."""
+    server, _, name = tool_id.partition(":")
+    state = session.servers.get(server)
+    if catalog.get(tool_id) is not None:
+        reason = "It existed at that moment, but searches use the current tools."
+        return reason, "Go back to now on the timeline to search it."
+    if state is None:
+        return _unknown(tool_id, catalog, session)
+    if state.phase is not ServerPhase.READY:
+        return _unconnected(state)
+    skipped = next((tool for tool in state.skipped if tool.name == name), None)
+    if skipped is not None:
+        reason = f"Its definition is invalid: {visible(skipped.reason, limit=300, newlines=False)}"
+        return reason, "The server must fix it; Tools lists every skipped tool."
+    rule = toolset.servers.get(server) if toolset is not None else None
+    if toolset is None or (rule is not None and rule.permits(name)):
+        return _unknown(tool_id, catalog, session)
+    which = "this tool" if rule is not None else f"every tool on the server '{_name(server)}'"
+    return f"The toolset '{_name(toolset.name)}' hides {which}.", "Choose another toolset to search it."
+
+
+def _unconnected(state: ServerState) -> tuple[str, str]:
+    its_server = f"Its server '{_name(state.name)}'"
+    if state.phase is ServerPhase.FAILED:
+        reason = visible(state.reason, limit=300, newlines=False)
+        ending = f": {reason}" if reason else "."
+        return f"{its_server} failed{ending}", "See its stderr in Tools; press r there to reconnect."
+    if state.phase is ServerPhase.CONNECTING:
+        return f"{its_server} is still connecting.", "Its tools are indexed once it is ready."
+    return f"{its_server} is not connected.", "Press r on it in Tools to connect it."
+
+
+def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> tuple[str, str]:
+    reason = "No connected server has a tool with this name."
+    if session.toolset and session.hidden_tools:
+        hidden = f"the toolset '{_name(session.toolset)}' hides {count(session.hidden_tools, 'tool')}."
+        reason = f"No permitted tool has this name; {hidden}"
+    near = ", ".join(map(_name, closest(tool_id, list(catalog.by_id))))
+    pick = "Press p to pick another tool."
+    return reason, f"Closest: {near}. {pick}" if near else pick
+
+
+def _name(name: str) -> str:
+    return visible(name, limit=80, newlines=False)
+
+
+_JOB = "why-not"
+_FIRST = "It ranks first already."
+_NO_SENTENCE = "No true sentence that we could make ranks it higher without harm to others."
+_KINDS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
+_LISTS = ("#proposals", "#ledger")
+
+
+class WhyNotPane(Pane):
+    """One tool beside the one it has to beat."""
+
+    first = ("#proposals RecordRows", "#ledger RecordRows")
+
+    @dataclass
+    class Proposed(Message):
+        """A proposal was taken: the tool's description with it is to be edited."""
+
+        tool_id: str
+        description: str
+        effects: tuple[Effect, ...] = ()
+
+    def __init__(self) -> None:
+        super().__init__(id="why-not")
+        self._tool_id = ""
+        self._shown: object = None
+        self._index: object = None
+        self._proposals: tuple[Proposal, ...] = ()
+        self._is_first = False
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="verdict")
+        yield Static(id="reasons")
+        yield RecordList(PROPOSALS, empty="", filterable=False, id="proposals")
+        yield Static(id="sentence", markup=False)
+        yield RecordList(LEDGER, header=True, empty="", id="ledger")
+
+    @property
+    def tool_id(self) -> str:
+        return self._tool_id
+
+    def show(self, topic: Topic) -> None:
+        rankers = self.retrieval.rankers
+        asked = (topic.tool_id, topic.request, topic.also, self.retrieval.settings, rankers.index.tools)
+        is_same = asked == self._shown and (topic.tool_id in rankers.index.position or topic.request.is_empty)
+        if is_same and rankers.index is self._index:
+            return
+        self._shown, self._index, self._tool_id = asked, rankers.index, topic.tool_id
+        if is_same and not topic.request.is_empty:
+            # Only vectors have arrived: what is shown stays until it is known better.
+            self._look(topic.tool_id, topic.request, topic.also)
+            return
+        self._clear()
+        if not topic.tool_id or topic.request.is_empty:
+            self.drop_job(_JOB)
+            no_tool = "Press w on a tool in the list, or p to pick one."
+            self._say(Content.styled(NO_QUERY if topic.request.is_empty else no_tool, "$text-warning"))
+        elif topic.tool_id in rankers.index.position:
+            self._say(waiting(topic.tool_id, topic.request.query))
+            self.query_one("#ledger", RecordList).empty = "scoring …"
+            self._show_lists(True)
+            self._propose(())
+            self._look(topic.tool_id, topic.request, topic.also)
+        else:
+            self.drop_job(_JOB)
+            toolset = self.session.configuration.toolset(self.session.state.toolset)
+            why = missing_tool(topic.tool_id, self.session.catalog, self.session.state, toolset)
+            self._say(missing(topic.tool_id, topic.request.query, *why))
+
+    def _clear(self) -> None:
+        self._proposals = ()
+        for name in ("#reasons", "#sentence"):
+            self.query_one(name, Static).update("")
+        for name in _LISTS:
+            self.query_one(name, RecordList).records = ()
+            self.query_one(name, RecordList).empty = ""
+        self._show_lists(False)
+
+    def _show_lists(self, shown: bool) -> None:
+        for name in _LISTS:
+            self.query_one(name).display = shown
+
+    def _say(self, told: Content) -> None:
+        self.write(told, "#verdict")
+
+    def _look(self, tool_id: str, request: SearchRequest, also: Sequence[str] = ()) -> None:
+        """Explain the tool under the ranker in use, then try sentences for its description."""
+        rankers, ranker = self.retrieval.rankers, self.retrieval.ranker_name
+        rules = replace(self.retrieval.rules, pinned=frozenset(self.session.state.pinned))
+        count, records = self.session.accounting.meter.tool, self.session.records(_KINDS)
+
+        def explain(job: Job) -> None:
+            found = why_not(rankers, ranker, request, tool_id, rules)
+            job.tell(partial(self._found, found, rules, len(rankers.index.tools)))
+            proposed: tuple[Proposal, ...] = ()
+            if not request.tool_names and found.rival is not None:
+                given = self.retrieval.given(rankers.index)
+                cases = (*given, *added_cases(records, given))
+                missed = tuple(dict.fromkeys((request.query, *also)))
+                trial = ProposalTrial(rankers, ranker, tool_id, missed, cases, count)
+                for proposed in trial.run(job.stopped):
+                    job.tell(partial(self._propose, proposed))
+            job.tell(partial(self._propose, proposed, is_done=True))
+
+        self.run_job(_JOB, explain, lambda _: None, failed=lambda error: self._say(failure_line(error)))
+
+    def _found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
+        self._say(verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
+        self.write(reasons(found), "#reasons")
+        self._is_first = found.rival is None and found.cut is None
+        ledger = self.query_one("#ledger", RecordList)
+        ledger.border_title = ledger_title(found)
+        ledger.empty = no_ledger(found)
+        ledger.records = ledger_rows(found)
+
+    def _propose(self, proposals: tuple[Proposal, ...], *, is_done: bool = False) -> None:
+        listed = self.query_one("#proposals", RecordList)
+        if is_done:
+            chosen = "Sentences tried, smallest first; enter shows the change"
+            listed.border_title = chosen if proposals else "Sentences tried"
+            listed.empty = _FIRST if self._is_first else _NO_SENTENCE
+        else:
+            listed.border_title = "Trying sentences …"
+            listed.empty = "trying sentences for its description …"
+        if proposals != self._proposals:
+            self._proposals = proposals
+            listed.records = tuple(map(proposal, proposals))
+            self._show_sentence()
+
+    @on(RecordList.Highlighted, "#proposals")
+    def _show_sentence(self) -> None:
+        """Show the whole sentence under the cursor: a row may cut it, and it is what one would paste."""
+        current = self.query_one("#proposals", RecordList).current
+        self.write(plain(current.copy, newlines=False) if current is not None else "", "#sentence")
+
+    @on(RecordList.Selected, "#proposals")
+    def _take(self, event: RecordList.Selected) -> None:
+        effects = next((one.effects for one in self._proposals if one.description == event.key), ())
+        self.post_message(self.Proposed(self._tool_id, event.key, effects))
+
+    @on(RecordList.Selected, "#ledger")
+    def _open(self) -> None:
+        self.open_tool(self._tool_id)

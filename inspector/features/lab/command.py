@@ -1,0 +1,227 @@
+"""`toolsight scenario`: lists scenarios, plays them on real servers, and checks what is expected of them."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from textwrap import fill
+from typing import Any
+
+import click
+
+from inspector.cli import location
+from inspector.cli.options import CommandGroup, Options, as_json, options, shared
+from inspector.cli.run import Exit
+from inspector.cli.table import is_json, say, say_json, say_report, show, terminal_width
+from inspector.core.access import viewer
+from inspector.core.budget import Prices
+from inspector.core.events import ModelResponded, Record, SessionStarted
+from inspector.core.number import count, money, saving
+from inspector.core.report import selected
+from inspector.features.lab.compare_command import TOTALS
+from inspector.features.lab.comparison import ComparedProfile, compare_profiles
+from inspector.features.lab.expectation import Finding
+from inspector.features.lab.open_lab import NamedScenario, Played, names_model, play, require_answers
+from inspector.features.lab.scenario import Scenario
+from inspector.features.setup.doctor_command import ask_about_leftovers
+from widgets import visible
+
+_INDENT = "    "
+_WIDEST = 110
+_LONGEST_LINE = 1000
+_DETAIL = frozenset(
+    {"session", "forgotten", "connecting", "ready", "stopped", "catalog", "index", "delta", "budget"}
+)
+
+
+def _listing(found: Sequence[NamedScenario], width: int) -> Iterator[str]:
+    for number, one in enumerate(found):
+        if number:
+            yield ""
+        yield from _scenario(one.name, one.scenario, width)
+
+
+def _scenario(name: str, scenario: Scenario, width: int) -> Iterator[str]:
+    """A scenario in a list: its name and title, what it is about, and what it expects."""
+    turns = len(scenario.users)
+    profile = f", profile {scenario.profile}" if scenario.profile else ""
+    yield f"{name}   {scenario.title}   ({count(turns, 'turn')}{profile})"
+    if scenario.about:
+        yield _wrapped(" ".join(scenario.about.split()), width)
+    for expected in scenario.expect:
+        yield f"{_INDENT}expects {expected.text}"
+    for unwanted in scenario.never:
+        yield f"{_INDENT}never   {unwanted.text}"
+
+
+def record_line(record: Record, width: int) -> str | None:
+    """A record on one line that fits the width; None for a detail."""
+    event = record.event
+    if isinstance(event, SessionStarted) and event.restricted:
+        seen_by = viewer(event.user, event.expert)
+        return _line(record, f"as {seen_by}, {count(len(event.servers), 'server')}", width)
+    if record.kind in _DETAIL or (isinstance(event, ModelResponded) and not event.text):
+        return None
+    said = f"{'thinks: ' if event.thought else ''}{event.text}" if isinstance(event, ModelResponded) else None
+    return _line(record, event.summary() if said is None else said, width)
+
+
+def totals_lines(row: ComparedProfile, prices: Prices | None) -> Iterator[str]:
+    """A run's totals, beside what binding every tool would have sent."""
+    had = row.totals
+    outcome = f"outcome {had.outcome}" if had.outcome else "no turn finished"
+    yield f"profile {row.profile}   {outcome}"
+    definitions = f"definitions {had.tool_tokens:,} tokens in {count(had.model_calls, 'model call')}"
+    if had.costs:
+        definitions += f" ({row.first:,} in the first, {row.last:,} in the last)"
+    yield f"{definitions}, with searches {had.discovery_tokens:,}, all input {had.input_tokens:,}"
+    if row.saved is not None and row.input_saved is not None:
+        yield (
+            f"static binding: definitions {row.static_tokens:,}, with searches {saving(row.saved)}; "
+            f"all input {row.static_input:,}, {saving(row.input_saved)}"
+        )
+    if prices is not None and had.dollars is not None:
+        each = "" if had.dollars_per_step is None else f" ({money(had.dollars_per_step)} per step)"
+        steps = f"{count(had.steps, 'solved step')}{each}"
+        yield f"cost {money(had.dollars)} for {steps}, at {prices.model} prices"
+    yield (
+        f"searches {had.searches}, loads {had.loads}, evictions {had.evictions}, calls {had.calls}, "
+        f"rejections {had.rejections}, loops {had.loops}, redundant searches {had.redundant}"
+    )
+
+
+def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width: int) -> Iterator[str]:
+    """Each expectation and whether it was met; below one that was not, the closest record."""
+    by_seq = {record.seq: record for record in records}
+    for finding in findings:
+        never = "never " if finding.forbidden else ""
+        mark = "✓" if finding.met else "✕"
+        met_at = finding.met and finding.seq is not None
+        reason = f"met at #{finding.seq}" if met_at else finding.reason
+        yield f"{mark} {never}{finding.expectation.text}   {reason}"
+        if not finding.met and finding.seq in by_seq:
+            record = by_seq[finding.seq]
+            yield f"{_INDENT}{_line(record, record.event.summary(), width - len(_INDENT))}"
+
+
+_EXPECTATION = "{event:kind conditions{field how value}}"
+_LISTED = (
+    f"name file:path title:scenario.title about:scenario.about profile:scenario.profile "
+    f"settings:scenario.settings turns:scenario.users expect:scenario.expect{_EXPECTATION} "
+    f"never:scenario.never{_EXPECTATION}"
+)
+_PLAYED = (
+    "name title:result.scenario.title profile:result.profile session passed:result.passed "
+    f"findings:result.findings{{expectation:expectation.text forbidden met seq reason}} "
+    f"totals:result.totals{{{TOTALS}}}"
+)
+
+
+def _line(record: Record, text: str, width: int) -> str:
+    line = visible(f"#{record.seq:<4} {record.kind:<9} {' '.join(text[:_LONGEST_LINE].split())}")
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def _wrapped(text: str, width: int) -> str:
+    return fill(
+        text, min(width, _WIDEST), initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False
+    )
+
+
+@click.group(
+    cls=CommandGroup,
+    invoke_without_command=True,
+)
+@as_json
+@click.pass_context
+def scenario(context: click.Context, /) -> None:
+    """List scripted conversations, and what each expects.
+
+    \b
+    toolsight scenario run guard --check
+    """
+    if context.invoked_subcommand is None:
+        found = [NamedScenario.find(path.stem) for path in location.shipped_scenarios()]
+        show(selected(found, _LISTED), _listing(found, terminal_width()))
+
+
+@click.command("run")
+@click.argument("names", nargs=-1, metavar="[FILE|NAME]...")
+@click.option("--all", "is_all", is_flag=True, help="Play every scenario that comes with Toolsight.")
+@click.option("--check", is_flag=True, help="Exit with 3 if an expectation is not met.")
+@shared
+@as_json
+@click.pass_context
+def run_scenarios(
+    context: click.Context, /, names: tuple[str, ...], is_all: bool, check: bool, **values: Any
+) -> None:
+    """Play scenarios, each in its own session with fresh data.
+
+    They run on the demo servers, or on --config. Each scenario's script answers as the model; with --model,
+    that model gets the same messages and answers instead.
+
+    \b
+    toolsight scenario run guard redundant --check
+    """
+    shipped = [path.stem for path in location.shipped_scenarios()] if is_all else []
+    wanted = [NamedScenario.find(name) for name in dict.fromkeys((*shipped, *names))]
+    if not wanted:
+        raise click.UsageError("Pass a scenario, or --all. `toolsight scenario` lists them.")
+    setup = options(**values)
+    ask_about_leftovers(setup)
+    played: list[Played] = []
+    try:
+        for one in wanted:
+            model = setup.model if names_model(context) else one.script
+            mine = replace(setup, model=model)
+            played.append(play(one, mine) if is_json() else _played_aloud(one, mine, check=check))
+    except KeyboardInterrupt as error:
+        say(f"{len(played)} of {count(len(wanted), 'scenario')} played", err=True)
+        raise click.Abort from error
+    finally:
+        if is_json():
+            say_json(selected(played, _PLAYED))
+    if check:
+        _judge(played)
+    require_answers(played)
+
+
+def play_named(name: str, setup: Options) -> None:
+    """Play one scenario with its script, and say what was expected of it."""
+    one = NamedScenario.find(name)
+    mine = replace(setup, model=one.script)
+    played = play(one, mine) if is_json() else _played_aloud(one, mine, check=True)
+    if is_json():
+        say_json(selected(played, _PLAYED))
+    require_answers([played])
+
+
+def _played_aloud(one: NamedScenario, setup: Options, *, check: bool) -> Played:
+    """Play a scenario; print a line for each record that matters, then the totals."""
+    width = terminal_width()
+
+    def tell(record: Record) -> None:
+        line = record_line(record, width)
+        if line is not None:
+            say(line)
+
+    say(f"\n{one.scenario.title}   {one.name}")
+    played = play(one, setup, tell=tell)
+    result = played.result
+    say()
+    (row,) = compare_profiles([result], scripted=False).rows
+    say_report(totals_lines(row, result.prices))
+    if check:
+        say()
+        say_report(finding_lines(result.findings, result.records, width))
+    say(f"session {played.session} in {location.database_path(setup)}")
+    return played
+
+
+def _judge(played: Sequence[Played]) -> None:
+    """Exit with 3 if a scenario did not pass, naming each one that did not."""
+    failed = [one.name for one in played if not one.result.passed]
+    if not is_json():
+        rest = f"; failed: {', '.join(failed)}" if failed else ""
+        say(f"\n{len(played) - len(failed)} of {len(played)} scenarios passed{rest}")
+    if failed:
+        sys.exit(Exit.GATE)

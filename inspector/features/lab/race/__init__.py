@@ -1,0 +1,1 @@
+"""One question under two profiles, side by side."""

@@ -1,0 +1,1 @@
+"""Recorded runs of agents, played under profiles."""

@@ -1,0 +1,340 @@
+"""What could be installed: searched, listed, shown, imported, and installed or removed by a person."""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.access.restriction import require_whole
+from inspector.cli.composition import make_workbench, open_memory
+from inspector.cli.configuration import read_configuration
+from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.location import configuration_path
+from inspector.cli.options import (
+    ACCESS,
+    CommandGroup,
+    CommonOption,
+    Options,
+    approve,
+    as_json,
+    checked_values,
+    configured,
+    database,
+    options,
+    with_options,
+)
+from inspector.cli.run import interruptible, run
+from inspector.cli.table import is_json, say, show
+from inspector.config.configuration import Configuration
+from inspector.config.setting import find_knob
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.events import PluginInstalled, ServerRemoved
+from inspector.core.marketplace import MarketplaceReport
+from inspector.core.number import count
+from inspector.core.redaction import clean
+from inspector.core.report import selected
+from inspector.features.marketplace.marketplace import INSTALL
+from inspector.features.marketplace.plugin import Plugin, ServerChange, missing_values
+from inspector.features.marketplace.terminal_text import (
+    FACT,
+    FOUND,
+    plugin_json,
+    plugin_lines,
+    plugin_report,
+    suggestion_lines,
+    variable_text,
+)
+from inspector.session.workbench import Workbench
+from widgets import visible
+
+
+async def _settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
+    """Search once to know what there is to embed, and again when it is embedded."""
+    bench.marketplace.look(query, limit)
+    await bench.marketplace.settled()
+    return bench.marketplace.look(query, limit)
+
+
+async def _install(bench: Workbench, name: str, given: Mapping[str, str], *, agreed: bool) -> dict[str, Any]:
+    """Ask for what is missing, show what happens, ask, install. Raises ToolsightError."""
+    require_whole(bench.sight, INSTALL)
+    plugin = bench.marketplace.find(name)
+    values = _asked(plugin, given)
+    wanted = bench.marketplace.plan(plugin.name, values)
+    say(f"{plugin.name} would be installed as {wanted.server}:", err=True)
+    for fact in wanted.facts():
+        text = visible(fact.text, newlines=False)
+        say(f"  {'!' if fact.warns else ' '} {fact.label:<9} {text}", err=True)
+    _say_change(wanted.becomes)
+    _agree("Install and start it?", agreed)
+    before = frozenset(bench.catalog.by_id)
+    await bench.install(wanted)
+    tools = sorted(set(bench.catalog.by_id) - before)
+    change = wanted.becomes.change
+    say(f"installed as {wanted.server}: {', '.join(tools) or 'no permitted tools'}", err=True)
+    backup = _backup(bench, PluginInstalled)
+    if backup:
+        say(f"backup: {backup}", err=True)
+    return {
+        "plugin": plugin.name,
+        "server": wanted.server,
+        "tools": tools,
+        "file": change.path if change is not None else "",
+        "backup": backup,
+        "starts": selected(wanted.facts(), FACT),
+    }
+
+
+async def _remove(bench: Workbench, server: str, *, agreed: bool) -> dict[str, Any]:
+    """Show what happens, ask, remove. Raises ToolsightError."""
+    wanted = bench.marketplace.removal(server)
+    say(f"{server} would be removed:", err=True)
+    change = wanted.becomes.change
+    _say_change(wanted.becomes)
+    _agree("Remove it?", agreed)
+    await bench.remove_server(wanted)
+    say(f"removed {server}", err=True)
+    path = change.path if change is not None else ""
+    return {"server": server, "file": path, "backup": _backup(bench, ServerRemoved)}
+
+
+def _backup(bench: Workbench, kind: type[PluginInstalled] | type[ServerRemoved]) -> str:
+    """Where the newest such event left the file as it was."""
+    events = [record.event for record in bench.records((kind.kind,))]
+    return next((event.backup for event in reversed(events) if isinstance(event, kind)), "")
+
+
+def _say_change(becomes: ServerChange) -> None:
+    if becomes.change is None:
+        say(becomes.note, err=True)
+        return
+    say(f"{becomes.change.path} would change, with a backup beside it:", err=True)
+    for line in becomes.diff(clean):
+        say(f"  {visible(line, newlines=False)}", err=True)
+
+
+def _asked(plugin: Plugin, given: Mapping[str, str]) -> dict[str, str]:
+    """The values with those that are missing: of the person's environment as a reference, else typed."""
+    values = dict(given)
+    for variable in missing_values(plugin, given):
+        if os.environ.get(variable.name):
+            values[variable.name] = f"${{{variable.name}}}"
+        elif sys.stdin.isatty():
+            with interruptible():
+                values[variable.name] = click.prompt(
+                    visible(variable_text(variable), newlines=False), hide_input=variable.secret, err=True
+                )
+    return values
+
+
+def _agree(question: str, agreed: bool) -> None:
+    """Raises ToolsightError if nobody agrees."""
+    if agreed:
+        return
+    if sys.stdin.isatty():
+        with interruptible():
+            if click.confirm(question, default=False, err=True):
+                return
+    hint = "" if sys.stdin.isatty() else "Run the command in a terminal to confirm, or add --yes."
+    raise ToolsightError("nothing was changed, because you did not confirm", hint=hint)
+
+
+def _run(work: Callable[[Workbench], Awaitable[None]], **values: Any) -> None:
+    """Do the work on the configuration that was named, or on none; no server of it is started."""
+    options = _chosen(**values)
+    named = options.demo or options.server or configuration_path(options) is not None
+    configuration = Configuration("no configuration", (), trusted=True)
+    if named:
+        configuration = read_configuration(options, may_be_empty=True).unrestricted
+    approver, memory = TerminalApprover(yes=False), open_memory(options)
+    # No server is started, but a file's settings may name catalogs to read and a model to fetch.
+    require_consent(replace(configuration, servers=()), memory, approve=options.approve)
+
+    async def opened() -> None:
+        async with make_workbench(configuration, options, approver, memory, record=False) as bench:
+            await work(bench)
+
+    run(opened())
+
+
+_PROBLEMS_TOLD = 10
+
+
+_options = with_options(
+    *ACCESS,
+    click.option(
+        "--catalog", "catalogs", multiple=True, metavar="FILE", help="Use this catalog file. May be repeated."
+    ),
+    click.option("--demo", is_flag=True, cls=CommonOption, help="Use the demo's servers."),
+    configured,
+    approve,
+    database,
+)
+
+
+def _chosen(catalogs: tuple[str, ...], **values: Any) -> Options:
+    if catalogs:
+        pairs = (f"marketplace.catalogs={','.join(catalogs)}",)
+        values["values"] = {**values["values"], **checked_values("--catalog", pairs, find_knob)}
+    return options(**values)
+
+
+@click.group(cls=CommandGroup)
+def marketplace() -> None:
+    """Find, install and remove servers.
+
+    Only you can install servers, never a model. Catalogs come from --catalog or the setting
+    marketplace.catalogs, and from those you import.
+
+    \b
+    toolsight marketplace search "exchange rates" --demo
+    """
+
+
+@click.command()
+@click.argument("query", default="", metavar="[QUERY]")
+@click.option(
+    "--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="Maximum number of plugins."
+)
+@_options
+@as_json
+def search(query: str, limit: int, **values: Any) -> None:
+    """Search plugins by what they do; without QUERY, list all.
+
+    \b
+    toolsight marketplace search "exchange rates" --demo
+    """
+
+    async def work(bench: Workbench) -> None:
+        if query:
+            found = await _settled_search(bench, query, limit)
+            show(selected(found, FOUND), suggestion_lines(found))
+            return
+        market = bench.marketplace
+        plugins = [plugin_json(bench, one) for one in market.plugins]
+        show({"plugins": plugins, "problems": market.problems}, plugin_lines(bench, market.plugins))
+        if not is_json():
+            _say_problems(market.problems)
+
+    _run(work, **values)
+
+
+@click.command("show")
+@click.argument("name")
+@_options
+@as_json
+def show_plugin(name: str, **values: Any) -> None:
+    """Show a plugin's tools, command and requirements.
+
+    \b
+    toolsight marketplace show fixtures/currency --demo
+    """
+
+    async def work(bench: Workbench) -> None:
+        plugin = bench.marketplace.find(name)
+        show(plugin_json(bench, plugin), plugin_report(bench, plugin))
+
+    _run(work, **values)
+
+
+@click.command("install")
+@click.argument("name")
+@click.option(
+    "--env",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a variable the plugin needs. May be repeated.",
+)
+@click.option("--yes", is_flag=True, help="Install without asking; the change is still shown.")
+@_options
+@as_json
+def install(name: str, given: tuple[str, ...], yes: bool, **values: Any) -> None:
+    """Install a plugin, after showing what would change.
+
+    Shows the command and the file change, asks, starts the server, then writes the file. If the server does
+    not start or the file cannot be written, nothing changes. To keep a secret out of the file, use the value
+    ${NAME}, which is read from your environment at every start.
+
+    \b
+    toolsight marketplace install fixtures/currency --config .mcp.json
+    """
+    pairs = dict(_pair(one) for one in given)
+
+    async def work(bench: Workbench) -> None:
+        show(await _install(bench, name, pairs, agreed=yes), ())
+
+    _run(work, **values)
+
+
+@click.command("remove")
+@click.argument("server")
+@click.option("--yes", is_flag=True, help="Remove without asking; the change is still shown.")
+@_options
+@as_json
+def remove(server: str, yes: bool, **values: Any) -> None:
+    """Remove a server from the configuration.
+
+    Keeps a backup of the file.
+
+    \b
+    toolsight marketplace remove currency --config .mcp.json
+    """
+
+    async def work(bench: Workbench) -> None:
+        show(await _remove(bench, server, agreed=yes), ())
+
+    _run(work, **values)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", default="", help="Name to import the catalog under. Default: the file's name.")
+@database
+@as_json
+def import_catalog(file: Path, name: str, database: Path | None) -> None:
+    """Import a plugin catalog for all sessions.
+
+    FILE is a catalog in Toolsight's format, a server.json, or a registry's response that lists servers.
+    Entries that cannot be read are counted and skipped. Importing under the same name replaces the earlier
+    catalog.
+
+    \b
+    toolsight marketplace import servers.json
+    """
+    from inspector.cli.location import imported_path
+    from inspector.features.marketplace.reader import keep_catalog, read_catalog
+
+    found = read_catalog(file)
+    if not found.plugins:
+        why = f": {found.problems[0]}" if found.problems else ""
+        raise ConfigError(f"{file} has no readable plugins{why}", hint="Is it a marketplace catalog?")
+    kept = keep_catalog(imported_path(Options(database=database)), name or file.stem, found.plugins)
+    lines = [f"imported {count(len(found.plugins), 'plugin')} to {kept}"]
+    blocked = sum(bool(plugin.package.obstacle) for plugin in found.plugins)
+    if blocked:
+        lines.append(f"{blocked:,} of them cannot be installed here; `show` says why")
+    show({"file": str(kept), "plugins": len(found.plugins), "problems": found.problems}, lines)
+    if not is_json():
+        _say_problems(found.problems)
+
+
+def _say_problems(problems: Sequence[str]) -> None:
+    if not problems:
+        return
+    say(f"skipped {count(len(problems), 'entry', 'entries')}:", err=True)
+    for problem in problems[:_PROBLEMS_TOLD]:
+        say(f"  {problem[:300]}", err=True)
+    if len(problems) > _PROBLEMS_TOLD:
+        say(f"  … and {len(problems) - _PROBLEMS_TOLD:,} more", err=True)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise ConfigError(f"--env {name} has no value", hint="Write --env NAME=VALUE.")
+    return name.strip(), value

@@ -1,0 +1,152 @@
+"""Installs and removes servers in a running session, all of it or nothing.
+
+A server is connected before the file is written: what does not start never gets into a configuration.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from inspector.config.configuration import Configuration, target
+from inspector.config.consent import approve, check_consent
+from inspector.core.error import ConfigError, ConnectError, ToolsightError
+from inspector.core.events import InstallFailed, PluginInstalled, ServerRemoved
+from inspector.core.events.base import Actor
+from inspector.core.ports import ServerMemory
+from inspector.core.server import ServerPhase, ServerSpec
+from inspector.core.stream import Session
+from inspector.features.marketplace.marketplace import ServerEditor
+from inspector.features.marketplace.plugin import Installation, Removal, ServerChange
+from inspector.mcp.connections import Connections
+from inspector.mcp.listing import uncancelled
+from inspector.search.retrieval import Live
+
+_AGAIN = "Open it again to see the current changes."
+
+
+class Installing:
+    """Carries out what a person agreed to."""
+
+    def __init__(
+        self,
+        session: Session,
+        live: Live,
+        connections: Connections,
+        editor: ServerEditor,
+        memory: ServerMemory,
+        *,
+        configure: Callable[[Configuration], None],
+        rebuild: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._live = live
+        self._connections = connections
+        self._editor = editor
+        self._memory = memory
+        self._configure = configure
+        self._rebuild = rebuild
+        self._one_at_a_time = asyncio.Lock()
+
+    async def install(self, wanted: Installation, by: Actor = "user") -> None:
+        """Connect the server, then write the file. Raises ToolsightError; then everything is as it was.
+
+        Who cancels before the file is written finds everything as it was, too; after that it is finished.
+        """
+        async with self._one_at_a_time:
+            self._require_current(wanted.based_on)
+            was_approved = self._is_approved
+            self._configure(wanted.becomes.configuration)
+            async with self._undone_if_it_fails(wanted):
+                await self._connect(wanted.spec)
+            await uncancelled(self._keep(wanted, was_approved, by))
+
+    async def remove(self, wanted: Removal, by: Actor = "user") -> None:
+        """Write the file, then disconnect the server. Raises ToolsightError; then everything is as it was.
+
+        Once the file is being written it is finished, also for who cancels.
+        """
+        async with self._one_at_a_time:
+            self._require_current(wanted.based_on)
+            await uncancelled(self._remove(wanted, by))
+
+    async def _keep(self, wanted: Installation, was_approved: bool, by: Actor) -> None:
+        """Write the file, and report to the session what is connected."""
+        async with self._undone_if_it_fails(wanted):
+            backup = await self._write(wanted.becomes)
+        self._approve(was_approved)
+        change = wanted.becomes.change
+        installed = PluginInstalled(
+            wanted.plugin.name,
+            wanted.server,
+            wanted.plugin.version,
+            target(wanted.spec),
+            change.path if change is not None else "",
+            backup,
+            by,
+        )
+        self._session.emit(installed)
+        self._rebuild()
+
+    async def _remove(self, wanted: Removal, by: Actor) -> None:
+        was_approved = self._is_approved
+        backup = await self._write(wanted.becomes)
+        await self._connections.remove(wanted.server)
+        self._configure(wanted.becomes.configuration)
+        change = wanted.becomes.change
+        self._approve(was_approved)
+        path = change.path if change is not None else ""
+        self._session.emit(ServerRemoved(wanted.server, path, backup, by))
+        self._rebuild()
+
+    def _require_current(self, based_on: Configuration) -> None:
+        if self._live.configuration is not based_on:
+            raise ConfigError("the servers have changed in the meantime", hint=_AGAIN)
+
+    async def _connect(self, spec: ServerSpec) -> None:
+        """Connect the server. Raises ConnectError with what it said if it does not get ready."""
+        await self._connections.add(spec)
+        state = self._session.state.servers[spec.name]
+        if state.phase is not ServerPhase.READY:
+            raise ConnectError(
+                f"{spec.name} did not start: {state.reason or state.phase}",
+                hint=state.hint,
+                stderr_tail=state.stderr_tail,
+            )
+
+    async def _write(self, becomes: ServerChange) -> str:
+        if becomes.change is None:
+            return ""
+        return await asyncio.to_thread(self._editor.write, becomes.change)
+
+    @asynccontextmanager
+    async def _undone_if_it_fails(self, wanted: Installation) -> AsyncIterator[None]:
+        try:
+            yield
+        except ToolsightError as error:
+            await uncancelled(self._undo(wanted))
+            tail = error.stderr_tail if isinstance(error, ConnectError) else ""
+            self._session.emit(
+                InstallFailed(wanted.plugin.name, wanted.server, error.message, error.hint, tail)
+            )
+            raise
+        except BaseException:
+            await uncancelled(self._undo(wanted))
+            raise
+
+    async def _undo(self, wanted: Installation) -> None:
+        self._configure(wanted.based_on)
+        await self._connections.remove(wanted.server)
+        self._session.emit(ServerRemoved(wanted.server))
+        self._rebuild()
+
+    @property
+    def _is_approved(self) -> bool:
+        """Whether the person agreed to the configuration as it is; nobody was asked about an empty one."""
+        if not self._live.configuration.consent_items():
+            return False
+        return check_consent(self._live.configuration, self._memory).is_approved
+
+    def _approve(self, was_approved: bool) -> None:
+        """Ask nothing again at the next start: the person agreed to what was there, and to the change."""
+        if was_approved:
+            approve(self._live.configuration, self._memory)

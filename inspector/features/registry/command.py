@@ -1,0 +1,278 @@
+"""`toolsight registry`: what comes into the registry and goes out of it: imports, exports, vectors."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.access.restriction import AccessControl, require_whole
+from inspector.cli.composition import make_embedder
+from inspector.cli.configuration import load_policy, open_registry
+from inspector.cli.launch import headless
+from inspector.cli.options import (
+    ACCESS,
+    CommandGroup,
+    Options,
+    as_json,
+    database,
+    options as session_options,
+    set_values,
+    shared,
+    with_options,
+)
+from inspector.cli.run import Exit, run
+from inspector.cli.table import Progress, cancellation, say, say_raw, show
+from inspector.core.access import Sight
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.number import count, percent
+from inspector.core.ports import SystemClock
+from inspector.core.report import COUNT, Column, Table, selected
+from inspector.core.settings import AccessSettings, DiscoverySettings
+from inspector.features.registry.acceptance import NAME_HINT, name_problem
+from inspector.features.registry.embedding import embed_missing, forget_other_dimensions
+from inspector.features.registry.library import FILL
+from inspector.features.registry.peer import export_lines, is_export, read_export, write_export
+from inspector.features.registry.synchronise import Synchronised, synchronise
+from inspector.mcp.tool_file import read_definitions
+from inspector.search.ports import Embedder, SyncReport, ToolRegistry
+
+_MODEL = "discovery.embedding_model"
+_REPORT = "added changed unchanged removed"
+_SYNCHRONISED = (
+    Column("server"),
+    Column("new", "report.added", COUNT),
+    Column("changed", "report.changed", COUNT),
+    Column("unchanged", "report.unchanged", COUNT),
+    Column("gone", "report.removed", COUNT),
+    Column("left out", "why"),
+)
+
+
+registry_options = with_options(database, set_values, *ACCESS)
+"""The options of every command of the registry; `chosen` gathers them."""
+
+
+def chosen(*, database: Path | None, **values: Any) -> Options:
+    """The options of the registry's commands."""
+    return Options(database=database, **values)
+
+
+def chosen_embedder(options: Options) -> Embedder | None:
+    """The model whose vectors are searched; None if the settings name none."""
+    return make_embedder(str(options.settings.get(_MODEL, DiscoverySettings().embedding_model)))
+
+
+def require_embedder(options: Options) -> Embedder:
+    """That model. Raises ConfigError if there is none."""
+    found = chosen_embedder(options)
+    if found is None:
+        raise ConfigError(f"{_MODEL} is set to none", hint=f"Choose a model: --set {_MODEL}=packaged.")
+    return found
+
+
+def sight_of(options: Options) -> Sight:
+    """What the person may see. Raises ConfigError for a policy that cannot be read, or an unknown name."""
+    policy, user, expert = (
+        str(options.settings.get(f"access.{name}", "")) for name in ("policy", "user", "expert")
+    )
+    given = AccessSettings(policy=policy, user=user, expert=expert)
+    control = AccessControl(given, load_policy)
+    if not control.is_administrator and not control.user:
+        say("the policy needs a user: nothing is visible without --user", err=True)
+    return control.sight
+
+
+def require_administrator(options: Options) -> None:
+    """Raise ToolsightError unless the person sees everything: who does not, fills no registry."""
+    require_whole(sight_of(options), FILL)
+
+
+_File = click.Path(path_type=Path)
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, type=_File, metavar="[FILE]...")
+@click.option("--origin", default="", help="Where the definitions come from. Default: the file's name.")
+@click.option(
+    "--server", "servers", multiple=True, metavar="NAME", help="Import only this server. May be repeated."
+)
+@click.option("--no-embed", is_flag=True, help="Do not embed new tools now.")
+@shared
+@as_json
+def import_tools(
+    files: tuple[Path, ...], origin: str, servers: tuple[str, ...], *, no_embed: bool, **values: Any
+) -> None:
+    """Import tools from files or servers.
+
+    FILE is a registry export, imported with its versions, origins and times, or a stored tools/list answer,
+    or definitions as JSON Lines. The last two replace everything from the same origin: tools they do not list
+    are marked as gone. A single invalid line rejects the whole file. Without FILE, connects to the servers
+    that the common options select.
+
+    \b
+    toolsight registry import --config .mcp.json
+    """
+    if files and servers:
+        raise click.UsageError("Use either FILE or --server, not both.")
+    if origin and not files:
+        raise click.UsageError("--origin needs FILE; for servers, the origin is the server's name.")
+    options = session_options(**values)
+    require_administrator(options)
+    kept = open_registry(options)
+    is_complete, is_new = (
+        _import_files(kept, files, origin) if files else _import_servers(kept, options, servers)
+    )
+    if is_new and not no_embed:
+        _embed_the_rest(kept, options)
+    if not is_complete:
+        sys.exit(Exit.FAILED)
+
+
+def _import_files(kept: ToolRegistry, files: Sequence[Path], origin: str) -> tuple[bool, bool]:
+    """Keep the tools of files; whether all of them, and whether any, could be read."""
+    reports = {}
+    for file in files:
+        try:
+            reports[file] = _imported(kept, file, origin)
+        except ConfigError as error:
+            say(f"error: {error.message}\nhint:  {error.hint}", err=True)
+    show(
+        [{"file": str(file), **selected(report, _REPORT)} for file, report in reports.items()],
+        (f"{file}: {_report(report)}" for file, report in reports.items()),
+    )
+    return len(reports) == len(files), bool(reports)
+
+
+def _import_servers(kept: ToolRegistry, options: Options, servers: Sequence[str]) -> tuple[bool, bool]:
+    """Keep the tools of connected servers: new, changed and gone ones by the hash of a definition."""
+
+    async def work() -> tuple[Synchronised, ...]:
+        async with headless(options, listing=True) as bench:
+            return synchronise(kept, bench, at=SystemClock().now(), servers=servers)
+
+    done = run(work())
+    show(selected(done, f"server report{{{_REPORT}}} why"), [Table.of(_SYNCHRONISED, done)])
+    return all(one.report for one in done), True
+
+
+def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
+    if not is_export(file):
+        tools, name = read_definitions([file]), origin or file.name
+        if problem := next(filter(None, (name_problem(tool, name) for tool in tools)), ""):
+            raise ConfigError(f"{file}: {problem}", hint=NAME_HINT)
+        return kept.sync(name, tools, at=SystemClock().now())
+    versions = read_export(file)
+    return kept.restore(replace(one, origin=origin) if origin else one for one in versions)
+
+
+@click.command()
+@click.argument("file", type=_File)
+@registry_options
+def export(file: Path, **values: Any) -> None:
+    """Write every version of every tool to FILE.
+
+    Use - for standard output. `registry import` reads the file back.
+
+    \b
+    toolsight registry export tools.jsonl
+    """
+    options = chosen(**values)
+    versions = open_registry(options).history(sight_of(options))
+    if str(file) == "-":
+        for line in export_lines(versions):
+            say_raw(f"{line}\n")
+        return
+    say(f"{file}: {count(write_export(file, versions), 'version')}")
+
+
+def embed(options: Options) -> None:
+    """Embed the tools that have no vector yet; Ctrl+C stops after a batch, and what is done stays."""
+    require_administrator(options)
+    embedder, kept = require_embedder(options), open_registry(options)
+    forget_other_dimensions(kept, embedder)
+    done, is_complete = _embed(kept, options)
+    data = {"model": embedder.name, "embedded": done, "complete": is_complete}
+    show(data, [f"{count(done, 'text')} embedded"])
+    if not is_complete:
+        say("cancelled: run the same command to continue", err=True)
+        sys.exit(Exit.INTERRUPTED)
+
+
+def _embed_the_rest(kept: ToolRegistry, options: Options) -> None:
+    """Embed what is new; a failure is reported and loses nothing already stored."""
+    try:
+        done, is_complete = _embed(kept, options)
+    except ToolsightError as error:
+        say(f"not embedded: {error.message}\nhint:  {error.hint}", err=True)
+        return
+    if not is_complete:
+        say(f"{count(done, 'text')} embedded; continue with `toolsight registry --embed`", err=True)
+
+
+def _embed(kept: ToolRegistry, options: Options) -> tuple[int, bool]:
+    """How many texts were embedded, and whether nothing is missing."""
+    embedder = chosen_embedder(options)
+    if embedder is None:
+        return 0, True
+    with Progress() as progress, cancellation() as stopped:
+        return embed_missing(kept, embedder, progress, stopped), not stopped()
+
+
+def _report(report: SyncReport) -> str:
+    told = f"{report.added:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
+    return f"{told}, {report.removed:,} gone" if report.removed else told
+
+
+_EMPTY = (
+    "The registry is empty. Import the tools of servers with `toolsight registry import --config FILE`, or a "
+    "stored tools/list answer or an export with `toolsight registry import FILE`."
+)
+
+
+@click.group(cls=CommandGroup, invoke_without_command=True)
+@click.option("--embed", "embeds", is_flag=True, help="Embed the tools that have no vector yet.")
+@registry_options
+@as_json
+@click.pass_context
+def registry(context: click.Context, /, embeds: bool, **values: Any) -> None:
+    """Store tools with their versions and search by meaning.
+
+    Their servers do not have to be connected. The registry is stored in the SQLite file with the sessions, or
+    in PostgreSQL if TOOLSIGHT_DATABASE_URL is set.
+
+    \b
+    toolsight registry import --config .mcp.json
+    toolsight registry search "late orders"
+    """
+    if context.invoked_subcommand is not None:
+        return
+    options = chosen(**values)
+    if embeds:
+        embed(options)
+    else:
+        _show_status(options)
+
+
+def _show_status(options: Options) -> None:
+    """Print how many tools there are, of which origins, and how many are embedded."""
+    kept, sight = open_registry(options), sight_of(options)
+    embedder = chosen_embedder(options)
+    total, origins = kept.count(sight), kept.origins(sight)
+    embedded = kept.embedded(embedder.name, sight) if embedder is not None else 0
+
+    def report() -> Iterator[str | Table]:
+        if not total:
+            yield _EMPTY if sight.is_whole else "The registry has no tools that you may see."
+            return
+        rows = tuple((origin, f"{number:,}") for origin, number in origins.items())
+        yield Table("", ("origin", "tools"), rows, frozenset({1}))
+        share = f"{count(embedded, 'of them', 'of them')} embedded ({percent(embedded / total)})"
+        yield f"{count(total, 'tool')} from {count(len(origins), 'origin')}, {share}"
+        if embedded < total and sight.is_whole:
+            yield "Searches find only embedded tools. Embed the rest with `toolsight registry --embed`."
+
+    model = embedder.name if embedder is not None else ""
+    show({"tools": total, "origins": origins, "model": model, "embedded": embedded}, report())

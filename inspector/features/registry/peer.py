@@ -1,0 +1,238 @@
+"""A registry elsewhere: in somebody else's database file, and as JSON Lines."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from pydantic import Field
+
+from inspector.config.file import open_file, unusable
+from inspector.config.problem import Foreign, validated
+from inspector.core.access import EVERYTHING, Sight
+from inspector.core.definition import definition_hash
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.redaction import open_private
+from inspector.core.tool import Annotations, Tool, acting_meta, task_support
+from inspector.features.registry.acceptance import (
+    LAST_MOMENT,
+    MOST_VERSION,
+    NAME_HINT,
+    name_problem,
+    without_secrets,
+)
+from inspector.features.registry.sqlite import SqliteRegistry
+from inspector.mcp.tool_file import Claims
+from inspector.schema.json_value import JsonObject
+from inspector.search.ports import Neighbour, RegisteredTool
+from inspector.store.database import SqliteDatabase, opened_to_read
+from inspector.store.migrations import is_current, require_own
+
+# The file is another program's: no value may fill the memory, and no statement may run on.
+_MAX_VALUE = 4 * 1024 * 1024
+_STEPS_A_LOOK = 10_000
+
+
+class ReadOnlyDatabase(SqliteDatabase):
+    """An SQLite file that is only read. Each statement may take so many `seconds`."""
+
+    def __init__(self, path: Path, *, seconds: float) -> None:
+        super().__init__(path, busy_timeout_ms=round(seconds * 1000))
+        self._seconds = seconds
+        self._until = 0.0
+
+    def _opened(self) -> sqlite3.Connection:
+        self._until = monotonic() + self._seconds
+        return super()._opened()
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.path.is_file():
+            raise StoreError(
+                f"{self.path} does not exist", hint="Use a database file that Toolsight wrote (--db)."
+            )
+        connection = opened_to_read(self.path, self._busy_timeout_ms / 1000)
+        try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
+            connection.set_progress_handler(lambda: monotonic() > self._until, _STEPS_A_LOOK)
+            for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
+                connection.execute(f"PRAGMA {pragma}")
+            require_own(connection, self.path)
+            if not is_current(connection):
+                raise StoreError(
+                    f"{self.path} was written by an older version of Toolsight, or is empty",
+                    hint="Its owner can update it with `toolsight registry --db FILE`.",
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+class SqlitePeer:
+    """A `SearchableRegistry` in a file, open while it is asked, so that others can replace or move it."""
+
+    def __init__(self, path: Path, *, seconds: float) -> None:
+        self._database = ReadOnlyDatabase(path, seconds=seconds)
+        self._file: tuple[int, ...] = ()
+        self._registry: SqliteRegistry | None = None
+
+    def count(self, sight: Sight = EVERYTHING) -> int:
+        """See `SearchableRegistry`."""
+        with self._asked() as registry:
+            return registry.count(sight)
+
+    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
+        """See `SearchableRegistry`."""
+        with self._asked() as registry:
+            return registry.embedded(model, sight)
+
+    def nearest(
+        self,
+        model: str,
+        vector: Sequence[float],
+        count: int,
+        sight: Sight = EVERYTHING,
+        *,
+        floor: float = -1.0,
+    ) -> tuple[Neighbour, ...]:
+        """See `SearchableRegistry`."""
+        with self._asked() as registry:
+            return registry.nearest(model, vector, count, sight, floor=floor)
+
+    @contextmanager
+    def _asked(self) -> Iterator[SqliteRegistry]:
+        """The registry, which remembers the vectors of this very file."""
+        path = self._database.path
+        with suppress(OSError):
+            about = path.stat()
+            found = (about.st_dev, about.st_ino, about.st_mtime_ns, about.st_size)
+            if found != self._file:
+                self._file, self._registry = found, None
+        if self._registry is None:
+            self._registry = SqliteRegistry(path, reader=self._database)
+        try:
+            yield self._registry
+        finally:
+            self._database.close()
+
+
+_MAX_LINE = 32 * 1024 * 1024
+_NOTHING = "Nothing was imported from the file. Correct the line, or remove it."
+_CLAIMS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+class _Line(Foreign):
+    """One line of an export."""
+
+    server: str
+    name: str
+    title: str = ""
+    description: str = ""
+    input_schema: dict[str, Any] = Field(alias="inputSchema")
+    output_schema: dict[str, Any] | None = Field(None, alias="outputSchema")
+    annotations: Claims = Field(default_factory=Claims)
+    tags: list[str] = Field(default_factory=list)
+    meta: dict[str, Any] = Field(default_factory=dict, alias="_meta")
+    execution: dict[str, Any] = Field(default_factory=dict)
+    origin: str
+    version: int = Field(ge=1, le=MOST_VERSION, description="A tool's versions start at 1.")
+    hash: str = Field(description="Only exported lines have a hash: leave it out of lines you write.")
+    at: float = Field(ge=0, le=LAST_MOMENT, allow_inf_nan=False, description="Write seconds since 1970, UTC.")
+    there: bool = True
+
+    def registered(self) -> RegisteredTool:
+        claims = self.annotations.annotations
+        declared = self.description, self.input_schema, claims, self.output_schema, self.title
+        more = tuple(self.tags), acting_meta(self.meta), task_support(self.execution)
+        tool = Tool(self.server, self.name, *declared, *more)
+        return RegisteredTool(tool, self.origin, self.version, self.hash, self.at, self.there)
+
+
+def is_export(path: Path) -> bool:
+    """Whether the file's first line is one of an export; an unreadable file is none."""
+    with suppress(OSError, ValueError, RecursionError, ConfigError), open_file(path, "export") as file:
+        first = json.loads(file.readline(_MAX_LINE))
+        return isinstance(first, dict) and {"server", "name", "hash", "version"} <= first.keys()
+    return False
+
+
+def read_export(path: Path) -> Iterator[RegisteredTool]:
+    """The versions in an export, one after the other. Raises ConfigError that names the line."""
+    seen: dict[tuple[str, int], int] = {}
+    try:
+        with open_file(path, "export") as file:
+            number = 0
+            while line := file.readline(_MAX_LINE):
+                number += 1
+                if line.strip():
+                    yield _checked(_read(f"{path}:{number}", line), path, number, seen)
+    except OSError as error:
+        raise unusable(path, error, "read") from error
+
+
+def _read(place: str, line: bytes) -> RegisteredTool:
+    try:
+        value = json.loads(line)
+    except (RecursionError, ValueError) as error:
+        problem = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
+        raise ConfigError(f"{place} {problem}", hint=_NOTHING) from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"{place} is not a JSON object", hint=_NOTHING)
+    return validated(_Line, value, place).registered()
+
+
+def _checked(
+    found: RegisteredTool, path: Path, number: int, seen: dict[tuple[str, int], int]
+) -> RegisteredTool:
+    what = found.tool.id, found.version
+    if problem := name_problem(found.tool, found.origin):
+        raise ConfigError(f"{path}:{number}: {problem}", hint=NAME_HINT)
+    if what in seen:
+        problem = f"repeats version {found.version} of {found.tool.id} from line {seen[what]}"
+        raise ConfigError(f"{path}:{number} {problem}", hint=_NOTHING)
+    if definition_hash(found.tool) != found.hash:
+        hint = "The line was changed. In lines you write yourself, leave out hash and version."
+        raise ConfigError(f"{path}:{number}: hash does not match the definition", hint=hint)
+    seen[what] = number
+    return found
+
+
+def write_export(path: Path, versions: Iterable[RegisteredTool]) -> int:
+    """Write the versions, in place of a file of that name; return how many. Raises ConfigError."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with open_private(part, "w", encoding="ascii") as file:
+            number = 0
+            for number, line in enumerate(export_lines(versions), 1):  # noqa: B007 - the last number counts
+                file.write(f"{line}\n")
+        part.replace(path)
+    except OSError as error:
+        raise unusable(path, error, "written") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return number
+
+
+def export_lines(versions: Iterable[RegisteredTool]) -> Iterator[str]:
+    """The lines of an export, in ASCII, without what an earlier version of Toolsight kept of secrets."""
+    for found in map(without_secrets, versions):
+        tool = found.tool
+        parts: dict[str, Any] = {"server": tool.server, "name": tool.name}
+        parts |= {"title": tool.title} if tool.title else {}
+        parts |= {"description": tool.description, "inputSchema": tool.input_schema}
+        parts |= {"outputSchema": tool.output_schema} if tool.output_schema is not None else {}
+        parts |= {"annotations": claims} if (claims := _claims(tool.annotations)) else {}
+        parts |= {"tags": list(tool.tags)} if tool.tags else {}
+        parts |= {"_meta": tool.meta} if tool.meta else {}
+        parts |= {"execution": {"taskSupport": tool.task_support}} if tool.task_support else {}
+        parts |= {"origin": found.origin, "version": found.version, "hash": found.hash, "at": found.at}
+        parts |= {} if found.is_there else {"there": False}
+        yield json.dumps(parts, separators=(",", ":"))
+
+
+def _claims(annotations: Annotations) -> JsonObject:
+    values = (annotations.read_only, annotations.destructive, annotations.idempotent, annotations.open_world)
+    return {name: value for name, value in zip(_CLAIMS, values, strict=True) if value is not None}

@@ -1,0 +1,183 @@
+"""The tools of a registry in words: what there is, a list of some of it, the versions of one tool."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.line import MUTED, change_lines
+from inspector.core.definition import definition_changes
+from inspector.core.error import BreakerState
+from inspector.core.number import bar, count, percent, shown_moment
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
+from inspector.features.registry.health import Health, HealthState, ToolHealth
+from inspector.features.registry.library import Overview
+from inspector.features.registry.synchronise import Synchronised
+from inspector.search.ports import Neighbour, RegisteredTool
+from widgets import Column, Record, plain, visible
+
+_TOOL, _ORIGIN, _VERSION, _SINCE = (
+    Column("tool", "tool", weight=4, shorten="name", min_width=14),
+    Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=44),
+    Column("version", "version", align="right", width=7),
+    Column("since", "since", width=10, hide_below=60),
+)
+TOOLS = (_TOOL, _ORIGIN, _VERSION, _SINCE)
+HEALTHY = (_TOOL, _ORIGIN, Column("health", "health", width=13, hide_below=56), _VERSION, _SINCE)
+"""The columns where the health of tools may be known."""
+FOUND = (
+    Column("tool", "tool", weight=4, shorten="name", min_width=14),
+    Column("bar", "", width=10, hide_below=40),
+    Column("cosine", "cosine", align="right", width=6),
+    Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=52),
+)
+READING = "Reading the registry …"
+SEARCHING = "Searching by meaning …"
+EMPTY = (
+    "The registry is empty. Press i to import the connected servers' tools.\n"
+    "`toolsight registry import FILE` reads a saved tools/list response or an export."
+)
+NOTHING_SEEN = "The registry has no tools you may see."
+NO_MATCH = "No id contains this text. Clear the filter to see every tool."
+NOT_FOUND = "Nothing is embedded yet. Press m to embed the tools so this search can find them."
+NOT_HERE = "This session has no registry. Run `toolsight registry` to see one."
+_NOTHING = Content()
+NOT_CONNECTED = "Its server is not connected: you can find it here, but not load, edit or call it."
+_BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
+
+
+def empty(*, whole: bool) -> str:
+    """Return the text for a registry without tools; `whole` says whether its reader may see all of it."""
+    return EMPTY if whole else NOTHING_SEEN
+
+
+def facts(overview: Overview, *, whole: bool = True) -> Content:
+    """Return how many tools there are, of where, and how many a search by meaning can find."""
+    if not overview.tools:
+        return Content(empty(whole=whole).partition("\n")[0])
+    most = sorted(overview.origins.items(), key=lambda pair: (-pair[1], pair[0]))
+    named = [f"{visible(name, limit=40, newlines=False)} {number:,}" for name, number in most[:_ORIGINS]]
+    more = f", and {len(most) - len(named):,} more" if len(most) > len(named) else ""
+    share = f"{overview.embedded:,} embedded ({percent(overview.embedded / overview.tools)})"
+    is_missing = overview.embedded < overview.tools and overview.model and whole
+    missing = ", m embeds the rest" if is_missing else ""
+    return Content.assemble(
+        (count(overview.tools, "tool"), "bold"),
+        f" from {count(len(most), 'origin')}: {', '.join(named)}{more}",
+        (f"   {share if overview.model else 'no embeddings'}{missing}", MUTED),
+    )
+
+
+def rows(tools: Sequence[RegisteredTool], health: Health | None) -> tuple[Record, ...]:
+    """Return a row for each tool; without `health` for the columns TOOLS, else for HEALTHY."""
+    rows = []
+    for one in tools:
+        id_ = one.tool.id
+        known = () if health is None else (health_cell(health.of(id_)),)
+        cells = (id_, one.origin, *known, f"{one.version:,}", shown_moment(one.at, "%Y-%m-%d"))
+        rows.append(Record(id_, cells, copy=id_))
+    return tuple(rows)
+
+
+_HEALTH = {
+    HealthState.WORKS: ("●", "$text-success"),
+    HealthState.FAILING: ("⚠", "$text-warning"),
+    HealthState.BLOCKED: ("✕", "$text-error"),
+    HealthState.UNCALLED: ("○", MUTED),
+}
+
+
+def health_cell(health: ToolHealth) -> Content:
+    """Return a tool's health as a sign, a word and how many calls failed."""
+    sign, style = _HEALTH[health.state]
+    failed = f" {health.failed:,}/{health.calls:,}" if health.state is HealthState.FAILING else ""
+    return Content.styled(f"{sign} {health.state}{failed}", style)
+
+
+def health_line(health: ToolHealth, server: ServerState | None) -> Content:
+    """Return all that is known of a tool's health: its calls, its circuit breaker, its server if here."""
+    known = [f"{health.failed:,} of {count(health.calls, 'recorded call')} failed"] if health.calls else []
+    known += [f"last {shown_moment(health.last_call)}"] if health.last_call is not None else []
+    known += [f"circuit breaker {health.breaker}"] if health.breaker is not BreakerState.CLOSED else []
+    if server is not None:
+        why = f" ({server.reason})" if server.phase is ServerPhase.FAILED and server.reason else ""
+        known.append(f"server {server.phase}{why}")
+    told = plain(f"   {', '.join(known)}" if known else "", limit=_LONGEST, newlines=False)
+    return Content.assemble(health_cell(health), told.stylize(MUTED))
+
+
+def found_rows(found: Sequence[Neighbour]) -> tuple[Record, ...]:
+    """Return a row for each tool that was found, with its cosine as a bar."""
+    return tuple(
+        Record(
+            one.found.tool.id,
+            (
+                one.found.tool.id,
+                bar(max(one.similarity, 0.0), _BAR),
+                f"{one.similarity:.2f}",
+                one.found.origin,
+            ),
+            copy=one.found.tool.id,
+        )
+        for one in found
+    )
+
+
+def title(shown: int, total: int, part: str) -> str:
+    """Return the title of the list: how much of it is there."""
+    matching = f" with “{visible(part, limit=40, newlines=False)}”" if part else ""
+    if shown >= total:
+        return f"{count(total, 'tool')}{matching}"
+    return f"the first {shown:,} of {count(total, 'tool')}{matching}; scroll down for more"
+
+
+def found_title(found: int, query: str) -> str:
+    """Return the title of the list of what was found."""
+    return f"{count(found, 'nearest tool')} to “{visible(query, limit=60, newlines=False)}”; esc lists all"
+
+
+def detail(versions: Sequence[RegisteredTool], *, connected: bool, health: Content = _NOTHING) -> Content:
+    """Return a tool: what it does, its health, where it came from, and what each version changed."""
+    if not versions:
+        return Content()
+    newest = versions[0]
+    state = ("● in this session", "$text-success") if connected else ("○ not in this session", MUTED)
+    if not newest.is_there:
+        state = ("✕ removed from its origin", "$text-warning")
+    lines = [
+        Content.assemble(plain(newest.tool.id, limit=_LONGEST, newlines=False).stylize("bold"), "   ", state),
+        *([health] if health else []),
+        plain(newest.tool.description.strip() or "(no description)", limit=_SAID),
+    ]
+    for newer, older in zip(versions, [*versions[1:], None], strict=True):
+        lines += [Content(), _version(newer)]
+        if older is None:
+            lines.append(Content.styled("first version seen", MUTED))
+        else:
+            lines += change_lines(definition_changes(older.tool, newer.tool))
+    return Content("\n").join(lines)
+
+
+def synchronised(done: Sequence[Synchronised]) -> str:
+    """Return what a synchronisation did, and which servers were left out."""
+    reports = [one.report for one in done if one.report is not None]
+    told = (
+        f"{sum(one.added for one in reports):,} new, {sum(one.changed for one in reports):,} changed, "
+        f"{sum(one.unchanged for one in reports):,} unchanged, "
+        f"{sum(one.removed for one in reports):,} removed"
+    )
+    left = [
+        f"{visible(one.server, limit=40, newlines=False)}: {visible(one.why, limit=80)}"
+        for one in done
+        if one.report is None
+    ]
+    return "\n".join([f"{count(len(reports), 'server')}: {told}", *(f"skipped {each}" for each in left)])
+
+
+def _version(one: RegisteredTool) -> Content:
+    return Content.assemble(
+        (f"version {one.version:,}", "bold"),
+        f"   {shown_moment(one.at)}   ",
+        plain(one.origin, limit=_LONGEST, newlines=False),
+        (f"   {one.hash[:12]}", MUTED),
+    )

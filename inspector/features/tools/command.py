@@ -1,0 +1,350 @@
+"""`toolsight servers` and `tools`: what every server answers, lists, and the next request."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from inspector.cli.launch import run_headless
+from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.run import Exit, run
+from inspector.cli.table import show
+from inspector.clients.client import Client
+from inspector.clients.verdict import ClientVerdict, verdict_lines
+from inspector.core.access import ServerRule
+from inspector.core.budget import Budget
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.number import count, milliseconds, percent, saving, tokens
+from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Column, Table, selected
+from inspector.core.server import ServerPhase, skipped_lines
+from inspector.core.session import ServerState
+from inspector.core.text import closest
+from inspector.core.tool import Tool, contradiction, definition
+from inspector.features.clients.command import as_client, options_as, show_catalog_as
+from inspector.loop.approval import why_ask
+from inspector.mcp.frame import Flaw, Frame
+from inspector.mcp.reading import KINDS, declares
+from inspector.session.client_view import verdicts_on
+from inspector.session.setup import exemptions
+from inspector.session.workbench import Workbench
+
+STDERR_LINES = 5
+# What no server is called: every server.
+_EVERY = "\0"
+_FLAW = "what outcome count"
+_CLIENT = "client:client.name verdict finding confidence"
+_SERVER = (
+    "name phase target tools tokens info{name version protocol era summary instructions capabilities} "
+    "skipped{name reason} reason hint stderr_tail needs_login milliseconds declared added removed since "
+    "changed{path lines is_new} approved_version"
+)
+_SERVERS = (
+    Column("server", "name"),
+    Column("state", "phase"),
+    Column("tools", kind=NUMBER),
+    Column("tokens", kind=NUMBER),
+    Column("protocol", "info.protocol"),
+    Column("ms", lambda server: f"{server.milliseconds:.0f}", NUMBER),
+    Column("reason"),
+)
+
+
+@click.command()
+@click.option(
+    "--wire",
+    is_flag=False,
+    flag_value=_EVERY,
+    default="",
+    metavar="[SERVER]",
+    help="Show the messages exchanged with one server or with all. They are never stored.",
+)
+@click.option("--ping", is_flag=True, help="Ping every server, and show how long its answer took.")
+@click.option("--sign-in", "enter", metavar="SERVER", help="Sign in to a server that needs it (OAuth).")
+@click.option("--sign-out", "leave", metavar="SERVER", help="Forget the sign-in to a server.")
+@shared
+@as_json
+def servers(wire: str, ping: bool, enter: str | None, leave: str | None, **values: Any) -> None:
+    """Connect to every server and show what happened.
+
+    The exit code is 1 if a server failed. Nothing but --sign-in ever opens a browser: everywhere else, a
+    stored sign-in is used and refreshed, and a server without one is listed as such.
+
+    \b
+    toolsight servers --config .mcp.json
+    toolsight servers --sign-in tracker
+    """
+    if enter is not None or leave is not None:
+        _sign(enter, leave, options(**values))
+        return
+
+    async def work(bench: Workbench) -> None:
+        if wire:
+            _show_wire(bench, _named(bench, "" if wire == _EVERY else wire))
+            return
+        if ping:
+            answers = [await _pinged(bench, name) for name in bench.state.servers]
+            show(answers, (one["answer"] for one in answers))
+            return
+        states = bench.state.servers.values()
+        offers = await asyncio.gather(*(_offers(bench, state) for state in states))
+        flaws = [selected(_flaws(bench, state.name), _FLAW) for state in states]
+        listed: dict[str, list[Tool]] = {}
+        for tool in bench.catalog.tools:
+            listed.setdefault(tool.server, []).append(tool)
+        found = {one.name: verdicts_on(listed.get(one.name, ()), one.info.instructions) for one in states}
+        data = [
+            {
+                **selected(one, _SERVER),
+                **offered,
+                "flaws": of,
+                "notes": _notes(bench, one.name),
+                "clients": selected(found[one.name], _CLIENT),
+            }
+            for one, offered, of in zip(states, offers, flaws, strict=True)
+        ]
+        show(data, _servers(bench, states, found, offers))
+
+    if not run_headless(options(**values), work, listing=True, tell_problems=False):
+        sys.exit(Exit.FAILED)
+
+
+async def _pinged(bench: Workbench, server: str) -> dict[str, Any]:
+    """What a server answered, and after how many milliseconds; None if it did not."""
+    try:
+        method, took = await bench.ping(server)
+    except ToolsightError as error:
+        return {"server": server, "answer": error.message, "milliseconds": None}
+    after = "" if took is None else f" in {milliseconds(took)}"
+    return {"server": server, "answer": f"{server} answered {method}{after}", "milliseconds": took}
+
+
+def _sign(enter: str | None, leave: str | None, chosen: Options) -> None:
+    from inspector.features.tools.sign_in_command import sign_in, sign_out
+
+    if leave is not None:
+        sign_out(leave, chosen)
+    if enter is not None:
+        run(sign_in(enter, chosen))
+
+
+async def _offers(bench: Workbench, server: ServerState) -> dict[str, Any]:
+    """How many resources, templates and prompts a server lists, and what is wrong with these lists."""
+    offers, kinds = bench.offers(server.name), [kind for kind in KINDS if declares(server.info, kind)]
+    listed = await asyncio.gather(*(offers.listed(kind) for kind in kinds)) if offers is not None else []
+    number = Counter(one.list for each in listed for one in each.offers)
+    told = [trouble for each in listed for trouble in each.troubles]
+    names = {"resources": "resources", "templates": "resourceTemplates", "prompts": "prompts"}
+    return {**{name: number[key] for name, key in names.items()}, "list_problems": told}
+
+
+def _servers(
+    bench: Workbench,
+    states: Iterable[ServerState],
+    found: Mapping[str, Sequence[ClientVerdict]],
+    offers: Iterable[Mapping[str, Any]],
+) -> Iterator[str | Table]:
+    """The servers, and what the table has no room for: news, what to try, stderr, repairs, and clients."""
+    yield Table.of(_SERVERS, states)
+    for server, offered in zip(states, offers, strict=True):
+        nouns = ("resource", "template", "prompt")
+        listed = [count(offered[f"{one}s"], one) for one in nouns if offered[f"{one}s"]]
+        if listed:
+            yield f"{server.name} also lists {', '.join(listed)}"
+        yield from (f"! {server.name}: {one}" for one in offered["list_problems"])
+        yield from (f"! {server.name}: {one}" for one in server.news)
+        if server.phase is ServerPhase.FAILED:
+            yield f"\n{server.name}: {server.reason}"
+            if server.hint:
+                yield f"  try: {server.hint}"
+            yield from (f"  | {line}" for line in server.stderr_tail.splitlines()[-STDERR_LINES:])
+        lines = [f"skipped {one}" for one in skipped_lines(server.skipped)]
+        lines += [*map(str, _flaws(bench, server.name)), *_notes(bench, server.name)]
+        if lines:
+            yield f"\n{server.name}:"
+            yield from (f"  {line}" for line in lines)
+    if any(found.values()):
+        yield "\nIn clients:"
+        yield from (f"  {line}" for line in verdict_lines({name: of for name, of in found.items() if of}))
+
+
+def _named(bench: Workbench, name: str) -> tuple[str, ...]:
+    """The server of that name, or every server for "". Raises ConfigError."""
+    known = tuple(bench.state.servers)
+    if name and name not in known:
+        near = ", ".join(closest(name, list(known)) or known)
+        raise ConfigError(f"there is no server '{name}'", hint=f"Servers: {near}.")
+    return (name,) if name else known
+
+
+def _notes(bench: Workbench, server: str) -> list[str]:
+    """What its configuration says in vain, and which of its tools that keeps from the model."""
+    specs = [spec for spec in bench.configuration.servers if spec.name == server]
+    ruled = [f"its configuration gives the model {spec.rule}" for spec in specs if spec.rule != ServerRule()]
+    return [*(one.full for one in bench.state.problems if one.server == server and not one.entry), *ruled]
+
+
+def _flaws(bench: Workbench, server: str) -> tuple[Flaw, ...]:
+    """What was repaired or dropped of a server's messages."""
+    log = bench.wire(server)
+    return log.flaws() if log is not None else ()
+
+
+# Prints what was exchanged with servers, frame by frame.
+
+_FRAME = "number at sent kind method id size text milliseconds what cut:is_cut"
+_FRAMES = (
+    Column("time, UTC", lambda frame: f"{datetime.fromtimestamp(frame.at, UTC):%H:%M:%S.%f}"[:-3], NAME),
+    Column("", "arrow", NAME),
+    Column("message", "what"),
+    Column("id"),
+    Column("bytes", "size", COUNT),
+    Column("took", "milliseconds", MILLISECONDS),
+)
+
+
+def _show_wire(bench: Workbench, names: Sequence[str]) -> None:
+    """Print the frames of these servers, oldest first, as far as they are kept."""
+    logs = [(server, *_frames(bench, server)) for server in names]
+    data = [
+        {
+            "server": server,
+            "dropped": dropped,
+            "frames": selected(frames, _FRAME),
+            "flaws": selected(_flaws(bench, server), _FLAW),
+        }
+        for server, frames, dropped in logs
+    ]
+
+    def report() -> Iterator[str | Table]:
+        for server, frames, dropped in logs:
+            before = f", {dropped:,} dropped before" if dropped else ""
+            yield f"{server}: {count(len(frames), 'message')}{before}"
+            if frames:
+                yield Table.of(_FRAMES, frames)
+            yield ""
+
+    show(data, report())
+
+
+def _frames(bench: Workbench, server: str) -> tuple[tuple[Frame, ...], int]:
+    log = bench.wire(server)
+    if log is None:
+        return (), 0
+    frames = log.frames()
+    return frames, log.total - len(frames)
+
+
+@click.command()
+@click.argument("tool_id", default="", metavar="[TOOL]")
+@click.option(
+    "--request", is_flag=True, help="Show the next request: the manifest and the tools, exactly as sent."
+)
+@as_client
+@shared
+@as_json
+def tools(tool_id: str, request: bool, client: Client | None, **values: Any) -> None:
+    """List the tools with their tokens and states.
+
+    Warns about tools whose name or parameters contradict their annotations. With --client, lists the tools
+    as that client gets them, or shows TOOL in full. The exit code is 1 if a server failed, because its tools
+    are missing.
+
+    \b
+    toolsight tools --client codex server.py
+    """
+    if request and (tool_id or client is not None):
+        raise click.UsageError("Use --request without TOOL or --client.")
+    if tool_id and client is None:
+        raise click.UsageError("TOOL needs --client. To call a tool, use `toolsight call TOOL`.")
+
+    async def work(bench: Workbench) -> None:
+        if request:
+            _show_request(bench)
+        elif client is not None:
+            show_catalog_as(bench, client, tool_id)
+        else:
+            show([_tool_json(bench, tool) for tool in bench.catalog.tools], _tools(bench))
+
+    if not run_headless(options_as(client, **values), work, listing=True):
+        sys.exit(Exit.FAILED)
+
+
+_STATE = (
+    "id tokens binding uses last_call reason found discovered_at last_used_at changed_call place held_as "
+    "definition cause"
+)
+
+
+def _tool_json(bench: Workbench, tool: Tool) -> dict[str, Any]:
+    return {
+        **selected(bench.state.tools[tool.id], _STATE),
+        "description": tool.description,
+        "definition": definition(tool),
+        "annotations": selected(tool.annotations, "read_only destructive idempotent open_world"),
+        "tags": bench.retrieval.tags.of(tool),
+        "contradiction": contradiction(tool),
+        "asked": why_ask(tool, bench.state),
+        "exemptions": exemptions(bench.setup, tool.id),
+    }
+
+
+def _tools(bench: Workbench) -> Iterator[str | Table]:
+    states = [bench.state.tools[tool.id] for tool in bench.catalog.tools]
+    yield Table.of((Column("tool", "id"), Column("state", "binding"), Column("tokens", kind=NUMBER)), states)
+    yield f"{count(len(states), 'tool')}, tokens counted with {bench.accounting.meter.tokenizer.label}"
+    for tool in bench.catalog.tools:
+        if against := contradiction(tool):
+            yield f"⚠ {tool.id}: {against}"
+
+
+def _show_request(bench: Workbench) -> None:
+    """Print the manifest and the `tools` array exactly as the model gets them."""
+    request, meter, state = bench.next_request(), bench.accounting.meter, bench.state
+    counted = meter.entries(request.tools)
+    data = {
+        "manifest": state.manifest,
+        "rules": state.manifest_rules,
+        "decision": state.decision,
+        "pool": state.pool,
+        "tools": request.tools,
+        "tokens": sum(counted),
+        "tokenizer": selected(meter.tokenizer, "name exact"),
+    }
+
+    def report() -> Iterator[str | Table]:
+        yield state.manifest or state.pool or "Nothing is deferred, so there is no manifest."
+        yield from (f"(shortened: {rule})" for rule in state.manifest_rules)
+        yield f"\ndiscovery {state.decision}\n"
+        names = (entry["function"]["name"] for entry in request.tools)
+        rows = tuple((name, str(number)) for name, number in zip(names, counted, strict=True))
+        yield Table("", ("bound", "tokens"), rows, frozenset({1}))
+        yield f"tokens counted with {meter.tokenizer.label}"
+
+    show(data, report())
+
+
+def budget_report(budget: Budget) -> Iterator[str | Table]:
+    """The token table of one request."""
+    parts = budget.parts
+    rows = (
+        ("system", parts.system),
+        ("instructions", parts.instructions),
+        ("history", parts.history),
+        ("searches", parts.searches),
+        ("loaded tools", parts.tools),
+        ("search_tools", parts.meta),
+        ("manifest", parts.manifest),
+        ("summary pool", parts.pool),
+        ("output reserve", parts.output_reserve),
+        ("total", parts.used),
+    )
+    yield Table("", ("part", "tokens"), tuple((name, str(number)) for name, number in rows), frozenset({1}))
+    yield f"{percent(budget.fraction)} of the {tokens(budget.window)}-token window"
+    yield (
+        f"static binding: {budget.static_tools:,} tool tokens; now {parts.discovery_tokens:,}, "
+        f"{saving(budget.saved_fraction)}   {budget.tokenizer.label}"
+    )

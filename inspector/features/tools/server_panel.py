@@ -1,0 +1,279 @@
+"""Everything about one server, one view at a time, with its texts."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
+from textual.getters import query_one
+from textual.widgets import Static
+
+from inspector.app.context import InContext
+from inspector.app.draw.line import MUTED, problem_line
+from inspector.app.draw.table import fact
+from inspector.clients.verdict import ClientVerdict, verdict_lines
+from inspector.core.error import SettingProblem
+from inspector.core.events import DefinitionChanged
+from inspector.core.number import count, milliseconds, shown_moment, tokens
+from inspector.core.server import ServerPhase, skipped_lines
+from inspector.core.session import ServerState
+from inspector.core.tool import Tool
+from inspector.features.tools.server_reading import ReadingPanel
+from inspector.features.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
+from inspector.mcp.frame import Flaw
+from inspector.mcp.reading import KINDS, declares
+from inspector.session.client_view import verdicts_on
+from widgets import TextView, Tone, ViewStrip, middle, plain, visible
+
+STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
+    ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
+    ServerPhase.READY: ("✓ ready", "$text-success", ""),
+    ServerPhase.FAILED: ("✕ failed", "$text-error", "error"),
+    ServerPhase.STOPPED: ("■ stopped", MUTED, "muted"),
+}
+NO_SERVER = "The configuration has no servers. Add one to its file and restart."
+_LABELS, _NAMES = 14, 4
+_TRUSTED = "trusted: tools it marks as read-only run without asking (T asks again)"
+_NOT_TRUSTED = "not trusted: you are asked even about tools it marks as read-only (T trusts)"
+
+
+def shown_state(server: ServerState) -> tuple[str, str, Tone]:
+    """Return the word for a server's state, its color, and the tone of its row."""
+    is_waiting = server.phase is ServerPhase.FAILED and server.needs_login
+    return ("⚠ sign in", "$text-warning", "warning") if is_waiting else STATES[server.phase]
+
+
+def server_title(server: ServerState, width: int) -> Content:
+    """Return name and state in one line, and below what it cost to connect and to list."""
+    word, color, _ = shown_state(server)
+    name = plain(middle(visible(server.name, newlines=False), max(width - len(word) - 3, 12)))
+    first = Content.assemble(name.stylize("bold"), "   ", (word, color))
+    if server.phase is ServerPhase.CONNECTING and server.tools:
+        return Content.assemble(first, "\n", (f"{count(server.tools, 'tool')} listed so far", MUTED))
+    if server.phase is not ServerPhase.READY:
+        return first
+    listed = (count(server.tools, "tool"), f"{tokens(server.tokens)} tokens")
+    took = f"ready after {milliseconds(server.milliseconds)}" if server.milliseconds else ""
+    return Content.assemble(first, "\n", ("   ".join(filter(None, (*listed, took))), MUTED))
+
+
+def server_facts(
+    server: ServerState,
+    problems: Sequence[SettingProblem] = (),
+    changes: Sequence[DefinitionChanged] = (),
+    *,
+    flaws: Sequence[Flaw] = (),
+    held: int = 0,
+    trusted: bool = False,
+    clients: str = "",
+    width: int = 0,
+) -> Content:
+    """Return the facts about a server in lines of `width`, with the problems of the settings about it.
+
+    `changes` are the last ones of its tools' definitions, `flaws` what it sent that had to be repaired or
+    dropped. `held` counts its tools that are kept as they were while it is away; `trusted` says whether what
+    it claims about its tools is believed. `clients` says in which clients it works.
+    """
+    info, is_ready = server.info, server.phase is ServerPhase.READY
+    is_down = server.phase in (ServerPhase.FAILED, ServerPhase.STOPPED)
+    reason, hint = (server.reason, server.hint) if server.phase is ServerPhase.FAILED else ("", "")
+    declared = f"{', '.join(server.declared) or 'nothing'} (settings: client)"
+    trust = _TRUSTED if trusted else _NOT_TRUSTED
+    facts = (
+        ("reason", reason),
+        ("try", (hint or "r reconnects.") if is_down else ""),
+        ("held", f"{count(held, 'tool')} kept but not offered until it reconnects" if held else ""),
+        ("target", server.target),
+        ("identifies as", f"{info.name} {info.version}".strip()),
+        ("protocol", info.protocol),
+        ("capabilities", ", ".join(info.capabilities)),
+        ("declared", declared if is_ready else ""),
+        ("its claims", trust if is_ready else ""),
+        ("changed", _changes(server, changes) if is_ready else ""),
+        ("clients", clients if is_ready else ""),
+    )
+    lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
+    warned = [("changed", one) for one in server.news]
+    warned += [("skipped", one) for one in skipped_lines(server.skipped)]
+    warned += [("it sent", str(flaw)) for flaw in flaws]
+    for label, told in warned:
+        mark = Content.styled(f"⚠ {label}", "$text-warning")
+        lines.append(fact(mark, plain(told, limit=400, newlines=False), _LABELS, width))
+    lines += [problem_line(problem) for problem in problems if problem.server == server.name]
+    return Content("\n").join(lines)
+
+
+def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
+    """How its list differs from the one before, with its date if that is from an earlier session."""
+    verdicts = Counter("wording only" if one.verdict == "words" else one.verdict for one in changes)
+    parts = [f"+{name}" for name in server.added[:_NAMES]] + [f"-{name}" for name in server.removed[:_NAMES]]
+    left = sum(max(len(names) - _NAMES, 0) for names in (server.added, server.removed))
+    parts += [f"{left:,} more"] if left else []
+    parts += [f"{count(number, 'definition')} {verdict}" for verdict, number in verdicts.items()]
+    since = f" since {shown_moment(server.since)} UTC" if server.since else ""
+    return f"{', '.join(parts)}{since}" if parts else ""
+
+
+_STDERR = "stderr, newest last"
+VIEWS = ("about", "stderr", "log", "wire")
+
+
+class ServerPanel(InContext, Vertical):
+    """The views of the server that `show` names."""
+
+    _server = ""
+    _flaws: tuple[Flaw, ...] = ()
+    _judged: tuple[str, Sequence[Tool], str] = ("", (), "")
+    _drawn: tuple[object, ...] = ()
+    _verdicts = ""
+
+    strip = query_one("#server-views", ViewStrip)
+
+    def compose(self) -> ComposeResult:
+        yield ViewStrip(VIEWS, id="server-views")
+        yield Static(id="server-title")
+        with Container(id="server-parts", classes="parts"):
+            with Vertical(classes="part about"):
+                with VerticalScroll(id="server-scroll"):
+                    yield Static(id="server-facts", markup=False)
+                yield TextView(id="server-told")
+            for kind in KINDS:
+                yield ReadingPanel(kind, id=f"server-{kind}", classes=f"part {kind}")
+            yield TextView(empty="Nothing on stderr.", follow=True, id="server-stderr", classes="part stderr")
+            yield LogPanel(id="server-log", classes="part log")
+            yield WirePanel(id="server-wire", classes="part wire")
+
+    def on_mount(self) -> None:
+        self.query_one("#server-stderr").border_title = _STDERR
+        self._show_part()
+        self.set_interval(LOOKS_EVERY, self._look)
+
+    def on_resize(self) -> None:
+        """Draw what depends on the width."""
+        self.draw()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a field of a resource or a prompt has the focus: esc leads from there to its list."""
+        return any(panel.reading.form.has_focus_within for panel in self.query(ReadingPanel))
+
+    @property
+    def server(self) -> ServerState | None:
+        return self.session.state.servers.get(self._server)
+
+    @property
+    def _width(self) -> int:
+        """The cells that a line of text has."""
+        return max(self.size.width - 3, 20)
+
+    def show(self, name: str) -> None:
+        """Show a server, in the view that was chosen last; news of other servers draw nothing."""
+        session, state = self.session, self.session.state
+        about = state.servers.get(name), state.problems, state.changes, state.held, state.trusted_servers
+        drawn = (name, self.strip.current, session, *about)
+        if drawn != self._drawn or self.strip.current != VIEWS[0]:
+            self._server, self._drawn = name, drawn
+            self.draw()
+        else:
+            self._judge(name)
+
+    def draw(self) -> None:
+        """Draw the chosen view."""
+        server, state = self.server, self.session.state
+        if server is None:
+            return
+        self.write(server_title(server, self._width), "#server-title")
+        self._show_reading(server)
+        if self.strip.current in ("log", "wire"):
+            self.query_one(f"#server-{self.strip.current}", WirePanel).show(server.name)
+        elif self.strip.current == "stderr":
+            self._show_stderr()
+        else:
+            self._flaws = self._read_flaws()
+            facts = server_facts(
+                server,
+                state.problems,
+                [one for id_, one in state.changes.items() if id_.partition(":")[0] == server.name],
+                flaws=self._flaws,
+                held=sum(tool.server == server.name for tool in state.held.values()),
+                trusted=server.name in state.trusted_servers,
+                clients=self._verdicts if self._judged[0] == server.name else "",
+                width=self._width,
+            )
+            self.write(facts, "#server-facts")
+            self._show_told(server)
+            self._judge(server.name)
+
+    def _show_reading(self, server: ServerState) -> None:
+        """List what the server declares, also while another view is shown."""
+        for panel in self.query(ReadingPanel):
+            panel.show(server.name if declares(server.info, panel.kind) else "")
+        self._show_views()
+
+    def _show_views(self) -> None:
+        """Offer the views that have something to show: many servers declare resources and have none."""
+        strip = self.strip
+        kinds = (panel.kind for panel in self.query(ReadingPanel) if panel.is_offered)
+        strip.views = (VIEWS[0], *kinds, *VIEWS[1:])
+        if strip.current not in strip.views:
+            strip.current = VIEWS[0]
+            self._show_part()
+
+    @on(ReadingPanel.Counted)
+    def _counted(self, event: ReadingPanel.Counted) -> None:
+        self.strip.counts = {**self.strip.counts, event.kind: event.number}
+        self._show_views()
+
+    def _judge(self, server: str) -> None:
+        """Find out in which clients the server works, in a thread, once for its tools and instructions."""
+        tools = tuple(tool for tool in self.session.catalog.tools if tool.server == server)
+        told = self.session.state.servers[server].info.instructions
+        judged = server, tools, told
+        if judged == self._judged:
+            return
+
+        def show(verdicts: Sequence[ClientVerdict]) -> None:
+            self._judged, self._verdicts = judged, " · ".join(verdict_lines({server: verdicts}))
+            self.draw()
+
+        self.run_job("verdicts", lambda _job: verdicts_on(tools, told), show)
+
+    def _show_told(self, server: ServerState) -> None:
+        """Show a server's instructions to a model; for a failed one, what it wrote before."""
+        told, failed = self.query_one("#server-told", TextView), server.phase is ServerPhase.FAILED
+        text = self.session.stderr(server.name) if failed else server.info.instructions or server.info.summary
+        told.border_title = _STDERR if failed else "Instructions for the model"
+        told.empty = "Nothing on stderr." if failed else "No instructions from this server."
+        if told.text != text:
+            told.text = text
+
+    def _show_stderr(self) -> None:
+        stderr, tail = self.query_one("#server-stderr", TextView), self.session.stderr(self._server)
+        if stderr.text != tail:
+            stderr.text = tail
+
+    def _look(self) -> None:
+        """Read what a server wrote meanwhile: no event reports it."""
+        if not (self.display and self._server and self.screen.is_current):
+            return
+        for panel in self.query(ReadingPanel):
+            panel.look()
+        if self.strip.current == "stderr":
+            self._show_stderr()
+        elif self.strip.current == "about" and self._read_flaws() != self._flaws:
+            self.draw()
+
+    def _read_flaws(self) -> tuple[Flaw, ...]:
+        log = self.session.wire(self._server)
+        return log.flaws() if log is not None else ()
+
+    @on(ViewStrip.Chosen, "#server-views")
+    def _chosen(self) -> None:
+        self._show_part()
+        self.draw()
+
+    def _show_part(self) -> None:
+        for part in self.query(".part"):
+            part.display = part.has_class(self.strip.current)

@@ -1,0 +1,312 @@
+"""`toolsight sessions`: those recorded, one as its timeline, events or spans, and what calls follow what."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.composition import open_store, require_sessions
+from inspector.cli.configuration import load_seeds
+from inspector.cli.location import database_path, tap_notes_path
+from inspector.cli.options import (
+    CommandGroup,
+    Options,
+    as_json,
+    database as database_option,
+    owner_options,
+    shared,
+)
+from inspector.cli.table import is_json, say, say_json, say_raw, show
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.events import EVENT_TYPES, Record
+from inspector.core.events.base import record_json
+from inspector.core.inertia import Aging, InertiaGraph
+from inspector.core.number import count, percent, plural, shown_moment
+from inspector.core.ports import EventStore, SystemClock
+from inspector.core.redaction import clean
+from inspector.core.report import COUNT, NAME, NOTHING, NUMBER, SHARE, TIME, Column, Table, selected
+from inspector.core.session import Binding
+from inspector.core.settings import InertiaSettings
+from inspector.core.text import closest
+from inspector.features.agents.finding import KINDS, findings
+from inspector.features.agents.library import by_tokens
+from inspector.features.agents.tap.note import TapNotes
+from inspector.loop.flow import Flow, exported, flows, following, warmth
+from inspector.session.timeline import Lane, ModelCall, Timeline
+from inspector.store.call_history import SqliteCallHistory
+
+_KEYS = "id started_at ended_at config model events searches calls agent user expert question is_running"
+_SESSIONS = (
+    Column("session", "id", NAME),
+    Column("started (UTC)", "started_at", TIME),
+    Column("searches", kind=NUMBER),
+    Column("calls", kind=NUMBER),
+    Column("agent", lambda one: one.agent or "toolsight"),
+    Column("servers", lambda one: Path(one.config).name),
+    Column("first question", lambda one: one.question or ("running" if one.is_running else "")),
+)
+
+
+@click.group(cls=CommandGroup, invoke_without_command=True)
+@shared
+@as_json
+@click.pass_context
+def sessions(context: click.Context, /, **values: Any) -> None:
+    """List the recorded sessions, newest first.
+
+    \b
+    toolsight sessions show                  the newest one, call by call
+    toolsight sessions import --agent codex  what Codex did on this machine
+    """
+    if context.invoked_subcommand is None:
+        chosen = owner_options(**values)
+        for note in TapNotes(tap_notes_path()).all():
+            say(f"{note.text}. `toolsight doctor` lists the checks.", err=True)
+        stored = open_store(chosen).sessions()
+        empty = "No sessions recorded yet. Record one with `toolsight demo --headless`."
+        show(selected(stored, _KEYS), [Table.of(_SESSIONS, stored) if stored else empty])
+
+
+def _say_spans(records: Sequence[Record], *, content: bool) -> None:
+    """Print the records as spans, an export a line."""
+    from inspector.features.trace.metrics.otel import export_lines
+    from inspector.features.trace.metrics.trace import spans
+
+    # What is recorded is redacted by the rules of its day; what leaves is by those of today, too.
+    redacted = (Record(one.session, one.seq, one.at, clean(one.event)) for one in records)
+    for line in export_lines(spans(redacted, content=content)):
+        say_raw(f"{line}\n")
+
+
+# A recorded session's timeline as text: which tools were bound in which model calls, and why.
+
+_SIGNS = {
+    Binding.PINNED: "⌂",
+    Binding.LOADED: "●",
+    Binding.DEFERRED: "○",
+    Binding.EVICTED: "✕",
+    Binding.HELD: "‖",
+    None: " ",
+}
+_COLUMNS = 60
+
+
+_TALLY = "{searches loads evictions rejections refusals recoveries asked loops accuracy tools}"
+_CALL = (
+    "number seq message said tool_tokens same resent change think called "
+    f"tally{_TALLY} actions{{seq kind text ok}}"
+)
+_CALLS = (
+    Column("call", "number", NUMBER),
+    Column("message", kind=NUMBER),
+    Column("tool tokens", "tool_tokens", NUMBER),
+    Column("same", kind=NUMBER),
+    Column("resent", kind=NUMBER),
+    Column("accuracy", "tally.accuracy", SHARE),
+    Column("what it did", lambda call: _did(call)),
+)
+_MOVES = (
+    Column("before call", "call", NUMBER),
+    Column("#", "seq", NUMBER),
+    Column("tool"),
+    Column("from", "binding_from"),
+    Column("to", lambda move: move.binding_to or "gone"),
+    Column("why", lambda move: move.reason or move.cause),
+)
+
+
+def _timeline_json(session: str, shown: Timeline) -> dict[str, Any]:
+    moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
+    return {
+        "session": session,
+        "calls": selected(shown.calls, _CALL),
+        "lanes": [
+            {"tool": lane.tool, "during": [state for state, _ in lane.states(1, shown.now)]}
+            for lane in shown.lanes
+        ],
+        "moves": selected(moves, "tool call seq binding_from binding_to reason cause"),
+        "rest": shown.rest(shown.now),
+        "tally": selected(shown.tally(shown.now), _TALLY[1:-1]),
+    }
+
+
+def _timeline(session: str, shown: Timeline) -> Iterator[str | Table]:
+    """Which tools were bound in each model call of a session, and every change."""
+    yield f"session {session}   {count(len(shown.calls), shown.kind)}"
+    if shown.calls:
+        yield ""
+        yield Table.of(_CALLS, shown.calls)
+    yield ""
+    yield from _lanes(shown)
+    moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
+    if not moves:
+        yield "No tool was bound or unbound."
+        return
+    yield ""
+    yield Table.of(_MOVES, moves)
+    tally = shown.tally(shown.now)
+    accuracy = NOTHING if tally.accuracy is None else percent(tally.accuracy)
+    yield (
+        f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
+        f"rejections {tally.rejections}, refused by you {tally.refusals}, recoveries {tally.recoveries}, "
+        f"asked the user {tally.asked}, "
+        f"accuracy {accuracy}"
+    )
+
+
+def _did(call: ModelCall) -> str:
+    did = "\n".join(f"{action.kind}  {action.text}" for action in call.actions)
+    return did or ("thought" if call.think else "")
+
+
+def _lanes(shown: Timeline) -> Iterator[str | Table]:
+    """The newest columns, so that each lane fits on a line; the last column is after the last call."""
+    first = max(shown.now - _COLUMNS + 1, 1)
+    if shown.lanes:
+        header = f"calls {first} to {len(shown.calls)}, and after"
+        columns = (Column("tool"), Column(header, lambda lane: _signs(lane, first, shown.now)))
+        yield Table.of(columns, shown.lanes)
+        yield "⌂ pinned  ● loaded  ○ deferred  ✕ evicted  ‖ held while its server is offline"
+    for binding, tools in shown.rest(shown.now).items():
+        if tools:
+            yield f"{tools:,} more {plural(tools, 'tool was', 'tools were')} {binding} throughout"
+
+
+def _signs(lane: Lane, first: int, now: int) -> str:
+    return "".join(_SIGNS[binding] for binding, _ in lane.states(first, now - first + 1))
+
+
+TIMELINE, EVENTS, SPANS = "timeline", "events", "spans"
+_EVENTS = (
+    Column("#", "seq", NUMBER),
+    Column("time (UTC)", lambda record: shown_moment(record.at, "%Y-%m-%d %H:%M:%S")),
+    Column("kind"),
+    Column("what", lambda record: record.event.summary()),
+)
+
+
+@click.command("show")
+@click.argument("session", default="")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice([TIMELINE, EVENTS, SPANS]),
+    help="timeline (default): the tools bound in each model call, and every change; events: all events; "
+    "spans: OpenTelemetry.",
+)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(sorted(EVENT_TYPES)),
+    help="Only events of this kind. May be repeated.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only the newest N events.")
+@click.option(
+    "--content",
+    is_flag=True,
+    help="With --as spans: include messages, queries, arguments and results, redacted.",
+)
+@shared
+@as_json
+def show_session(
+    session: str, form: str | None, kinds: tuple[str, ...], limit: int | None, content: bool, **values: Any
+) -> None:
+    """Show a session as a timeline, events or spans.
+
+    Without SESSION, shows the newest session.
+
+    \b
+    toolsight sessions show --kind search --kind evict
+    toolsight sessions show --as spans > session.jsonl
+    """
+    form = _form(form, asks_events=bool(kinds or limit), asks_spans=content)
+    store = open_store(owner_options(**values))
+    chosen = _chosen(store, session)
+    if form == SPANS:
+        _say_spans(store.read(chosen), content=content)
+    elif form == TIMELINE:
+        from inspector.features.agents.agents_command import tools_json, tools_shown
+
+        shown = Timeline.of(store.stream(chosen))
+        tools = by_tokens([findings(store.read(chosen, kinds=KINDS), lambda _model: None)])
+        data = _timeline_json(chosen, shown) | {"tools": tools_json(tools)}
+        show(data, chain(_timeline(chosen, shown), tools_shown(tools)))
+    else:
+        records = store.read(chosen, kinds=kinds, limit=limit)
+        show([record_json(record) for record in records], [Table.of(_EVENTS, records)])
+
+
+def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:
+    """What is shown: as it was named, or as the other options imply. Raises UsageError if they differ."""
+    if asks_events and (asks_spans or form not in (None, EVENTS)):
+        raise click.UsageError("--kind and --limit go with --as events")
+    if asks_spans and form not in (None, SPANS):
+        raise click.UsageError("--content goes with --as spans")
+    return form or (EVENTS if asks_events else SPANS if asks_spans else TIMELINE)
+
+
+def _chosen(store: EventStore, session: str) -> str:
+    stored = require_sessions(store, [session] if session else [])
+    if not stored:
+        raise StoreError("no session has been recorded yet", hint="`toolsight sessions` lists them.")
+    return session or stored[0].id
+
+
+class RecordedFlows:
+    """A FlowLibrary over the database."""
+
+    def __init__(self, options: Options) -> None:
+        self._history = SqliteCallHistory(database_path(options))
+
+    def graphs(self, seed: str = "", stopped: Callable[[], bool] = lambda: False) -> dict[str, InertiaGraph]:
+        """See `FlowLibrary`; if it is stopped, what was read so far. Raises ConfigError and StoreError."""
+        graphs = load_seeds(seed) if seed else {}
+        for task in self._history.tasks():
+            if stopped():
+                break
+            graphs.setdefault(task.persona, InertiaGraph()).add(task)
+        return graphs
+
+
+_DEFAULTS = InertiaSettings()
+_PERSONAS = (
+    Column("persona"),
+    Column("tasks", lambda one: warmth(one.tasks, _DEFAULTS.warm_up)),
+    Column("calls", kind=COUNT),
+    Column("tools", lambda one: len(one.tools), COUNT),
+)
+
+
+@click.command("next")
+@click.option("--persona", default="", help="Whose habits to show: an agent, a toolset or a name.")
+@click.option("--export", "exports", is_flag=True, help="Print JSON for the setting inertia.seed.")
+@as_json
+@database_option
+def next_tools(persona: str, exports: bool, database: Path | None) -> None:
+    """Show which tools are called next, and how likely each is.
+
+    \b
+    toolsight sessions next --persona claude-code
+    """
+    graphs = RecordedFlows(Options(database=database)).graphs()
+    found = flows(graphs, Aging(SystemClock().now(), _DEFAULTS.half_life_days))
+    if exports:
+        say_json({"personas": [exported(one) for one in _of_persona(found, persona)]})
+    elif found or is_json():
+        chosen = _of_persona(found, persona)
+        show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), following(chosen[0])) if found else ())
+    else:
+        say("No calls recorded yet. Import real agents' calls with `toolsight sessions import --agent NAME`.")
+
+
+def _of_persona(found: Sequence[Flow], persona: str) -> Sequence[Flow]:
+    """The flow of that persona; all of them without a name. Raises ConfigError, with the nearest names."""
+    chosen = [one for one in found if persona in ("", one.persona)]
+    if not chosen and persona:
+        names = [one.persona for one in found]
+        near = closest(persona, names) or tuple(names) or ("none",)
+        raise ConfigError(f"there is no persona '{persona}'", hint=f"Recorded personas: {', '.join(near)}.")
+    return chosen

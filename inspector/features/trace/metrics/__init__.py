@@ -1,0 +1,1 @@
+"""Statistics over sessions, and their spans."""

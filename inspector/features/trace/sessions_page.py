@@ -1,0 +1,257 @@
+"""The sessions page: what was recorded here, and of other agents by a tap or from their transcripts."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from inspector.app.context import Job
+from inspector.app.dialogs.export import PathDialog
+from inspector.app.draw.line import failure_line
+from inspector.app.list_page import ListPage
+from inspector.app.place import TracePage, WorklistPage
+from inspector.core.number import byte_size, count
+from inspector.core.ports import SessionSummary
+from inspector.core.ranking import SearchRequest
+from inspector.features.agents.finding import Findings
+from inspector.features.agents.library import AgentLibrary, Found, ImportReport
+from inspector.features.trace.sessions_text import (
+    COLUMNS,
+    UNREAD,
+    Outline,
+    detail,
+    facts,
+    folders,
+    imported,
+    outline,
+    rows,
+)
+from widgets import RecordList, plain
+
+READING = "Reading the recorded sessions …"
+EMPTY = "No sessions recorded yet."
+_NO_MISSES = "No missed search of this session led to a call of a tool that is here now."
+NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
+# Seconds that the cursor rests on a session before it is read; sessions that are read before rows are drawn.
+_REST, _BATCH = 0.1, 20
+# Seconds between two looks at sessions that other programs are writing.
+_LOOKS_EVERY = 2.0
+
+
+# Long because listing, importing and replaying share one list.
+class SessionsScreen(ListPage):
+    """Every session in a list; below, what the one under the cursor shows."""
+
+    page = "sessions"
+    CSS_PATH = "sessions.tcss"
+    AUTO_FOCUS = "#sessions RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "replay", "replay", priority=True, id="sessions.replay"),
+        Binding("i", "import", "import", id="sessions.import"),
+        Binding("w", "requests", "write requests", id="sessions.requests"),
+        Binding("a", "worklist", "misses to the worklist", show=False, id="sessions.worklist"),
+        Binding("r", "again", "reload", id="sessions.again"),
+    ]
+    titles: ClassVar[Mapping[str, str]] = {"sessions": "Sessions", "session": "Findings in this session"}
+    when_idle = frozenset({"import"})
+    when_not_typing = frozenset({"replay"})
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Toolsight's sessions and those of real agents, imported from their transcripts.",
+        "i imports a transcript or a folder of transcripts, new entries only; esc stops.",
+        "Nothing leaves this machine. Likely secrets are redacted before anything is stored.",
+        "enter replays the session under the cursor on every page, from its first model call.",
+        "missed: a search followed by another search instead of a call.",
+        "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
+        "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
+        "● marks sessions that run elsewhere, such as a tap's; enter follows one, every 2 s.",
+        "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: Sequence[SessionSummary] = ()
+        self._findings: Findings | None = None
+        self._outlines: dict[str, Outline] = {}
+        self._news: Content | None = None
+        self._rest: Timer | None = None
+
+    def body(self) -> ComposeResult:
+        yield Static(READING, id="facts", markup=False)
+        yield RecordList(COLUMNS, header=True, empty=READING, id="sessions")
+        with VerticalScroll(id="session", can_focus=True):
+            yield Static(id="detail", markup=False)
+
+    def on_mount(self) -> None:
+        self._list()
+        self.set_interval(_LOOKS_EVERY, self._follow)
+
+    def _follow(self) -> None:
+        """Read the list again while it has a session that another program is writing, such as a tap."""
+        shown = self.context.replay.session.session_id
+        if self.is_current and any(one.is_running and one.id != shown for one in self._found):
+            self._list()
+
+    @property
+    def _library(self) -> AgentLibrary | None:
+        return self.context.parts.agents
+
+    def action_again(self) -> None:
+        """Read the list of sessions again."""
+        self._news = None
+        self._list()
+
+    def _list(self) -> None:
+        replay = self.context.replay
+        self.run_job("sessions", lambda _: replay.sessions(), self._show, failed=self._fail)
+
+    def _show(self, found: Sequence[SessionSummary]) -> None:
+        self._found = found
+        if self.running is None:
+            self.write(self._news or facts(found))
+        self.list.empty = EMPTY
+        self.draw()
+        self.moved()
+        self._outline()
+
+    def draw(self) -> None:
+        self.list.records = rows(self._found, self.context.replay.session.session_id, self._outlines)
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:  # noqa: ARG002 - as the page has it
+        """Go on reading what the rows show, as far as it is not known."""
+        self._outline()
+
+    def on_screen_suspend(self) -> None:
+        """Read nothing for rows that nobody looks at."""
+        self.stop_job("outlines")
+
+    def _outline(self) -> None:
+        """Read in the background what the rows show of sessions that are new or have grown, newest first."""
+        library = self._library
+        fresh = [one for one in self._found if self._outlines.get(one.id, UNREAD).events != one.events]
+        if library is None or not fresh:
+            return
+
+        def show(made: Mapping[str, Outline]) -> None:
+            self._outlines |= made
+            self.draw()
+
+        def read(job: Job) -> None:
+            for first in range(0, len(fresh), _BATCH):
+                made: dict[str, Outline] = {}
+                for one in fresh[first : first + _BATCH]:
+                    if job.is_stopped:
+                        return
+                    made[one.id] = outline(one.events, library.findings(one.id))
+                job.tell(partial(show, made))
+
+        self.run_job("outlines", read, lambda _: None, failed=self._fail)
+
+    def moved(self) -> None:
+        """Read a session once the cursor rests on it: a long one takes a moment."""
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST, self._look)
+
+    def _look(self) -> None:
+        library, session = self._library, self.key
+        if library is not None and session:
+
+            def show(found: Findings) -> None:
+                self._findings = found
+                self.draw_detail()
+
+            self.run_job("findings", lambda _: library.findings(session), show)
+
+    def draw_detail(self) -> None:
+        lines = detail(self._findings, self.width) if self._findings is not None else ()
+        self.write(Content("\n").join(lines), "#detail")
+
+    def opened(self, key: str) -> None:
+        self.open(TracePage(key))
+
+    def action_replay(self) -> None:
+        """Replay the session under the cursor on every page."""
+        if self.key:
+            self.opened(self.key)
+
+    def action_import(self) -> None:
+        """Ask for transcripts, with the folders of the known agents at hand, and import them."""
+        library = self._library
+        if library is None:
+            self._tell(Content(NOT_HERE))
+        else:
+
+            def ask(found: Sequence[Found]) -> None:
+                suggested = found[0].folder if found else ""
+                dialog = PathDialog("Import agents' transcripts", "imports", suggested, folders(found))
+                self.app.push_screen(dialog, partial(self._import, library))
+
+            self.run_job("folders", lambda _: library.folders(), ask)
+
+    def _import(self, library: AgentLibrary, path: str | None) -> None:
+        if path is not None:
+            self.run_stoppable(
+                "import",
+                lambda job: library.import_from([path], job.report, job.stopped),
+                self._imported,
+                failed=self._fail,
+            )
+
+    def show_progress(self) -> None:
+        if self.running is not None and self.running.progress[1]:
+            done, total = map(byte_size, self.running.progress)
+            self.write(f"Importing: {done} of {total}. esc stops; the next import continues.")
+
+    def _imported(self, report: ImportReport) -> None:
+        self._tell(imported(report))
+        self._list()
+
+    def action_requests(self) -> None:
+        """Ask for a file, and add the session's searches with the calls after them."""
+        session, library = self.key, self._library
+        if library is None or not session:
+            self._tell(Content(NOT_HERE if session else EMPTY))
+            return
+        note = "Missing lines are added to an existing file. `toolsight bench --data FILE` reads it."
+        dialog = PathDialog("Write labelled requests", "writes", "requests.jsonl", note)
+        self.app.push_screen(dialog, partial(self._write_requests, library, session))
+
+    def _write_requests(self, library: AgentLibrary, session: str, path: str | None) -> None:
+        if path is None:
+            return
+
+        def told(added: int) -> None:
+            if added:
+                where = plain(path, newlines=False)
+                self._tell(Content.assemble(f"{count(added, 'request')} added to ", where))
+            else:
+                self._tell(Content("Nothing to add: no tool found by any other search was called."))
+
+        work = partial(library.write_requests, [session], path)
+        self.run_job("requests", lambda _: work(), told, failed=self._fail)
+
+    def action_worklist(self) -> None:
+        """Keep the searches that missed in sight in Search, each with the tool that was called instead."""
+        found = self._findings.misses if self._findings is not None else ()
+        known = self.session.catalog.by_id
+        wanted = [(SearchRequest(one.query), one.called[0]) for one in found if one.called]
+        wanted = [pair for pair in wanted if pair[1] in known]
+        if wanted:
+            self.open(WorklistPage(tuple(wanted)))
+        else:
+            self._tell(Content(_NO_MISSES))
+
+    def _fail(self, error: Exception) -> None:
+        self._tell(failure_line(error))
+
+    def _tell(self, news: Content) -> None:
+        """Say in the first line what was done, until the list is read again."""
+        self._news = news
+        self.write(news)

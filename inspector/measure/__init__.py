@@ -1,1 +1,0 @@
-"""How well searches do: labelled requests, metrics, calibration, statistics over sessions."""

@@ -1,1 +1,0 @@
-"""Audits what the servers of this machine's MCP clients cost."""

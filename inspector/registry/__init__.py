@@ -1,1 +1,0 @@
-"""Tools beside those of connected servers: registries and marketplaces."""

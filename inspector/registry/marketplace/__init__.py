@@ -1,1 +1,0 @@
-"""The marketplace: plugins that could be installed, found when nothing that is there serves a request."""

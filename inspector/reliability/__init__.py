@@ -1,1 +1,0 @@
-"""Calls that fail: breakers, retries, restarts and versions."""

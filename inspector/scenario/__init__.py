@@ -1,1 +1,0 @@
-"""Scenarios with expectations, profiles side by side, and recorded runs."""

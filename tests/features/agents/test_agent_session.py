@@ -1,0 +1,203 @@
+"""What a transcript's entries become: the events of a session, and no number that nobody knows."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+
+from inspector.core.events import (
+    BudgetMeasured,
+    CallFinished,
+    CallStarted,
+    CatalogBuilt,
+    ContextReduced,
+    Event,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    SearchPerformed,
+    ServerFailed,
+    ServerReady,
+    ToolLoaded,
+    ToolsChanged,
+    TurnEnded,
+)
+from inspector.core.fold import fold
+from inspector.core.message import Usage
+from inspector.core.session import Binding
+from inspector.features.agents.agent_session import AgentSession
+from inspector.features.agents.transcript import (
+    AgentTool,
+    Answered,
+    Asked,
+    Begun,
+    Called,
+    Compacted,
+    Entry,
+    Interrupted,
+    Searched,
+    ServerAnnounced,
+    ServerTrouble,
+    ToolsOffered,
+    ToolsWithdrawn,
+)
+from tests.core.test_event import records
+from tests.support.fakes import WordCounter
+
+E = TypeVar("E", bound=Event)
+BEGUN = Begun("claude-code", "s1", "2.1", "/home/ada", "claude-x")
+ORDERS = AgentTool("list_orders", "shop", "mcp__shop__list_orders")
+LATE = AgentTool("late_orders", "shop", "mcp__shop__late_orders")
+SHELL = AgentTool("Bash")
+DEFINITION = {"name": "list_orders", "description": "Lists all orders", "parameters": {"properties": {}}}
+DEFINED = AgentTool("list_orders", "shop", "mcp__shop__list_orders", DEFINITION)
+
+
+def events(*entries: Entry, begun: Begun = BEGUN) -> list[Event]:
+    session = AgentSession(begun, WordCounter(), "s1.jsonl")
+    found: list[Event] = [session.start()]
+    for entry in entries:
+        found += session.after(entry)
+    return [*found, *session.end()]
+
+
+def of_type(kind: type[E], found: Iterable[Event]) -> list[E]:
+    return [event for event in found if isinstance(event, kind)]
+
+
+def test_a_session_begins_with_its_agent_version_folder_and_model() -> None:
+    started = events()[0]
+    assert started.summary() == "claude-code 2.1  /home/ada  claude-x"
+
+
+def test_a_deferred_tool_is_loaded_by_the_search_that_found_it() -> None:
+    found = events(ToolsOffered((ORDERS, LATE), deferred=True), Searched("s1", "late", found=(LATE,)))
+    state = fold(records(found))
+    assert state.tools["shop:late_orders"].binding is Binding.LOADED
+    assert state.tools["shop:list_orders"].binding is Binding.DEFERRED
+
+
+def test_a_search_keeps_its_order_and_has_no_score() -> None:
+    found = events(ToolsOffered((ORDERS, LATE), deferred=True), Searched("s1", "late", found=(LATE, ORDERS)))
+    search = of_type(SearchPerformed, found)[0]
+    assert [hit.tool_id for hit in search.report.results] == ["shop:late_orders", "shop:list_orders"]
+    assert search.report.unscored
+    assert "0.00" not in search.summary()
+
+
+def test_what_nobody_offered_is_in_the_catalog_once_it_is_found_or_called() -> None:
+    state = fold(records(events(Searched("s1", "late", found=(LATE,)), Called("c1", ORDERS))))
+    assert state.tools["shop:late_orders"].binding is Binding.LOADED
+    assert state.tools["shop:list_orders"].binding is Binding.PINNED
+
+
+def test_a_tool_without_a_definition_has_no_tokens_and_the_catalog_says_so() -> None:
+    catalog = of_type(CatalogBuilt, events(ToolsOffered((DEFINED, LATE), deferred=True)))[-1]
+    tokens = {entry.id: entry.tokens for entry in catalog.entries}
+    assert tokens["shop:list_orders"] > 0
+    assert tokens["shop:late_orders"] == 0
+    assert catalog.uncounted == 1
+    assert "1 of unknown size" in catalog.summary()
+
+
+def test_no_budget_is_claimed_while_a_size_is_unknown() -> None:
+    begun = Begun("codex", "s", model="gpt-5", window=1000)
+    answered = Answered("a1", "gpt-5", "done")
+    assert of_type(BudgetMeasured, events(ToolsOffered((DEFINED,)), answered, begun=begun))
+    assert not of_type(BudgetMeasured, events(ToolsOffered((DEFINED, LATE)), answered, begun=begun))
+    assert not of_type(BudgetMeasured, events(ToolsOffered((DEFINED,)), answered))
+
+
+def test_a_definition_that_is_known_later_is_counted_from_then_on() -> None:
+    found = events(
+        ToolsOffered((ORDERS,), deferred=True),
+        Answered("a1", text="hm"),
+        ToolsOffered((DEFINED,), deferred=True),
+    )
+    assert of_type(ServerReady, found)[0].tokens == 0
+    assert of_type(ToolsChanged, found)[-1].tokens > 0
+    state = fold(records(found))
+    assert state.recorded("shop:list_orders") is not None
+
+
+def test_withdrawn_tools_leave_the_catalog() -> None:
+    found = events(ToolsOffered((ORDERS, LATE)), Answered("a1"), ToolsWithdrawn((LATE.sent,)), Answered("a2"))
+    assert of_type(ToolsChanged, found)[0].removed == ("late_orders",)
+    assert set(fold(records(found)).tools) == {"shop:list_orders"}
+
+
+def test_a_server_that_waits_for_a_login_is_told_apart_from_one_that_failed() -> None:
+    found = events(ServerTrouble("mail", "needs a login", needs_login=True), ServerTrouble("stock", "exit 1"))
+    assert [(one.server, one.needs_login) for one in of_type(ServerFailed, found)] == [
+        ("mail", True),
+        ("stock", False),
+    ]
+
+
+def test_a_servers_instructions_are_part_of_what_the_model_reads() -> None:
+    found = events(ServerAnnounced("shop", "Ask for the week."), Asked("hi"), Answered("a1", text="hello"))
+    assert fold(records(found)).servers["shop"].info.instructions == "Ask for the week."
+    assert of_type(ModelRequested, found)[0].tokens.instructions > 0
+
+
+def test_a_model_call_keeps_what_the_provider_reported_beside_what_was_counted() -> None:
+    usage = Usage(9000, 20, 8000, 500)
+    found = events(Asked("one two three"), Answered("a1", "claude-x", "four", usage=usage))
+    request, response = of_type(ModelRequested, found)[0], of_type(ModelResponded, found)[0]
+    assert request.tokens.history == 3
+    assert response.usage == usage
+    assert fold(records(found)).costs[0].reported_read == 8000
+
+
+def test_another_model_is_told_before_the_call_that_it_answers() -> None:
+    found = events(Answered("a1", "claude-x"), Answered("a2", "claude-y"))
+    kinds = [type(event) for event in found if isinstance(event, ModelSwitched | ModelResponded)]
+    assert kinds == [ModelResponded, ModelSwitched, ModelResponded]
+
+
+def test_a_call_whose_time_nobody_measured_claims_none() -> None:
+    found = events(Called("c1", SHELL, {"command": "ls"}, "a b", ok=False))
+    assert of_type(CallStarted, found)[0].arguments == {"command": "ls"}
+    assert of_type(CallFinished, found)[0].summary() == "claude-code:Bash  failed"
+
+
+def test_after_a_compaction_only_the_summary_is_counted() -> None:
+    found = events(
+        Asked("one two three"),
+        Answered("a1", text="four five"),
+        Compacted("all done", before=900),
+        Answered("a2"),
+    )
+    assert of_type(ContextReduced, found)[0].sizes == "900 -> ? tokens"
+    assert of_type(ModelRequested, found)[-1].tokens.history == 2
+
+
+@pytest.mark.parametrize(
+    ("last", "outcomes"),
+    [
+        ((Answered("a1", text="done"),), ["answered"]),
+        ((Answered("a1"), Asked("more")), ["answered"]),
+        ((Interrupted("stop", by_user=True), Asked("more")), ["cancelled"]),
+        ((), []),
+    ],
+)
+def test_a_turn_ends_once_it_is_answered_stopped_or_followed_by_another(
+    last: tuple[Entry, ...], outcomes: list[str]
+) -> None:
+    assert [event.outcome for event in of_type(TurnEnded, events(Asked("hi"), *last))] == outcomes
+
+
+def test_a_definition_that_a_search_brought_is_no_new_catalog_until_the_end() -> None:
+    names = [AgentTool(f"t{number}", "big", f"mcp__big__t{number}") for number in range(50)]
+    defined = [replace(tool, definition={"description": f"Does {tool.name}"}) for tool in names]
+    searches = [Searched("s", tool.name, found=(tool,)) for tool in defined]
+    made = events(ToolsOffered(tuple(names), deferred=True), Answered("a"), *searches)
+    built = of_type(CatalogBuilt, made)
+    assert [catalog.uncounted for catalog in built] == [50, 0]
+    loaded = {event.tool: event.tokens for event in of_type(ToolLoaded, made)}
+    assert loaded == {entry.id: entry.tokens for entry in built[-1].entries}
+    assert all(loaded.values())
+    # Until then a replay has the tokens from the search.
+    before = fold(records(made[: made.index(built[-1])]))
+    assert {id_: tool.tokens for id_, tool in before.tools.items()} == loaded

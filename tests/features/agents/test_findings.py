@@ -1,0 +1,250 @@
+"""What sessions of agents show: misses, tools that were loaded for nothing, servers, money, suggestions."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, strategies as st
+
+from inspector.core.budget import Prices
+from inspector.core.events import CallFinished, Event
+from inspector.core.message import Usage
+from inspector.features.agents.agent_session import AgentSession
+from inspector.features.agents.finding import Findings, findings
+from inspector.features.agents.importing import Importer
+from inspector.features.agents.library import agent_report
+from inspector.features.agents.miss import Miss, MissCause, backlog, misses, unused
+from inspector.features.agents.transcript import (
+    TOTALS,
+    AgentTool,
+    Answered,
+    Asked,
+    Begun,
+    Called,
+    Entry,
+    Searched,
+    ServerTrouble,
+    ToolsOffered,
+)
+from inspector.features.agents.transcript_file.reader import Format, open_transcript
+from inspector.search.vocabulary import terms
+from inspector.store.memory import MemoryStore
+from tests.core.test_event import records
+from tests.support.fakes import WordCounter
+from tests.support.transcripts import FILES
+
+ORDERS, LATE, POST = (
+    AgentTool(name, server, f"mcp__{server}__{name}")
+    for server, name in (("shop", "list_orders"), ("shop", "late_orders"), ("chat", "post"))
+)
+DEFINED = AgentTool("list_orders", "shop", ORDERS.sent, {"description": "Lists all orders"})
+OFFER = ToolsOffered((ORDERS, LATE, POST), deferred=True)
+PRICES = Prices("m", input=3e-6, output=15e-6, cache_read=3e-7, cache_write=3.75e-6)
+
+
+def search(query: str, *found: AgentTool) -> tuple[Entry, ...]:
+    """A model call that searches, and what came back."""
+    return Answered("a", "m"), Searched("s", query, found=found)
+
+
+def call(tool: AgentTool) -> tuple[Entry, ...]:
+    return Answered("a", "m"), Called("c", tool)
+
+
+def events(*said: Entry) -> list[Event]:
+    session = AgentSession(Begun("claude-code", "s"), WordCounter(), "f")
+    made: list[Event] = [session.start()]
+    for entry in said:
+        made += session.after(entry)
+    return [*made, *session.end()]
+
+
+def missed(*said: Entry) -> list[str]:
+    return [miss.query for miss in misses(records(events(OFFER, Asked("hi"), *said)))]
+
+
+def test_a_search_followed_by_another_without_a_call_missed() -> None:
+    assert missed(*search("late", ORDERS), *search("overdue", LATE), *call(LATE)) == ["late"]
+
+
+def test_a_search_whose_tool_is_called_did_not_miss() -> None:
+    assert missed(*search("late", LATE), *call(LATE), *search("post", POST), *call(POST)) == []
+
+
+def test_searches_of_one_model_call_are_not_each_others_next() -> None:
+    both = (Answered("a", "m"), Searched("s1", "late", found=(LATE,)), Searched("s2", "post", found=(POST,)))
+    assert missed(*both, *call(POST)) == []
+    assert missed(*both, *search("again", ORDERS), *call(ORDERS)) == ["late", "post"]
+
+
+def test_a_search_that_found_nothing_missed_even_as_the_last() -> None:
+    assert missed(*search("teleport")) == ["teleport"]
+    assert missed(*search("late", LATE)) == []
+
+
+def test_a_search_without_arguments_searched_for_nothing_and_missed_nothing() -> None:
+    assert missed(*search("")) == []
+
+
+def test_a_miss_says_what_was_searched_for_next() -> None:
+    [miss] = misses(records(events(OFFER, *search("late", ORDERS), *search("overdue", LATE), *call(LATE))))
+    assert (miss.found, miss.then) == (("shop:list_orders",), "overdue")
+
+
+def test_a_search_without_a_use_says_what_became_of_it_and_what_was_called_instead() -> None:
+    said = (*search("late", ORDERS), *search("overdue", LATE), *call(LATE), *search("post", POST))
+    found = [(one.query, one.cause, one.called) for one in unused(records(events(OFFER, Asked("hi"), *said)))]
+    assert found == [
+        ("late", MissCause.AGAIN, ("shop:late_orders",)),
+        ("post", MissCause.ENDED, ()),
+    ]
+
+
+def test_the_backlog_says_how_often_when_and_what_was_found_instead() -> None:
+    [group] = backlog(
+        [
+            Miss("a", 1, "late orders", ("shop:list",), "overdue", MissCause.AGAIN, ("shop:late",), 5.0),
+            Miss("b", 1, "late order", (), "", MissCause.NOTHING, (), 3.0),
+        ]
+    )
+    assert (group.count, group.sessions, group.last) == (2, {"a", "b"}, 5.0)
+    assert group.causes == {MissCause.AGAIN: 1, MissCause.NOTHING: 1}
+    assert (group.found, group.called) == ({"shop:list": 1}, {"shop:late": 1})
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=4).map(" ".join), max_size=30))
+@example(["bread cheese", "dark elephant", "bread cheese dark elephant"])
+def test_a_search_joins_the_group_that_shares_most_words_whatever_is_looked_at(queries: list[str]) -> None:
+    """The groups found by their words are those that comparing each with each finds."""
+    groups: list[tuple[frozenset[str], list[str]]] = []
+    for query in queries:
+        words = frozenset(terms(query))
+
+        def alike(group: tuple[frozenset[str], list[str]], words: frozenset[str] = words) -> float:
+            either = len(group[0] | words)
+            return len(group[0] & words) / either if either else 1.0
+
+        best = max(groups, key=alike, default=None)
+        if best is None or alike(best) < 0.4:
+            best = (words, [])
+            groups.append(best)
+        best[1].append(query)
+    expected = sorted(groups, key=lambda group: -len(group[1]))
+    told = backlog(Miss("s", number, query) for number, query in enumerate(queries))
+    assert [(one.words, one.count) for one in told] == [(words, len(held)) for words, held in expected]
+
+
+def found_in(*said: Entry) -> Findings:
+    return findings(records(events(*said)), lambda model: PRICES if model == "m" else None)
+
+
+def test_findings_count_what_each_server_knew_loaded_and_did() -> None:
+    found = found_in(OFFER, Asked("hi"), *search("late", LATE, ORDERS), *call(LATE), *call(LATE))
+    shop, chat = found.servers["shop"], found.servers["chat"]
+    assert (len(shop.known), len(shop.deferred), shop.calls) == (2, 2, 2)
+    assert (shop.called, shop.unused) == ({"shop:late_orders"}, {"shop:list_orders"})
+    assert (len(chat.known), chat.calls) == (1, 0)
+
+
+def test_definition_tokens_count_for_every_call_that_was_sent_them() -> None:
+    found = found_in(ToolsOffered((DEFINED,)), Answered("a"), Answered("b"))
+    once = found_in(ToolsOffered((DEFINED,)), Answered("a"))
+    assert found.servers["shop"].tokens == 2 * once.servers["shop"].tokens > 0
+
+
+def test_definition_tokens_of_a_tool_that_a_search_defined_count_too() -> None:
+    names = ToolsOffered((ORDERS,), deferred=True)
+    found = found_in(names, *search("late", DEFINED), Answered("b"))
+    offered = found_in(ToolsOffered((DEFINED,), deferred=True), *search("late", DEFINED), Answered("b"))
+    assert found.servers["shop"].tokens == offered.servers["shop"].tokens > 0
+
+
+def test_tokens_of_a_tool_are_its_definition_in_each_request_and_its_calls_once() -> None:
+    defined = ToolsOffered((DEFINED,))
+    said = Called("c", DEFINED, {"week": 3}, "three orders are late")
+    found = found_in(defined, Answered("a"), said, Answered("b"), Answered("c"), replace(said, unread=True))
+    use = found.tools["shop:list_orders"]
+    assert (use.calls, use.sent, use.results) == (
+        2,
+        3 * use.definition,
+        4 + WordCounter().count('{"week":3}'),
+    )
+    shop = found.servers["shop"]
+    assert (shop.tokens, shop.results) == (use.sent, use.results)
+
+
+def test_totals_are_paid_and_are_no_model_call_of_their_own() -> None:
+    first = Answered("a", "m", usage=Usage(output_tokens=5))
+    totals = Answered("t", "m", usage=Usage(90, 7, 60), finish_reason=TOTALS, tool_tokens=4200)
+    found = found_in(ToolsOffered((DEFINED,)), first, totals, Asked("on"), replace(totals, id="u"))
+    alone = found_in(ToolsOffered((DEFINED,)), first)
+    assert (found.model_calls, found.tools, found.tool_tokens) == (1, alone.tools, 4200)
+    told = found.reported
+    assert (told.calls, told.input, told.output, told.read, told.priced) == (1, 180, 19, 120, 1)
+    assert told.dollars == pytest.approx(2 * (30 * 3e-6 + 60 * 3e-7) + 19 * 15e-6)
+    assert found.rewrites == ()
+
+
+@pytest.mark.parametrize("kind", list(Format))
+def test_every_format_has_the_tokens_of_each_tool_that_was_called(kind: Format) -> None:
+    store = MemoryStore()
+    Importer(store, lambda _: WordCounter()).run(open_transcript(FILES[kind]), file="f", at=1.0)
+    for session in store.sessions():
+        stream = store.read(session.id)
+        found = findings(stream, lambda _: None)
+        called = [one.event for one in stream if isinstance(one.event, CallFinished)]
+        assert all(found.tools[one.tool].results > 0 for one in called if one.text)
+        assert sum(use.results for use in found.tools.values()) == sum(one.tokens or 0 for one in called)
+
+
+def test_money_is_the_reported_tokens_at_the_prices_of_their_model() -> None:
+    usage = Usage(input_tokens=1000, output_tokens=100, cached_tokens=800, written_tokens=100)
+    reported = found_in(Answered("a", "m", usage=usage), Answered("b", "unlisted", usage=usage)).reported
+    assert (reported.calls, reported.priced, reported.input) == (2, 1, 2000)
+    assert reported.dollars == pytest.approx(800 * 3e-7 + 100 * 3.75e-6 + 100 * 3e-6 + 100 * 15e-6)
+
+
+def test_a_login_that_was_missing_is_told_apart_from_a_failure() -> None:
+    report = agent_report(
+        [
+            found_in(ServerTrouble("mail", "login", needs_login=True)),
+            found_in(ServerTrouble("mail", "exit 1")),
+        ]
+    )
+    assert (report.servers[0].failed, report.servers[0].logins) == (2, 1)
+    assert report.suggestions[0] == "mail needed a login in 2 of 2 sessions. Log in, or leave the server out."
+
+
+def test_an_answer_that_two_sessions_hold_is_paid_once() -> None:
+    usage, other = Usage(1000, 100), Usage(1000, 101)
+    parent = found_in(Answered("a", "m", usage=usage), Answered("b", "m", usage=usage))
+    fork = found_in(Answered("a", "m", usage=usage), Answered("c", "m", usage=usage))
+    # Some agents number the answers of each session.
+    numbered = found_in(Answered("a", "m", usage=other), Answered("", "m", usage=usage))
+    nameless = found_in(Answered("", "m", usage=usage))
+    assert fork.reported.calls == 2
+    report = agent_report([parent, fork, numbered, nameless])
+    assert (report.reported.calls, report.reported.input) == (6, 6000)
+
+
+def test_suggestions_follow_from_the_numbers_and_are_three_at_most() -> None:
+    session = found_in(
+        OFFER,
+        ServerTrouble("stock", "exit 1"),
+        Asked("hi"),
+        *search("overdue", ORDERS),
+        *search("late", LATE),
+        *call(LATE),
+    )
+    assert agent_report([session]).suggestions == (
+        "stock failed in 1 of 1 session. Fix the server, or leave it out.",
+        "chat offered 1 tool but got no calls in 1 session. Leave it out there.",
+        "1 search like “overdue” led to no call. Add these words to a tool's description.",
+    )
+
+
+def test_nothing_is_suggested_where_nothing_is_wrong() -> None:
+    report = agent_report(
+        [found_in(ToolsOffered((LATE,), deferred=True), *search("late", LATE), *call(LATE))]
+    )
+    assert report.suggestions == ()
+    assert agent_report([]).suggestions == ()

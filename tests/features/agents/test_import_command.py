@@ -1,0 +1,186 @@
+"""Transcripts from the command line: imported, followed, summed up, turned into requests, forgotten."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.cli.table import Cancellation
+from inspector.core.events import Origin, Record, SessionStarted
+from inspector.features.agents.transcript_file import reader
+from inspector.features.trace import sessions_text as content
+from inspector.store.store import SqliteStore
+from tests.support.commands import Toolsight, in_process
+from tests.support.transcripts import SECRET, SESSION, story, written
+
+STORY = "claude-code-6d1f2c9a-54c9394f"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "record" / "toolsight.db"
+
+
+_UNMOVED = {"CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "COPILOT_HOME": ""}
+
+
+@pytest.fixture
+def run(database: Path, tmp_path: Path) -> Toolsight:
+    home = str(tmp_path / "home")
+    return in_process({"TOOLSIGHT_DB": str(database), "COLUMNS": "200", "HOME": home, **_UNMOVED})
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return written(tmp_path / "transcripts" / f"{SESSION}.jsonl", story())
+
+
+def json_of(run: Toolsight, *arguments: str) -> Any:
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def test_a_transcript_is_a_session_like_any_other(run: Toolsight, transcript: Path) -> None:
+    assert "1 session: 1 new" in run("sessions", "import", str(transcript)).stdout
+    assert STORY in run("sessions").stdout
+    assert "claude-code 2.1.0  /home/ada/shop" in run("sessions", "show", "--as", "events", STORY).stdout
+    assert "“late orders” -> 1, best shop:late_orders" in run("sessions", "show", STORY).stdout
+
+
+def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone(
+    run: Toolsight, transcript: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "notes.jsonl"
+    other.write_text("hello\n")
+    both = run("sessions", "import", str(transcript), str(other))
+    assert both.exit_code == 0
+    assert "skipped" in both.stderr
+    alone = run("sessions", "import", str(other))
+    assert alone.exit_code == 2
+    assert "docs/papers/transcripts.md" in alone.stderr
+    assert alone.stderr.count(str(other)) == 1, "the file is named once"
+
+
+def test_a_file_that_vanishes_during_an_import_is_skipped(
+    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = written(transcript.parent / "gone.jsonl", story())
+
+    def is_transcript(path: Path) -> bool:
+        if path == gone:
+            path.unlink()
+        return True
+
+    monkeypatch.setattr(reader, "_is_transcript", is_transcript)
+    done = run("sessions", "import", str(transcript.parent))
+    assert "1 session: 1 new" in done.stdout
+    assert "gone.jsonl" in done.stderr
+    assert "does not exist" in done.stderr
+
+
+def test_an_agents_folder_is_not_opened_without_a_yes(run: Toolsight, tmp_path: Path) -> None:
+    written(tmp_path / "home" / ".claude" / "projects" / "shop" / "a.jsonl", story())
+    refused = run("sessions", "import", "--agent", "claude-code")
+    assert refused.exit_code == 2
+    assert "claude-code: 1 file" in refused.stderr
+    assert json_of(run, "sessions") == []
+    assert run("sessions", "import", "--agent", "claude-code", "--yes").exit_code == 0
+    assert [one["id"] for one in json_of(run, "sessions")] == [STORY]
+
+
+def test_an_agents_folder_that_was_moved_is_found(run: Toolsight, tmp_path: Path) -> None:
+    written(tmp_path / "moved" / "projects" / "a.jsonl", story())
+    moved = str(tmp_path / "moved")
+    done = run("sessions", "import", "--agent", "claude-code", "--yes", CLAUDE_CONFIG_DIR=moved)
+    assert "1 session: 1 new" in done.stdout
+
+
+def waiting(*steps: Callable[[], None]) -> Callable[[Cancellation], Callable[[], bool]]:
+    """In place of waiting, do these steps, one whenever there is nothing new; after the last, stop."""
+    left = iter(steps)
+
+    def wait() -> bool:
+        step = next(left, None)
+        if step is not None:
+            step()
+        return step is not None
+
+    return lambda _stopped: wait
+
+
+def test_a_running_agent_is_shown_as_it_writes(
+    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = story()
+
+    def add(*more: str) -> Callable[[], None]:
+        def step() -> None:
+            with transcript.open("a") as file:
+                file.write("".join(more))
+
+        return step
+
+    written(transcript, lines[:3])
+    halves = lines[3][:40], f"{lines[3][40:]}\n{lines[4]}\n"
+    monkeypatch.setattr(
+        "inspector.features.agents.import_command.waiting", waiting(add(halves[0]), add(halves[1]))
+    )
+    shown = run("sessions", "import", "--follow", str(transcript))
+    assert "search    “overdue deliveries” -> 1, best shop:list_orders" in shown.stdout
+    assert SECRET not in shown.stdout
+
+    written(transcript, lines)
+    monkeypatch.setattr("inspector.features.agents.import_command.waiting", waiting())
+    later = run("sessions", "import", "--follow", str(transcript))
+    assert "“late orders”" in later.stdout
+    assert "“overdue deliveries” -> 1" not in later.stdout
+    followed = json_of(run, "sessions", "show", "--as", "events", STORY)
+    assert json_of(run, "sessions", "import", str(transcript))["events_stored"] == 0
+    assert [one["seq"] for one in followed] == list(range(1, len(followed) + 1))
+
+
+def test_followed_events_are_json_lines_for_programs(
+    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.features.agents.import_command.waiting", waiting())
+    lines = run("sessions", "import", "--follow", str(transcript), "--json").stdout.splitlines()
+    assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
+
+
+def test_the_report_shows_servers_misses_money_and_suggestions(run: Toolsight, transcript: Path) -> None:
+    run("sessions", "import", str(transcript))
+    report = run("sessions", "agents").stdout
+    assert "1 session (1 from claude-code)" in report
+    assert "at list prices" in report
+    assert "2 searches, 1 missed" in report
+    assert "overdue deliveries" in report
+    assert "mail needed a login in 1 of 1 session" in report
+    told = json_of(run, "sessions", "agents")
+    shop = next(one for one in told["servers"] if one["server"] == "shop")
+    assert shop["loaded_never_called"] == ["shop:list_orders"]
+    assert shop["definition_tokens"] is None
+    assert told["cache_rewrites"][0]["cause"] == "the conversation was compacted"
+
+
+def test_a_session_that_is_forgotten_can_be_imported_again(run: Toolsight, transcript: Path) -> None:
+    run("sessions", "import", str(transcript))
+    assert "deleted 1 session" in run("sessions", "forget", STORY).stdout
+    assert json_of(run, "sessions") == []
+    assert run("sessions", "forget", STORY).exit_code == 1
+    assert json_of(run, "sessions", "import", str(transcript))["sessions"][0]["is_new"] is True
+
+
+def test_an_odd_time_in_the_store_does_not_end_the_lists(run: Toolsight, database: Path) -> None:
+    start = SessionStarted("", (), "", "m", "m", 0, origin=Origin("codex"))
+    with SqliteStore(database) as store:
+        store.append(Record("odd", 1, 9e15, start))
+    for command in (
+        ("sessions",),
+        ("sessions", "show", "--as", "events", "odd"),
+        ("sessions", "show", "odd"),
+    ):
+        shown = run(*command)
+        assert shown.exit_code == 0, shown.stderr
+    assert "?" in run("sessions").stdout
+    assert content.rows(SqliteStore(database).sessions(), "", {})[0].copy == "odd"

@@ -1,0 +1,250 @@
+"""Which files are transcripts, how they are opened, and what becomes of broken ones."""
+
+import json
+import os
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from fixtures.transcripts import make
+from inspector.core.error import ConfigError
+from inspector.features.agents.transcript import Answered
+from inspector.features.agents.transcript_file import compressed
+from inspector.features.agents.transcript_file.field import read_lines
+from inspector.features.agents.transcript_file.reader import (
+    Format,
+    find_transcripts,
+    line_reader,
+    open_transcript,
+    recognize,
+)
+from tests.support.transcripts import FILES, Claude, fed, line, of, records, said, whole
+
+LINES = [kind for kind in Format if kind is not Format.VSCODE]
+every_format = pytest.mark.parametrize("kind", list(Format))
+every_line_format = pytest.mark.parametrize("kind", LINES)
+
+
+@every_format
+def test_a_format_is_known_by_its_records_and_not_by_its_name(kind: Format, tmp_path: Path) -> None:
+    (tmp_path / "anything").write_bytes(FILES[kind].read_bytes())
+    assert recognize(tmp_path / "anything") is kind
+
+
+FRAME = {"uuid": "u", "parentUuid": None, "sessionId": "s", "timestamp": "2026-11-28T10:00:00.000Z"}
+STREAMED: dict[str, object] = {
+    "type": "assistant",
+    "message": {"content": [{"type": "text", "text": "x"}]},
+    "session_id": "s",
+}
+STRANGERS: list[tuple[str, list[dict[str, object]]]] = [
+    (
+        "a session of Qwen Code",
+        [
+            {**FRAME, "type": "system", "subtype": "session_model"},
+            {**FRAME, "type": "user", "message": {"role": "user", "parts": [{"text": "x"}]}},
+            {**FRAME, "type": "assistant", "message": {"role": "model", "parts": [{"functionCall": {}}]}},
+        ],
+    ),
+    (
+        "a session of Gemini CLI",
+        [{"sessionId": "s", "projectHash": "h"}, {"id": "1", "type": "user", "content": [{"text": "x"}]}],
+    ),
+    ("a session of opencode", [{"info": {"id": "i"}, "messages": [{"info": {"sessionID": "i"}}]}]),
+    ("streamed output", [STREAMED | {"uuid": "u"}]),
+    ("not a transcript", [{"type": "message", "role": "assistant", "content": [{"type": "tool_use"}]}]),
+    ("not a transcript", [{"type": "reasoning", "id": "r", "text": "x"}]),
+    ("not a transcript", [{"type": "session.start", "timestamp": 1, "data": {}}]),
+    ("not a transcript", [{"sessionId": "s", "requests": [{"url": "x"}]}]),
+    ("not a transcript", [{"object": "trace", "id": "t"}]),
+    ("not a transcript", [{"type": "progress", "sessionId": "s"}]),
+]
+
+
+@pytest.mark.parametrize(("whose", "written"), STRANGERS)
+def test_what_is_not_certainly_a_known_format_is_refused(
+    whose: str, written: list[dict[str, object]], tmp_path: Path
+) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"".join(map(line, written)))
+    with pytest.raises(ConfigError, match=whose):
+        open_transcript(path)
+
+
+@every_format
+def test_an_unknown_kind_is_counted_by_its_name_and_nothing_else_of_it_is_kept(kind: Format) -> None:
+    reader = line_reader(kind)
+    assert fed(reader, [line({"type": "novelty", "payload": {"secret": "s3cret"}})]) == []
+    assert sum(reader.tally.unknown.values()) == 1
+    assert "s3cret" not in repr(reader.tally)
+
+
+@every_line_format
+@pytest.mark.parametrize(
+    ("garbage", "reason"),
+    [
+        (b'{"type": "user", "mess', "not JSON"),
+        (b"[1, 2]", "not an object"),
+        (b"\xff\xfe\x00", "not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"n": 1' + b"0" * 5000 + b"}", "not JSON"),
+    ],
+)
+def test_a_broken_line_is_counted_and_changes_nothing(kind: Format, garbage: bytes, reason: str) -> None:
+    lines = [line(record) for record in records(FILES[kind])]
+    reader = line_reader(kind)
+    assert fed(reader, [lines[0], garbage + b"\n", *lines[1:], garbage]) == whole(FILES[kind])
+    assert reader.tally.malformed[reason] == 2
+
+
+def test_what_is_not_utf_8_is_replaced_and_counted() -> None:
+    record = line(Claude().answer("m", said("caf_"))).replace(b"caf_", b"caf\xe9")
+    reader = line_reader(Format.CLAUDE_CODE)
+    (answer,) = of(Answered, fed(reader, [record]))
+    assert answer.text == "caf\ufffd"
+    assert reader.tally.malformed == {"not UTF-8": 1}
+
+
+def test_a_line_that_is_too_long_is_passed_over_without_being_held() -> None:
+    class Counted(BytesIO):
+        longest = 0
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            found = super().readline(size)
+            self.longest = max(self.longest, len(found))
+            return found
+
+    file = Counted(b"short\n" + b"x" * 5_000_000 + b"\nlast")
+    assert [found for found, _ in read_lines(file, limit=100)] == [b"short\n", None, b"last"]
+    assert file.longest <= 1024 * 1024
+
+
+def test_names_of_unknown_kinds_are_bounded_in_length_and_number() -> None:
+    reader = line_reader(Format.CLAUDE_CODE)
+    fed(reader, (line({"type": f"{number}" + "x" * 10_000}) for number in range(500)))
+    assert len(reader.tally.unknown) <= 51
+    assert max(map(len, reader.tally.unknown)) <= 60
+    assert reader.tally.unknown.total() == 500
+
+
+def test_progress_reaches_the_size_of_the_file_and_reading_can_be_stopped() -> None:
+    path = FILES[Format.CLAUDE_CODE]
+    told: list[tuple[int, int]] = []
+    transcript = open_transcript(path)
+    list(transcript.entries(lambda done, size: told.append((done, size))))
+    assert told == sorted(told)
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    assert not list(transcript.entries(stopped=lambda: True))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"hello", b"{}", b"[]", b'{"type":"message","text":"x"}\n', b'{"mcpServers":{}}', b"\x00" * 100],
+)
+def test_a_file_that_is_no_transcript_is_refused_with_a_hint(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(content)
+    assert recognize(tmp_path / "a.jsonl") is None
+    with pytest.raises(ConfigError, match="not a transcript") as caught:
+        open_transcript(tmp_path / "a.jsonl")
+    assert "docs/papers/transcripts.md" in caught.value.hint
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", tmp_path / "missing", tmp_path / "a\0b"):
+        with pytest.raises(ConfigError) as caught:
+            open_transcript(path)
+        assert caught.value.hint
+
+
+def test_a_record_over_four_megabytes_does_not_hide_the_format(tmp_path: Path) -> None:
+    lines = [line(record) for record in records(FILES[Format.CLAUDE_CODE])]
+    (tmp_path / "a.jsonl").write_bytes(b'{"type":"x","y":"' + b"z" * 5_000_000 + b'"}\n' + b"".join(lines))
+    assert recognize(tmp_path / "a.jsonl") is Format.CLAUDE_CODE
+
+
+def test_transcripts_are_found_below_a_folder_the_newest_last(tmp_path: Path) -> None:
+    for age, name in enumerate(("new.jsonl", "deep/er/older.jsonl", "deep/oldest.jsonl")):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(FILES[Format.CODEX].read_bytes())
+        os.utime(path, (1000 - age, 1000 - age))
+    (tmp_path / "agent.meta.json").write_text(json.dumps({"agentType": "x"}))
+    (tmp_path / "notes.jsonl").write_text("no transcript")
+    assert [path.name for path in find_transcripts(tmp_path)] == ["oldest.jsonl", "older.jsonl", "new.jsonl"]
+    assert find_transcripts(tmp_path / "new.jsonl") == [tmp_path / "new.jsonl"]
+
+
+def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside, inside / "tool-results", inside / ".hidden"):
+        folder.mkdir()
+    for folder in (outside, inside / "tool-results", inside / ".hidden"):
+        (folder / "a.jsonl").write_bytes(FILES[Format.CODEX].read_bytes())
+    (inside / "link.jsonl").symlink_to(outside / "a.jsonl")
+    (inside / "linked").symlink_to(outside)
+    os.mkfifo(inside / "pipe.jsonl")
+    assert find_transcripts(inside) == []
+
+
+def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="does not exist"):
+        find_transcripts(tmp_path / "missing")
+
+
+def test_made_transcripts_are_the_same_for_the_same_seed_and_are_understood_whole(tmp_path: Path) -> None:
+    first = [path.read_bytes() for path in make.write_folder(tmp_path / "a", 0.5)]
+    assert first == [path.read_bytes() for path in make.write_folder(tmp_path / "b", 0.5)]
+    for path in find_transcripts(tmp_path / "a"):
+        transcript = open_transcript(path)
+        assert len(of(Answered, list(transcript.entries()))) > 200
+        assert not transcript.tally.unknown
+        assert not transcript.tally.malformed
+
+
+def packed(path: Path, *parts: bytes) -> Path:
+    """A file that is compressed with zstd; each part is a frame."""
+    zstd = pytest.importorskip("backports.zstd" if sys.version_info < (3, 14) else "compression.zstd")
+    path.write_bytes(b"".join(map(zstd.compress, parts)))
+    return path
+
+
+def test_a_compressed_transcript_is_read_as_the_plain_one(tmp_path: Path) -> None:
+    lines = FILES[Format.CODEX].read_bytes().splitlines(keepends=True)
+    path = packed(tmp_path / "rollout.jsonl.zst", b"".join(lines[:5]), b"".join(lines[5:]))
+    told: list[tuple[int, int]] = []
+    transcript = open_transcript(path)
+    entries = list(transcript.entries(lambda done, size: told.append((done, size))))
+    assert (transcript.format, transcript.packed, entries) == (Format.CODEX, True, whole(FILES[Format.CODEX]))
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    assert find_transcripts(tmp_path) == [path]
+    (tmp_path / "rollout.jsonl").write_bytes(b"".join(lines))
+    assert find_transcripts(tmp_path) == [tmp_path / "rollout.jsonl"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.floats(0.2, 0.99), damage=st.binary(max_size=300))
+def test_a_compressed_transcript_that_is_damaged_tells_what_comes_before(
+    tmp_path: Path, cut: float, damage: bytes
+) -> None:
+    text = "".join(make.codex(20, seed=5, words=50)).encode()
+    path = packed(tmp_path / "a.zst", *(text[at : at + 2000] for at in range(0, len(text), 2000)))
+    full, data = list(open_transcript(path).entries()), path.read_bytes()
+    path.write_bytes(data[: int(len(data) * cut)] + damage)
+    transcript = open_transcript(path)
+    part = list(transcript.entries())
+    assert len(part) >= len(full) * cut / 2
+    assert part[:-4] == full[: max(len(part) - 4, 0)]
+    assert damage == b"" or transcript.tally.malformed["a compressed file that is cut off or damaged"] == 1
+
+
+def test_a_small_file_that_stands_for_endless_text_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compressed, "ALWAYS", 1_000_000)
+    path = packed(tmp_path / "a.zst", FILES[Format.CODEX].read_bytes(), b" " * 3_000_000)
+    with pytest.raises(ConfigError, match="decompresses to more than"):
+        list(open_transcript(path).entries())

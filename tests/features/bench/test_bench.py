@@ -1,0 +1,237 @@
+"""Runs of rankers over labelled requests, their summaries, comparisons and reports."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.access.reach import EvalCase, EvalSet
+from inspector.core.ranking import Answer, Score
+from inspector.core.tool import Tool
+from inspector.features.bench.ranker_bench import Row, json_rows, markdown
+from inspector.features.bench.run import Run, Share, Summary, run_bench, summarise
+from inspector.features.bench.standing import Difference, difference
+from inspector.search.bootstrap import Estimate, estimate
+from inspector.search.index import ToolIndex
+from inspector.search.ranker import Ranking
+from inspector.search.search import SearchRules
+from tests.support.fakes import ManualClock
+
+LETTERS = "abcdefghijkl"
+TOOLS = tuple(Tool("s", letter) for letter in LETTERS)
+CLOCK = ManualClock()
+RULES = SearchRules(threshold=0.5, closest_threshold=0.2)
+
+
+class TableRanker:
+    """Scores each letter of a query's text by a table; what has no score is not kept."""
+
+    name = "table"
+
+    def __init__(
+        self,
+        tables: Mapping[str, Mapping[str, float]],
+        *,
+        probability: float | None = None,
+        seconds: Sequence[float] = (),
+    ) -> None:
+        self._tables = tables
+        self._probability = probability
+        self._seconds = list(seconds)
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return (query,)
+
+    def rank(self, query: str) -> Ranking:
+        if self._seconds:
+            CLOCK.advance(self._seconds.pop(0))
+        table = self._tables.get(query, {})
+        values = np.array([table.get(letter, 99.0) for letter in LETTERS])
+        kept = np.array([letter in table for letter in LETTERS])
+        fit = None if self._probability is None else np.full(len(values), self._probability)
+        return Ranking(values, kept, lambda place: Score(TOOLS[place].id, float(values[place])), fit)
+
+
+def case(query: str, *needed: str) -> EvalCase:
+    return EvalCase(f"id-{query}", query, tuple(frozenset({f"s:{letter}"}) for letter in needed))
+
+
+def bench(
+    ranker: TableRanker,
+    *cases: EvalCase,
+    tools: Sequence[Tool] = TOOLS,
+    rules: SearchRules = RULES,
+    depth: int = 10,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Run:
+    return run_bench(
+        ranker,
+        EvalSet("letters", tuple(tools), cases),
+        ToolIndex(tools),
+        rules=rules,
+        clock=CLOCK,
+        progress=progress,
+        cancelled=cancelled,
+        depth=depth,
+    )
+
+
+def measured(ranker: TableRanker, *cases: EvalCase, depth: int = 10) -> Run:
+    return bench(ranker, *cases, depth=depth)
+
+
+def summary_of(ranker: TableRanker, *cases: EvalCase) -> Summary:
+    return summarise(measured(ranker, *cases), EvalSet("letters", TOOLS, cases))
+
+
+def mean(value: Estimate | None) -> float:
+    assert value is not None
+    return value.mean
+
+
+def test_only_kept_tools_are_ranked_even_where_others_score_higher() -> None:
+    (done,) = measured(TableRanker({"q": {"b": 1, "d": 2}}), case("q", "b")).cases
+    assert done.ranked == ("s:d", "s:b")
+
+
+@pytest.mark.parametrize(
+    ("probability", "answer", "returned"),
+    [(None, "found", 5), (0.19, "nothing", 0), (0.2, "closest", 5), (0.49, "closest", 5), (0.5, "found", 5)],
+)
+def test_a_bench_returns_what_a_search_returns_whatever_the_ranking(
+    probability: float | None, answer: str, returned: int
+) -> None:
+    table = {letter: 20.0 - number for number, letter in enumerate(LETTERS)}
+    (done,) = measured(TableRanker({"q": table}, probability=probability), case("q", "a")).cases
+    assert (done.answer, done.probability) == (answer, probability)
+    assert done.returned == tuple(tool.id for tool in TOOLS[:returned])
+    assert done.ranked == tuple(tool.id for tool in TOOLS[:10])
+
+
+def test_a_tool_is_delivered_where_it_is_returned_and_not_where_it_only_ranks() -> None:
+    table = {letter: 20.0 - number for number, letter in enumerate(LETTERS)}
+    ranker = TableRanker({"q": table, "r": table, "t": table})
+    cases = (case("q", "a"), case("r", "h"), case("t", "e", "h"))
+    summary = summarise(
+        bench(ranker, *cases, rules=replace(RULES, limit=8)), EvalSet("letters", TOOLS, cases)
+    )
+    assert (mean(summary.delivered_5), mean(summary.delivered), mean(summary.returned)) == (0.5, 1, 8)
+    summary = summary_of(ranker, *cases)
+    assert (mean(summary.delivered), mean(summary.recall_10), mean(summary.returned)) == (0.5, 1, 5)
+
+
+def test_a_cancelled_run_keeps_what_it_has_and_says_that_it_is_not_complete() -> None:
+    evalset = EvalSet("letters", TOOLS, (case("q", "a"), case("r", "b"), case("t", "c")))
+    told: list[int] = []
+    run = bench(
+        TableRanker({"q": {"a": 1}}),
+        *evalset.cases,
+        progress=lambda done, _: told.append(done),
+        cancelled=lambda: len(told) == 1,
+    )
+    assert [done.id for done in run.cases] == ["id-q"]
+    assert not run.is_complete
+    assert summarise(run, evalset).cases == 1
+
+
+def test_a_ranker_over_other_tools_is_refused() -> None:
+    with pytest.raises(ValueError, match="ranks 12 tools, but the data set has 11"):
+        bench(TableRanker({}), case("q"), tools=TOOLS[:-1])
+
+
+def test_the_answers_to_possible_and_impossible_requests_are_counted_apart() -> None:
+    ranker = TableRanker({"q": {"a": 1}, "x": {"b": 1}})
+    summary = summary_of(ranker, case("q", "a"), case("r", "a"), case("x"), case("y"), case("z"))
+    assert summary.answers["impossible"] == {
+        Answer.FOUND: Share(1, 3),
+        Answer.CLOSEST: Share(0, 3),
+        Answer.NOTHING: Share(2, 3),
+    }
+    refused = summary.share("possible", Answer.NOTHING)
+    assert refused == Share(1, 2)
+    assert refused.value == 0.5
+
+
+def test_latencies_are_the_percentiles_in_milliseconds() -> None:
+    ranker = TableRanker({}, seconds=[0.001, 0.002, 0.003, 0.004, 0.104])
+    summary = summary_of(ranker, *(case(query) for query in "vwxyz"))
+    assert summary.p50_ms == pytest.approx(3, abs=1e-3)
+    assert summary.p95_ms == pytest.approx(84, abs=1e-3)
+
+
+def test_a_run_is_not_summarised_with_other_cases_nor_below_the_cut() -> None:
+    run = measured(TableRanker({}), case("q", "a"))
+    with pytest.raises(ValueError, match="'id-q' instead of 'id-r'"):
+        summarise(run, EvalSet("letters", TOOLS, (case("r"),)))
+    with pytest.raises(ValueError, match="1 cases, but the data set has 0"):
+        summarise(run, EvalSet("letters", TOOLS, ()))
+    with pytest.raises(ValueError, match="keeps 5 tools"):
+        summarise(replace(run, depth=5), EvalSet("letters", TOOLS, (case("q"),)))
+
+
+values = st.lists(st.floats(0, 1), min_size=1, max_size=60)
+
+
+@given(values)
+def test_an_interval_is_the_same_every_time_and_contains_the_mean(numbers: list[float]) -> None:
+    found = estimate(numbers)
+    assert found == estimate(numbers)
+    assert found.low <= found.mean <= found.high
+    assert found.mean == pytest.approx(np.mean(numbers))
+    assert found.half_width >= 0
+
+
+def test_more_cases_than_fit_one_block_are_resampled_all_the_same() -> None:
+    found = estimate([0.0, 1.0] * 2000)
+    assert found.half_width == pytest.approx(1.96 * 0.5 / np.sqrt(4000), rel=0.1)
+
+
+def test_no_case_has_no_estimate() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        estimate([])
+
+
+def compared(before: TableRanker, after: TableRanker, *cases: EvalCase) -> Difference | None:
+    return difference(
+        measured(before, *cases), measured(after, *cases), EvalSet("letters", TOOLS, tuple(cases))
+    )
+
+
+def test_runs_of_other_cases_are_not_compared() -> None:
+    ranker = TableRanker({})
+    evalset = EvalSet("letters", TOOLS, (case("q", "a"), case("r", "a")))
+    with pytest.raises(ValueError, match="2 and 1 cases"):
+        difference(measured(ranker, *evalset.cases), measured(ranker, case("q", "a")), evalset)
+
+
+def test_without_a_request_that_some_tool_fits_there_is_no_difference() -> None:
+    assert compared(TableRanker({}), TableRanker({}), case("q")) is None
+
+
+def row(dataset: str = "letters", ranker: str = "table", *cases: EvalCase) -> Row:
+    summary = summary_of(TableRanker({"q": {"a": 1}}), *(cases or (case("q", "a"), case("none"))))
+    return Row(dataset, ranker, summary, tools=12, index_seconds=0.25, index_bytes=1_500_000)
+
+
+def test_the_table_shows_every_number_of_a_row() -> None:
+    lines = markdown([row()]).splitlines()
+    assert lines[2] == (
+        "| letters | table | 12 | 2 | 1.000 [0.207, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 100.0 % (1/1) [20.7 %, 100.0 %] | 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 % (0/1) [0.0 %, 79.3 %] "
+        "| 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 % (0/1) [0.0 %, 79.3 %] | 100.0 % (1/1) [20.7 %, 100.0 %] "
+        "| 0.0 | 0.0 | 0.25 | 1.5 |"
+    )
+
+
+def test_what_is_not_defined_is_a_dash_or_null() -> None:
+    undefined = replace(row("d", "r", case("none")), index_seconds=None, index_bytes=None)
+    assert markdown([undefined]).count("–") == 14
+    assert json_rows([undefined])[0]["mrr"] is None
+
+
+anything = st.text(st.characters(exclude_categories=()))

@@ -1,0 +1,158 @@
+"""`toolsight bench` on small data sets."""
+
+import json
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.cli import composition
+from inspector.cli.run import Exit
+from inspector.cli.table import Progress
+from inspector.features.bench.command import DEFAULT_RANKERS
+from tests.support.commands import Done, Toolsight
+from tests.support.fakes import ManualClock
+from tests.support.weather_configuration import write_weather_configuration
+
+TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")
+QUERIES = {"refund an order": "refund_order", "send a message": "send_message", "forecast": "get_forecast"}
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def weather(tmp_path: Path) -> Path:
+    return write_weather_configuration(tmp_path)
+
+
+def write_lines(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Four tools, three possible requests and one impossible one."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    write_lines(folder / "tools.jsonl", [{"id": name, "server": "s", "name": name} for name in TOOLS])
+    rows = [{"id": query, "query": query, "relevant": [tool]} for query, tool in QUERIES.items()]
+    write_lines(folder / "queries.jsonl", [*rows, {"id": "none", "query": "haircut", "relevant": []}])
+    return folder
+
+
+@pytest.fixture
+def run(toolsight: Toolsight, data: Path) -> Run:
+    """Measure the data set."""
+
+    def measure(*arguments: str, model: str = "none", **environment: str) -> Done:
+        return toolsight("bench", "--data", str(data), "--embedding-model", model, *arguments, **environment)
+
+    return measure
+
+
+def test_every_ranker_but_regex_is_measured_unless_some_are_named(run: Run) -> None:
+    rows = json.loads(run("--format", "json").stdout)
+    assert [row["ranker"] for row in rows] == list(DEFAULT_RANKERS)
+    assert "regex" not in DEFAULT_RANKERS
+    rows = json.loads(run("--format", "json", "--ranker", "regex", "--ranker", "regex").stdout)
+    assert [row["ranker"] for row in rows] == ["regex"]
+
+
+def test_columns_that_do_not_fit_a_narrow_terminal_go_below(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.features.bench.command.terminal_width", lambda: 80)
+    lines = run("--ranker", "bm25").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("bm25") for line in lines) == 4
+
+
+def test_markdown_has_one_line_per_ranker(run: Run) -> None:
+    chosen = ("--ranker", "bm25", "--ranker", "fuzzy")
+    printed = run("--format", "markdown", *chosen).stdout.splitlines()
+    assert sum(line.startswith("|") for line in printed) == 2 + 2
+    assert "tiny: bm25 has the highest nDCG@10; no significant difference from fuzzy" in printed
+
+
+def test_details_show_the_requests_on_which_the_first_two_rankers_differ(run: Run, data: Path) -> None:
+    with (data / "queries.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "typo", "query": "refnud ordre", "relevant": ["refund_order"]}))
+    shown = run("--ranker", "bm25", "--ranker", "fuzzy", "--details", "1").stdout
+    assert "tiny: fuzzy - bm25 = +" in shown
+    assert "0.000 -> 1.000  typo  refnud ordre" in shown
+
+
+def test_details_without_a_second_ranker_are_refused(run: Run) -> None:
+    result = run("--ranker", "bm25", "--details", "1")
+    assert result.exit_code == 2
+    assert "two rankers" in result.stderr
+
+
+def test_two_data_sets_with_the_same_name_are_refused(run: Run, data: Path) -> None:
+    refused = run("--data", str(data))
+    assert refused.exit_code == 2
+    assert "two data sets are named 'tiny'" in refused.stderr
+
+
+class StoppingEmbedder:
+    """Stands in for a person who presses Ctrl+C while the text `at` is embedded."""
+
+    name = "stopping"
+
+    def __init__(self, at: str) -> None:
+        self.at = at
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        if any(self.at in text for text in texts):
+            signal.raise_signal(signal.SIGINT)
+        return [[1.0, 0.0] for _ in texts]
+
+    def words(self) -> list[str]:
+        return []
+
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        pass
+
+
+def test_an_interrupted_run_prints_what_it_has(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composition, "make_embedder", lambda _: StoppingEmbedder("send a message"))
+    before = signal.getsignal(signal.SIGINT)
+    chosen = ("--ranker", "bm25", "--ranker", "dense", "--ranker", "fuzzy")
+    result = run(*chosen, model="packaged")
+    assert result.exit_code == Exit.INTERRUPTED
+    shown = [line.partition("  ")[0] for line in result.stdout.splitlines()[5:7]]
+    assert shown == ["bm25", "dense (first 2)"]
+    assert "cancelled" in result.stderr
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_progress_shows_what_is_done_and_what_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    clock = ManualClock()
+    with Progress(clock) as progress:
+        progress("demo: bm25", 0, 40)
+        clock.advance(30)
+        progress("demo: bm25", 10, 40)
+    told = capsys.readouterr().err
+    assert "demo: bm25  10/40  about 2 min left" in told
+    assert told.endswith("\r\x1b[K")
+
+
+def test_the_command_measures_requests_over_the_tools_of_a_configuration(
+    toolsight: Toolsight, weather: Path, tmp_path: Path
+) -> None:
+    cases = tmp_path / "mine.jsonl"
+    write_lines(cases, [{"id": "1", "query": "forecast", "relevant": ["weather:get_forecast"]}])
+    fixed = ("--config", str(weather), "--approve", "--embedding-model", "none", "--ranker", "bm25")
+    done = toolsight("bench", "--data", str(cases), *fixed, "--format", "json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)[0]["hit_1"]["mean"] == 1.0
+    write_lines(cases, [{"id": "1", "query": "forecast", "relevant": ["weather:get_forcast"]}])
+    done = toolsight("bench", "--data", str(cases), *fixed)
+    assert done.exit_code == 2
+    assert "Closest: weather:get_forecast" in done.stderr

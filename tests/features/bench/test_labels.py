@@ -1,0 +1,166 @@
+"""`toolsight bench label`: writing files of labelled requests without losing a line."""
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.access.reach import EvalCase
+from inspector.core.error import ConfigError
+from inspector.core.events import CallStarted, Record, SearchPerformed
+from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.search.evalset import append_cases, read_cases
+from inspector.store.store import SqliteStore
+from tests.support.commands import Done, Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+KEPT = b'{"id": "mine", "query": "Refund  it", "relevant": ["shop:refund"], "note": "kept as it is"}'
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def weather(tmp_path: Path) -> Path:
+    return write_weather_configuration(tmp_path)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file with one line and no line break."""
+    path = tmp_path / "mine.jsonl"
+    path.write_bytes(KEPT)
+    return path
+
+
+@pytest.fixture
+def add(toolsight: Toolsight, file: Path, tmp_path: Path) -> Run:
+    def run(*arguments: str) -> Done:
+        return toolsight("bench", "label", str(file), "--db", str(tmp_path / "x.db"), *arguments)
+
+    return run
+
+
+def test_an_added_request_follows_the_existing_lines(add: Run, file: Path) -> None:
+    assert add("--query", "late \U0001f389 orders", "--tool", "shop:a", "--tool", "shop:b").exit_code == 0
+    assert add("--query", "cut my hair", "--impossible").exit_code == 0
+    assert file.read_bytes().startswith(KEPT + b"\n")
+    _, possible, impossible = read_cases(file)
+    assert possible.query == "late \U0001f389 orders"
+    assert possible.relevant == (frozenset({"shop:a"}), frozenset({"shop:b"}))
+    assert (impossible.query, impossible.relevant, impossible.kind) == ("cut my hair", (), "impossible")
+
+
+def test_a_duplicate_request_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
+    refused = add("--query", "refund it ", "--impossible")
+    assert refused.exit_code == 2
+    assert "already has this request as 'mine', labelled shop:refund" in refused.stderr
+    assert file.read_bytes() == KEPT
+
+
+def test_a_damaged_file_stays_as_it_is(add: Run, file: Path) -> None:
+    file.write_bytes(KEPT + b"\n{half")
+    refused = add("--query", "late orders", "--impossible")
+    assert refused.exit_code == 2
+    assert "mine.jsonl:2" in refused.stderr
+    assert file.read_bytes() == KEPT + b"\n{half"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--query", "x"),
+        ("--impossible",),
+        ("--query", " ", "--impossible"),
+        ("--query", "x", "--tool", "a:b", "--impossible"),
+        ("--query", "x", "--from-log"),
+        ("--query", "x", "--tool", ""),
+        ("--query", "x", "--tool", "a:b", "--tool", " | "),
+    ],
+)
+def test_anything_but_one_way_to_label_is_a_usage_error(add: Run, arguments: tuple[str, ...]) -> None:
+    assert add(*arguments).exit_code == 2
+
+
+def test_a_write_that_fails_leaves_the_file_and_nothing_else(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ConfigError, match="No space left"):
+        append_cases(file, [EvalCase("1", "late orders")])
+    assert [path.read_bytes() for path in file.parent.iterdir()] == [KEPT]
+
+
+def test_a_line_that_another_program_adds_meanwhile_is_not_lost(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def add_too(_descriptor: int) -> None:
+        file.write_bytes(KEPT + b"\n" + KEPT.replace(b"mine", b"other"))
+
+    monkeypatch.setattr("os.fsync", add_too)
+    with pytest.raises(ConfigError, match="changed in the meantime"):
+        append_cases(file, [EvalCase("1", "late orders")])
+    assert [case.id for case in read_cases(file)] == ["mine", "other"]
+
+
+def test_a_link_stays_a_link_and_the_mode_stays_too(file: Path) -> None:
+    file.chmod(0o640)
+    link = file.with_name("link.jsonl")
+    link.symlink_to(file)
+    append_cases(link, [EvalCase("1", "late orders")])
+    assert link.is_symlink()
+    assert len(read_cases(file)) == 2
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def record(database: Path, session: str, query: str, tool: str) -> None:
+    """A model searched, found the tool and called it."""
+    hits = (Hit(1, Score(tool, 1.0), Outcome.LOADED),)
+    with SqliteStore(database) as store:
+        found = SearchPerformed(SearchReport(SearchRequest(query), "bm25", hits), "")
+        store.append(Record(session, 1, 1.0, found))
+        store.append(Record(session, 2, 2.0, CallStarted("1", tool, {})))
+
+
+def test_what_models_searched_for_and_called_is_added_once(add: Run, file: Path, tmp_path: Path) -> None:
+    record(tmp_path / "x.db", "one", "late orders", "shop:list")
+    record(tmp_path / "x.db", "two", "refund it", "shop:other")
+    record(tmp_path / "x.db", "three", "a forecast", "weather:get")
+    assert "added 2" in add("--from-log").stdout
+    assert "added 0" in add("--from-log").stdout
+    cases = read_cases(file)
+    assert [case.query for case in cases] == ["Refund  it", "late orders", "a forecast"]
+    assert [case.kind for case in cases[1:]] == ["logged", "logged"]
+
+
+def test_a_tool_missing_from_the_configuration_is_refused_with_the_closest_name(
+    toolsight: Toolsight, weather: Path, file: Path
+) -> None:
+    asked = ("bench", "label", str(file), "--query", "x", "--config", str(weather), "--approve", "--tool")
+    done = toolsight(*asked, "weather:get_forcast")
+    assert done.exit_code == 2
+    assert "Closest: weather:get_forecast" in done.stderr
+    assert file.read_bytes() == KEPT
+    assert toolsight(*asked, "weather:get_forecast").exit_code == 0
+    assert len(read_cases(file)) == 2
+
+
+def test_a_generated_set_covers_every_tool_and_is_never_overwritten(
+    toolsight: Toolsight, weather: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "made.jsonl"
+    asked = ("bench", "label", str(output), "--generate", "--config", str(weather), "--approve")
+    done = toolsight(*asked)
+    assert done.exit_code == 0, done.stderr
+    assert "Review them" in done.stdout
+    listed = json.loads(toolsight("tools", "--config", str(weather), "--json").stdout)
+    labelled = {tool for case in read_cases(output) for group in case.relevant for tool in group}
+    assert labelled == {tool["id"] for tool in listed}
+    again = toolsight(*asked)
+    assert again.exit_code == 2
+    assert "already exists" in again.stderr

@@ -1,0 +1,187 @@
+"""The bench page, and its requests, driven by keys."""
+
+import json
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.access.reach import EvalCase
+from inspector.core.tool import Tool
+from inspector.features.bench.bench_text import DEFAULT_RANKERS, Running, State, running, status
+from inspector.features.bench.page import BenchRequestScreen, BenchScreen
+from tests.support.app import app_rig, goes, said, until
+from tests.support.hostile import KINDS
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
+from tests.support.office import office
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList
+
+
+class HeldEmbedder(MemoryEmbedder):
+    """Answers only while it is not held, so that a test can look at a run that is under way."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+        self.free.set()
+        self.asked = threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.asked.set()
+        assert self.free.wait(30)
+        return super().embed(texts)
+
+    def hold(self) -> None:
+        self.asked.clear()
+        self.free.clear()
+
+
+def _list(pilot: Pilot[None]) -> RecordList:
+    return pilot.app.screen.query_one(RecordList)
+
+
+def _row(pilot: Pilot[None], name: str) -> str:
+    record = next(record for record in _list(pilot).records if record.key == name)
+    return " ".join(str(cell).strip() for cell in record.cells)
+
+
+async def opened(pilot: Pilot[None]) -> None:
+    await goes(pilot, "bench")
+    await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
+    await until(pilot, lambda: "requests over" in said(pilot, "#bench-facts"))
+
+
+async def ran(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    await pilot.press("r")
+    await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
+
+
+async def only(pilot: Pilot[None], *names: str) -> None:
+    """Choose these rankers and no other."""
+    for name in DEFAULT_RANKERS ^ set(names):
+        _list(pilot).move_to(name)
+        await pilot.press("space")
+    _list(pilot).move_to(names[0])
+
+
+async def test_r_measures_the_chosen_rankers_over_the_requests_that_are_named_and_records_no_search() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await opened(pilot)
+        facts = said(pilot, "#bench-facts")
+        assert "generated requests over 11 tools" in facts
+        assert "easier than real requests" in facts
+        assert "exact" in facts
+        assert "impossible" in facts
+        assert "r measures the 6 chosen rankers" in said(pilot, "#bench-status")
+        await ran(pilot)
+        assert "6 rankers measured" in said(pilot, "#bench-status")
+        assert "0." in _row(pilot, "prd-bm25")
+        assert _row(pilot, "regex") == "regex" or _row(pilot, "regex").strip() == "regex"
+        assert rig.store.read("s", kinds=("search",)) == []
+        await until(pilot, lambda: "hit@1" in said(pilot, "#bench-detail"))
+        assert "60 impossible: found" in said(pilot, "#bench-detail")
+
+
+async def test_a_stopped_run_keeps_what_is_measured() -> None:
+    embedder = HeldEmbedder()
+    async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
+        await opened(pilot)
+        await only(pilot, "bm25", "dense")
+        embedder.hold()
+        await pilot.press("r")
+        # bm25 asks for no vector, so the first one that is waited for is dense's.
+        await until(pilot, lambda: "0." in _row(pilot, "bm25") and embedder.asked.is_set())
+        assert "running" in _row(pilot, "dense")
+        assert "requests" in said(pilot, "#bench-status") or "Starting" in said(pilot, "#bench-status")
+        await pilot.press("escape")
+        assert "Stopping" in said(pilot, "#bench-status")
+        embedder.free.set()
+        await until(pilot, lambda: "running" not in _row(pilot, "dense"))
+        assert isinstance(pilot.app.screen, BenchScreen)
+        assert "0." in _row(pilot, "bm25")
+
+
+@pytest.mark.slow
+async def test_hostile_tools_and_requests_do_no_harm() -> None:
+    tools = [Tool("bad", f"tool_{kind}", text) for kind, text in KINDS.items()]
+    cases = [
+        EvalCase(kind, text, ((frozenset({f"bad:tool_{kind}"}),)), kind=text) for kind, text in KINDS.items()
+    ]
+    async with app_rig(servers={"bad": MemoryServer(tools)}, embedder=MemoryEmbedder()) as (pilot, rig):
+        rig.bench.retrieval._cases = lambda: tuple(cases)
+        await ran(pilot)
+        for name in ("hybrid", "prd-bm25"):
+            _list(pilot).move_to(name)
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+            for _ in range(len(_list(pilot).records)):
+                assert not dangerous("".join(lines(pilot.app)))
+                await pilot.press("down")
+            await pilot.press("escape")
+            assert not dangerous("".join(lines(pilot.app)))
+
+
+async def test_what_was_measured_is_listed_exported_and_marked_once_tools_have_changed(
+    tmp_path: Path,
+) -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await ran(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+        assert "with room for improvement" in said(pilot, "#requests-title")
+        await pilot.press("escape")
+        _list(pilot).move_to("fuzzy")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+        assert "fuzzy compared with hybrid" in said(pilot, "#requests-title")
+        changes = [abs(float(str(record.cells[0]))) for record in _list(pilot).records]
+        assert changes == sorted(changes, reverse=True)
+        await until(pilot, lambda: "needs" in said(pilot, "#request-detail"))
+        await pilot.press("escape")
+        for ending in ("md", "json"):
+            await pilot.press("x")
+            await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+            pilot.app.screen.query_one(PlainInput).value = str(tmp_path / f"bench.{ending}")
+            await pilot.press("enter")
+            await until(pilot, (tmp_path / f"bench.{ending}").exists)
+            await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
+        rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
+        await until(pilot, lambda: "have changed" in said(pilot, "#bench-status"))
+        await until(pilot, lambda: "over 7 tools" in said(pilot, "#bench-facts"))
+    assert (tmp_path / "bench.md").read_text().startswith("| data set")
+    assert len(json.loads((tmp_path / "bench.json").read_text())) == 6
+
+
+RUNNING = Running("dense", 3, 6, 60, 234, 4.2)
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        (State(6), "r measures the 6 chosen rankers."),
+        (State(0), "No ranker is chosen"),
+        (State(6, is_running=True), "Starting"),
+        (
+            State(6, is_running=True, running=RUNNING),
+            "dense 3/6   60 of 234 requests   about 4 s left   esc stops",
+        ),
+        (State(6, is_running=True, running=RUNNING, is_stopping=True), "Stopping after this request"),
+        (State(6, is_stale=True), "Press r to measure again"),
+    ],
+)
+def test_the_status_says_what_goes_on_or_what_to_do_in_80_columns(state: State, says: str) -> None:
+    line = status(state, 80).plain
+    assert says in line
+    assert len(line) <= 78
+
+
+def test_the_time_that_is_left_goes_by_what_was_done_in_all_rankers() -> None:
+    names = ("hybrid", "bm25")
+    assert running(names, "set: hybrid", 0, 10, 0.0).seconds_left is None
+    now = running(names, "set: bm25", 5, 10, 30.0)
+    assert (now.number, now.of, now.share, now.seconds_left) == (2, 2, 0.75, 10.0)

@@ -1,0 +1,33 @@
+"""The requests that an empty chat offers."""
+
+from hypothesis import given, strategies as st
+
+from inspector.core.tool import Annotations, Tool
+from inspector.features.chat.page import example_requests
+
+READS = Annotations(read_only=True)
+
+
+def test_examples_are_what_tools_of_different_servers_say_they_do() -> None:
+    tools = (
+        Tool("shop", "list_orders", "List the orders. Newest first.", annotations=READS),
+        Tool("shop", "get_order", "Get one order.", annotations=READS),
+        Tool("mail", "send", "Send a message."),
+    )
+    assert example_requests(tools) == ("List the orders", "Send a message", "Get one order")
+    assert example_requests(tools, most=1) == ("List the orders",)
+
+
+def test_what_only_reads_is_offered_before_what_changes_something() -> None:
+    tools = (Tool("shop", "refund", "Refund an order."), Tool("shop", "get", "Get one.", annotations=READS))
+    assert example_requests(tools) == ("Get one", "Refund an order")
+
+
+@given(st.lists(st.builds(Tool, st.sampled_from("ab"), st.just("t"), st.text(max_size=300)), max_size=9))
+def test_examples_are_few_short_different_and_on_one_line(tools: list[Tool]) -> None:
+    found = example_requests(tools)
+    assert len(found) == len(set(found)) <= 3
+    for text in found:
+        assert text.strip()
+        assert len(text) <= 72
+        assert "\n" not in text

@@ -1,0 +1,216 @@
+"""A check of a session: servers, expectations, findings by severity, a budget, drift, what fails it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.clients.client import find_client
+from inspector.core.error import ConfigError, ConnectTimeout, ModelError
+from inspector.core.tool import Tool
+from inspector.features.check import definition_rule, lock
+from inspector.features.check.checking import (
+    OVER_BUDGET,
+    RULES,
+    CheckedServer,
+    CheckReport,
+    Demands,
+    by_severity,
+    check,
+    snapshot_of,
+    with_proposals,
+)
+from inspector.features.check.expectation import LACKING, Expectation, ExpectationResult, parse
+from inspector.features.check.finding import Effect, Finding, Severity
+from inspector.features.check.lock import Snapshot
+from inspector.features.check.trust_rule import HIDDEN
+from tests.support.fakes import ToldModel, says
+from tests.support.memory_servers import MemoryServer
+from tests.support.workbench import READS, configured, connected, shop_and_weather
+
+FAILS = MemoryServer(fault=ConnectTimeout("it did not answer", hint="Start it by hand."))
+
+
+NO_DEMANDS = Demands()
+
+
+async def checked(demands: Demands = NO_DEMANDS, *, failing: bool = False) -> CheckReport:
+    servers = {**shop_and_weather(), **({"crm": FAILS} if failing else {})}
+    async with connected(servers=servers, values={"discovery.ranker": "bm25"}) as rig:
+        return check(rig.bench, demands)
+
+
+def expecting(*texts: str, **more: object) -> Demands:
+    return Demands(tuple(map(parse, texts)), **more)  # type: ignore[arg-type]
+
+
+def rules(report: CheckReport) -> set[str]:
+    return {one.rule.name for one in report.findings}
+
+
+async def test_every_server_is_there_with_its_tools_and_their_tokens() -> None:
+    report = await checked()
+    assert {one.name: one.tools for one in report.servers} == {"shop": 2, "weather": 1, "calc": 1}
+    assert report.tokens == sum(one.tokens for one in report.servers) > 0
+    assert report.passes(Severity.ERROR)
+
+
+async def test_expectations_that_hold_pass_and_one_that_does_not_fails() -> None:
+    report = await checked(
+        expecting("forecast for a city -> get_forecast", "refund an order -> refund_order")
+    )
+    assert [one.holds for one in report.expectations] == [True, True]
+    assert report.passes(Severity.ERROR)
+    report = await checked(expecting("refund an order -> refund_order", "refund it -> get_forecast"))
+    assert [one.holds for one in report.expectations] == [True, False]
+    assert not report.passes(Severity.ERROR)
+    assert report.passes(None), "what never fails is reported all the same"
+
+
+async def test_words_of_a_request_that_misses_its_tool_are_a_finding() -> None:
+    report = await checked(expecting("pay the customer his deposit -> refund_order"))
+    [finding] = [one for one in report.findings if one.rule is LACKING]
+    assert (finding.subject, finding.proof.partition(":")[0]) == ("shop:refund_order", "customer, deposit")
+
+
+RECEIPTS = ("show me the receipt for May", "find the receipt that Ann sent", "print a receipt")
+
+
+def missing(tool: str) -> Demands:
+    return expecting(*(f"{request} -> {tool}" for request in RECEIPTS))
+
+
+async def test_a_missed_tool_gets_sentences_that_were_tried_and_one_that_is_found_gets_none() -> None:
+    async with connected() as rig:
+        missed = await with_proposals(rig.bench, check(rig.bench, missing("list_orders")))
+        found = await with_proposals(rig.bench, check(rig.bench, expecting("refund it -> refund_order")))
+    assert {one.tool_id for one in missed.proposals} == {"shop:list_orders"}
+    assert all(one.sentence in one.description and not one.effects[0].losers for one in missed.proposals)
+    assert found.proposals == ()
+
+
+async def test_what_a_model_writes_is_tried_too_and_a_model_that_fails_is_told() -> None:
+    sentence = "Use it to give back the money for a receipt."
+    async with connected() as rig:
+        report = check(rig.bench, missing("refund_order"))
+        written = await with_proposals(rig.bench, report, ToldModel(says(sentence)))
+        assert sentence in [one.sentence for one in written.proposals]
+        with pytest.raises(ModelError):
+            await with_proposals(rig.bench, report, ToldModel(ModelError("no answer")))
+
+
+async def test_an_unknown_tool_is_a_mistake_of_the_expectation() -> None:
+    with pytest.raises(ConfigError, match="there is no tool 'get_forcast'"):
+        await checked(expecting("rain -> get_forcast"))
+
+
+async def test_a_server_that_fails_is_told_and_the_others_are_checked() -> None:
+    report = await checked(
+        expecting("forecast for a city -> get_forecast", "leads -> crm:list"), failing=True
+    )
+    assert [(one.name, one.failure, one.hint) for one in report.failed] == [
+        ("crm", "it did not answer", "Start it by hand.")
+    ]
+    assert [one.holds for one in report.expectations] == [True, False]
+    assert rules(report), "the others' findings are there"
+
+
+async def test_more_tokens_than_the_budget_are_an_error_that_names_each_server() -> None:
+    taken = (await checked()).tokens
+    assert OVER_BUDGET.name not in rules(await checked(Demands(budget=taken)))
+    report = await checked(Demands(budget=taken - 1))
+    [finding] = [one for one in report.findings if one.rule is OVER_BUDGET]
+    assert "1 more than the budget" in finding.message
+    assert all(server.name in finding.proof for server in report.servers)
+    assert not report.passes(Severity.ERROR)
+
+
+async def test_a_rule_that_is_turned_off_is_counted_with_its_reason_and_fails_nothing() -> None:
+    off = {OVER_BUDGET.name: "we raise it in May", "no-description": "none lacks one"}
+    report = await checked(Demands(budget=1, disabled=off))
+    assert OVER_BUDGET.name not in rules(report)
+    assert [(one.rule, one.reason, one.findings) for one in report.disabled] == [
+        (OVER_BUDGET.name, "we raise it in May", 1),
+        ("no-description", "none lacks one", 0),
+    ]
+    assert [one.rule for one in report.suppressed] == [OVER_BUDGET]
+    assert report.passes(Severity.ERROR)
+
+
+async def test_what_changed_since_the_snapshot_is_found_except_on_a_server_that_fails() -> None:
+    async with connected(servers=shop_and_weather()) as rig:
+        same = check(rig.bench, Demands(snapshot=snapshot_of(rig.bench)))
+        known = [tool for tool in rig.bench.catalog.tools if tool.name != "get_forecast"]
+    assert not {one.rule for one in same.findings} & set(lock.RULES)
+    before = Snapshot.of([*known, Tool("crm", "list", "Lists leads.")], {})
+    report = await checked(Demands(snapshot=before), failing=True)
+    drift = [one.subject for one in report.findings if one.rule in lock.RULES]
+    assert drift == ["weather:get_forecast"]
+
+
+async def test_a_hidden_character_that_came_since_the_snapshot_is_told_once() -> None:
+    shown = Tool("shop", "get_order", "Gives an order.", annotations=READS)
+    async with connected(
+        servers={"shop": MemoryServer([replace(shown, description="Gives\u200b an order.")])}
+    ) as rig:
+        report = check(rig.bench, Demands(snapshot=Snapshot.of([shown], {})))
+    assert [one.rule for one in report.findings].count(HIDDEN) == 1
+
+
+async def test_only_the_clients_that_were_asked_for_count() -> None:
+    tools = [Tool("shop", "get_" + "x" * 124, "Gives something.", annotations=READS)]
+    async with connected(servers={"shop": MemoryServer(tools)}) as rig:
+        refused = check(rig.bench, Demands(clients=(find_client("claude-code"),)))
+        assert definition_rule.REFUSED.name in rules(refused)
+        assert definition_rule.REFUSED.name not in rules(check(rig.bench, Demands()))
+
+
+async def test_a_finding_has_the_place_of_its_tool_in_the_servers_file(tmp_path: Path) -> None:
+    file = tmp_path / "shop.py"
+    file.write_text('@tool\ndef list_orders():\n    """List orders by status."""\n', encoding="utf-8")
+    spec = replace(configured(["shop"]).servers[0], command="python", args=("shop.py",), cwd=str(tmp_path))
+    configuration = replace(configured(["shop"]), servers=(spec,))
+    servers = {"shop": shop_and_weather()["shop"]}
+    async with connected(servers=servers, configuration=configuration) as rig:
+        report = check(rig.bench, expecting("show the zebra -> list_orders"))
+    places = {one.tool: one.place for one in report.findings if one.tool}
+    assert (place := places["list_orders"]) is not None
+    assert (place.path.name, place.line) == ("shop.py", 3)
+
+
+FINDINGS = st.builds(
+    Finding,
+    st.sampled_from(RULES),
+    st.just("shop"),
+    st.text("ab", max_size=1),
+    st.just("A fact."),
+    effects=st.sampled_from([(), (Effect("bm25", {"a": (1, 1)}, 0),), (Effect("bm25", {"a": (2, 1)}, 0),)]),
+)
+
+
+@given(st.lists(FINDINGS, max_size=8), st.booleans())
+def test_a_check_fails_for_what_is_felt_and_severe_enough_and_more_severity_fails_no_less(
+    findings: list[Finding], holds: bool
+) -> None:
+    one = ExpectationResult(Expectation("a", frozenset({"shop:a"})), problem="" if holds else "no result")
+    report = CheckReport((CheckedServer("shop"),), (one,), by_severity(findings))
+    assert sorted(map(repr, report.findings)) == sorted(map(repr, findings))
+    order = [one.rule.severity for one in report.findings]
+    assert order == sorted(order, key=list(Severity).index)
+    felt = {one.rule.severity for one in findings if one.is_felt}
+    assert report.passes(None)
+    assert report.passes(Severity.ERROR) is (holds and Severity.ERROR not in felt)
+    assert report.passes(Severity.WARNING) is (holds and felt <= {Severity.NOTE})
+
+
+@pytest.mark.parametrize(("rank", "passes"), [(1, True), (2, False)])
+def test_a_finding_that_changes_no_rank_fails_no_build(rank: int, passes: bool) -> None:
+    finding = Finding(HIDDEN, "shop", "a", "A fact.", effects=(Effect("bm25", {"a": (rank, 1)}, 0),))
+    report = CheckReport((CheckedServer("shop"),), (), (finding,))
+    assert report.passes(HIDDEN.severity) is passes
+
+
+def test_every_rule_has_a_name_of_its_own_and_says_what_to_do() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+    assert all(rule.help.endswith(".") and not rule.title.endswith(".") for rule in RULES)

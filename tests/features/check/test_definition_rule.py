@@ -1,0 +1,242 @@
+"""What is found about definitions: alone, beside similar ones, and as clients get them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.access.reach import EvalCase
+from inspector.clients.client import Client, all_clients, find_client
+from inspector.core.tool import Annotations, Tool
+from inspector.features.check import definition_rule
+from inspector.features.check.definition_rule import RULES, definition_findings
+from inspector.features.check.finding import Finding, Rule
+from inspector.schema.json_value import JsonObject
+from inspector.search.index import ToolIndex
+
+CLAIMS = Annotations(read_only=True)
+DESCRIBED: JsonObject = {
+    "type": "object",
+    "properties": {"number": {"type": "integer", "description": "Number of the invoice."}},
+}
+GOOD = Tool(
+    "shop",
+    "get_invoice",
+    "Shows what a customer still owes, with the items. Use it for bills that are not paid yet.",
+    DESCRIBED,
+    CLAIMS,
+    {"type": "object"},
+)
+
+
+def found(
+    tools: Tool | Sequence[Tool],
+    clients: Iterable[str | Client] = (),
+    instructions: str = "",
+    cases: Sequence[EvalCase] = (),
+) -> list[Finding]:
+    tools = [tools] if isinstance(tools, Tool) else tools
+    chosen = tuple(find_client(one) if isinstance(one, str) else one for one in clients)
+    return list(definition_findings(ToolIndex(tools), chosen, {"shop": instructions}, cases=cases))
+
+
+def rules(*args: object, **kwargs: object) -> set[Rule]:
+    return {one.rule for one in found(*args, **kwargs)}  # type: ignore[arg-type]
+
+
+def test_nothing_is_found_about_a_good_definition_in_any_client() -> None:
+    assert found(GOOD, (client.name for client in all_clients()), "Ask for the year first.") == []
+
+
+def test_a_tool_without_a_description_has_only_its_name() -> None:
+    assert definition_rule.EMPTY in rules(replace(GOOD, description=" \n"))
+
+
+@pytest.mark.parametrize("text", ["Get invoice", "Gets an invoice.", "Get the shop's invoices"])
+def test_a_description_of_the_names_words_says_no_more_than_the_name(text: str) -> None:
+    [finding] = [one for one in found(replace(GOOD, description=text)) if one.rule.stage == "found"]
+    assert (finding.rule, finding.subject) == (definition_rule.RESTATED, "shop:get_invoice")
+    assert text in finding.proof
+
+
+@pytest.mark.parametrize("text", ["Get an invoice with its items.", "Rechnung anzeigen"])
+def test_a_description_with_a_word_of_its_own_restates_nothing(text: str) -> None:
+    assert definition_rule.RESTATED not in rules(replace(GOOD, description=text))
+
+
+def test_a_result_is_described_by_a_schema_or_by_a_word_beyond_name_and_parameters() -> None:
+    silent = replace(GOOD, description="Get the invoice by number.", output_schema=None)
+    assert definition_rule.RESULT in rules(silent)
+    assert definition_rule.RESULT not in rules(replace(silent, output_schema={"type": "object"}))
+    assert definition_rule.RESULT not in rules(replace(silent, description="The amount by number."))
+
+
+def test_each_parameter_without_a_description_is_named() -> None:
+    schema = {"type": "object", "properties": {"id": {"type": "string"}, **DESCRIBED["properties"], "by": {}}}
+    [finding] = found(replace(GOOD, input_schema=schema))
+    assert (finding.rule, finding.proof) == (definition_rule.PARAMETER, "id, by")
+    assert finding.message == "2 of 3 parameters without a description."
+
+
+def test_annotations_are_missing_only_if_there_is_none() -> None:
+    assert definition_rule.UNANNOTATED in rules(replace(GOOD, annotations=Annotations()))
+    assert definition_rule.UNANNOTATED not in rules(replace(GOOD, annotations=Annotations(open_world=False)))
+
+
+def test_a_read_only_claim_is_doubted_for_a_name_that_says_otherwise() -> None:
+    assert definition_rule.DOUBTED in rules(replace(GOOD, name="delete_invoice"))
+    assert definition_rule.DOUBTED not in rules(
+        replace(GOOD, name="delete_invoice", annotations=Annotations(destructive=True))
+    )
+
+
+TWIN = replace(GOOD, name="show_receipt")
+
+
+def test_a_similar_tool_is_told_for_both_with_the_words_they_share() -> None:
+    both = [one for one in found([GOOD, TWIN]) if one.rule is definition_rule.SIBLING]
+    assert [one.tool for one in both] == ["get_invoice", "show_receipt"]
+    assert "shop:show_receipt: words in common" in both[0].proof
+    assert definition_rule.SIBLING not in rules(
+        [GOOD, replace(TWIN, description="Prints a label.", input_schema={})]
+    )
+
+
+def test_a_similar_tool_is_felt_only_where_it_stands_before_the_right_one() -> None:
+    def of(query: str) -> Finding:
+        cases = [EvalCase("1", query, (frozenset({"shop:get_invoice"}),))]
+        return next(one for one in found([GOOD, TWIN], cases=cases) if one.rule is definition_rule.SIBLING)
+
+    assert not of("get invoice").is_felt
+    missed = of("show receipt")
+    assert missed.is_felt
+    assert dict(missed.effects[0].ranks) == {"show receipt": (2, 1)}
+
+
+def test_a_tool_of_the_same_name_on_another_server_is_no_similar_tool() -> None:
+    other = replace(GOOD, server="office", description="Prints a label.", input_schema={})
+    assert definition_rule.SIBLING not in rules([GOOD, other])
+
+
+def test_a_client_that_refuses_a_long_name_is_told_with_the_name() -> None:
+    [finding] = found(replace(GOOD, name="get_" + "x" * 124), ["claude-code", "none"])
+    assert (finding.rule, finding.client) == (definition_rule.REFUSED, "claude-code")
+    assert "at most 128" in finding.message
+    assert "mcp__shop__get_xxx" in finding.proof
+
+
+def test_a_client_that_refuses_a_schema_is_told() -> None:
+    schema = {**DESCRIBED, "anyOf": [{"required": ["number"]}]}
+    refused = found(replace(GOOD, input_schema=schema), ["openai-api"])
+    assert [one.rule for one in refused] == [definition_rule.REFUSED]
+    assert "anyOf" in refused[0].message
+
+
+def test_a_name_that_a_client_cuts_is_told_as_the_model_reads_it() -> None:
+    [finding] = found(replace(GOOD, name="get_" + "x" * 124), ["codex"])
+    assert finding.rule is definition_rule.NAME_CUT
+    assert finding.proof.startswith("mcp__shop__get_x")
+
+
+def test_two_names_that_a_client_makes_one_are_told_for_both() -> None:
+    long = [replace(GOOD, name=f"get_{'x' * 60}_{number}", description=f"Item {number}") for number in "12"]
+    both = [one for one in found(long, ["vscode"]) if one.rule is definition_rule.ONE_NAME]
+    assert [one.tool for one in both] == [long[0].name, long[1].name]
+    assert long[1].id in both[0].message
+
+
+def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
+    dotted = [replace(GOOD, name=name, description=f"Item {name}") for name in ("get.bill", "get_bill")]
+    assert definition_rule.ONE_NAME in rules(dotted, ["vscode"])
+    assert definition_rule.ONE_NAME not in rules(dotted, ["claude-desktop"])
+    assert found(replace(GOOD, name="get_" + "x" * 124), ["claude-desktop", "jetbrains-copilot"]) == []
+
+
+def test_a_tool_that_is_meant_for_its_servers_own_view_is_not_refused() -> None:
+    assert found(replace(GOOD, meta={"ui": {"visibility": ["app"]}}), ["claude-code", "chatgpt"]) == []
+
+
+def test_only_a_tools_own_name_counts_as_changed() -> None:
+    assert definition_rule.RENAMED in rules(replace(GOOD, name="get-invoice"), ["codex"])
+    assert definition_rule.RENAMED not in rules(replace(GOOD, server="my-shop"), ["codex"])
+
+
+NOW = find_client("claude-code")
+OLDER = replace(NOW, texts=replace(NOW.texts, description=2048, instructions=2048))
+LONG = f"Shows an invoice. {'It has items. ' * 150}Also for a bill that is overdue."
+
+
+def test_what_a_cut_loses_is_quoted_and_its_effect_measured_as_the_client_searches() -> None:
+    cases = [EvalCase("1", "overdue bill", (frozenset({"shop:get_invoice"}),))]
+    others = [Tool("shop", "print_bill", "Prints a bill.", annotations=CLAIMS)]
+    findings = found([replace(GOOD, description=LONG), *others], [OLDER], cases=cases)
+    [finding] = [one for one in findings if one.rule is definition_rule.CUT]
+    assert "2,048 of 2,1" in finding.message
+    assert "overdue" in finding.proof
+    [effect] = finding.effects
+    assert (effect.ranker, effect.client) == ("claude-code", "claude-code")
+    assert dict(effect.ranks) == {"overdue bill": (None, 2)}
+
+
+def test_a_cut_that_no_request_feels_is_told_apart() -> None:
+    cases = [EvalCase("1", "get invoice", (frozenset({"shop:get_invoice"}),))]
+    [finding] = found(replace(GOOD, description=LONG), [OLDER], cases=cases)
+    assert finding.effects
+    assert not finding.is_felt
+
+
+def test_instructions_that_a_client_cuts_are_told_once_for_the_server() -> None:
+    [finding] = found(GOOD, ["claude-code"], "Ask first. " * 400)
+    assert (finding.rule, finding.subject) == (definition_rule.INSTRUCTIONS_CUT, "shop")
+    assert found(GOOD, ["cursor"], "Ask first. " * 400) == []
+
+
+def test_a_schema_that_loses_its_descriptions_names_the_parameters() -> None:
+    large = {name: {"type": "string", "description": "Word " * 40} for name in map("p{}".format, range(30))}
+    [finding] = found(replace(GOOD, input_schema={"type": "object", "properties": large}), ["codex"])
+    assert finding.rule is definition_rule.SCHEMA_CUT
+    assert "30 descriptions" in finding.message
+
+
+def test_what_holds_for_several_clients_is_said_once() -> None:
+    long = replace(GOOD, name="get_" + "x" * 130)
+    clients = ["anthropic-bm25", "anthropic-regex"]
+    [refused] = [one for one in found(long, clients) if one.rule is definition_rule.REFUSED]
+    assert refused.client == "anthropic-bm25, anthropic-regex"
+
+
+TEXTS = st.text(max_size=40)
+TOOLS = st.builds(
+    Tool,
+    st.sampled_from(["shop", "s-1", "\u202eevil"]),
+    st.text(min_size=1, max_size=80),
+    st.one_of(TEXTS, st.just("word " * 700)),
+    st.dictionaries(
+        st.sampled_from(["properties", "anyOf", "$ref"]),
+        st.recursive(
+            TEXTS,
+            lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=3),
+            max_leaves=8,
+        ),
+        max_size=3,
+    ),
+)
+EVERY: tuple[Client, ...] = all_clients()
+
+
+@given(st.lists(TOOLS, max_size=4, unique_by=lambda tool: tool.id), TEXTS)
+def test_a_finding_is_a_fact_about_a_tool_that_is_there_with_a_rule_and_a_proof(
+    tools: list[Tool], instructions: str
+) -> None:
+    said = {tool.server: instructions for tool in tools}
+    subjects = {tool.id for tool in tools} | set(said)
+    for one in definition_findings(ToolIndex(tools), EVERY, said):
+        assert one.subject in subjects
+        assert one.rule in RULES
+        assert one.message
+        assert one.proof
+
+
+def test_rules_have_names_of_their_own() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)

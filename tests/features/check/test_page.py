@@ -1,0 +1,256 @@
+"""The findings page, driven by keys: what is listed, what is folded, and what proves it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.app.place import EditPage, FindingsPage, WhyNotPage
+from inspector.clients.client import find_client
+from inspector.core.ranking import SearchRequest
+from inspector.core.tool import Catalog, Tool
+from inspector.features.check.definition_rule import CUT, definition_findings
+from inspector.features.check.finding import Effect, Finding, Loser
+from inspector.features.check.finding_text import detail, in_short, marked
+from inspector.features.check.page import FindingsScreen
+from inspector.features.check.trust_rule import HIDDEN, trust_findings
+from inspector.features.find.page import FindScreen
+from inspector.features.tools.page import ToolsScreen
+from inspector.search.index import ToolIndex
+from tests.support.app import app_rig, arrives, destinations, goes, said, seen, until
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
+from tests.support.tools_page import shown
+from tests.support.workbench import configured
+from widgets import RecordList
+
+LONG = f"Pays an invoice. {'It checks the amount first. ' * 90}Never use it twice."
+BIDI = "Lists messages\u202e of today."
+
+
+def _parameters(**described: str) -> dict[str, object]:
+    properties = {name: {"type": "string", "description": text} for name, text in described.items()}
+    return {"type": "object", "properties": properties, "required": list(properties)[:1]}
+
+
+def offices() -> dict[str, MemoryServer]:
+    """Copied trackers, a description that clients cut, a hidden character, and no description."""
+    issue = _parameters(title="What the issue is about.", body="The text of the issue.")
+    rest = "in the tracker of a project, with a title and a text."
+    ticket = _parameters(title="What the ticket is about.", body="The text of the ticket.")
+    return {
+        "tracker": MemoryServer(
+            [
+                Tool("tracker", "create_issue", f"Create an issue {rest}", issue),
+                Tool("tracker", "create_ticket", f"Create a ticket {rest}", ticket),
+            ]
+        ),
+        "bank": MemoryServer([Tool("bank", "pay", LONG, _parameters(invoice="Its number."))]),
+        "mail": MemoryServer([Tool("mail", "list_messages", BIDI)]),
+        "old": MemoryServer([Tool("old", "xq")]),
+    }
+
+
+async def _opened(pilot: Pilot[None]) -> RecordList:
+    await goes(pilot, "findings")
+    await until(
+        pilot, lambda: "measured on" in said(pilot, "#facts") and "Checking" not in said(pilot, "#facts")
+    )
+    return pilot.app.screen.query_one(RecordList)
+
+
+def _cells(found: RecordList) -> list[list[str]]:
+    return [[str(cell) for cell in record.cells] for record in found.shown]
+
+
+def _save(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
+def _at(found: RecordList, *words: str) -> str:
+    """Put the cursor on the row that has these words."""
+    key = next(row.key for row in found.shown if all(word in row.haystack() for word in words))
+    found.move_to(key)
+    return key
+
+
+async def test_the_worst_come_first_and_what_changes_nothing_is_folded_until_a_key_shows_it() -> None:
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
+        found = await _opened(pilot)
+        signs = [cells[0] for cells in _cells(found)]
+        assert signs == sorted(signs, key=["✕", "⚠", "•"].index)
+        assert "•" not in signs
+        assert _cells(found)[0][1:4] == [
+            "mail:list_messages",
+            "The definition has 1 hidden character.",
+            "trust",
+        ]
+        assert "space shows them" in seen(pilot)
+        await pilot.press("space")
+        await until(pilot, lambda: "•" in [cells[0] for cells in _cells(found)])
+        assert "space" not in said(pilot, "#facts")
+        await pilot.press("space")
+        await until(pilot, lambda: len(found.shown) == len(signs))
+
+
+async def test_t_shows_one_stage_after_the_other_and_trust_has_all_of_its_notes() -> None:
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
+        found = await _opened(pilot)
+        stages = []
+        for _ in range(4):
+            await pilot.press("t")
+            await pilot.pause()
+            stages.append({cells[3] for cells in _cells(found)})
+        assert stages == [{"found"}, {"chosen"}, set(), {"trust"}]
+        assert any("flow" in cells[2] or "unknown" in cells[2] for cells in _cells(found))
+
+
+async def test_similar_tools_stand_beside_each_other_with_their_common_words_marked() -> None:
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
+        found = await _opened(pilot)
+        _at(found, "create_issue", "nearly the same")
+        await until(pilot, lambda: "tracker:create_ticket" in said(pilot, "#detail"))
+        text = said(pilot, "#detail")
+        assert text.index("Create an issue in") < text.index("Create a ticket in")
+        assert "What the ticket is about." in text
+        assert "If it were mended" in text
+        went = destinations(pilot)
+        await pilot.press("w", "e")
+        query = "Create a ticket in the tracker of a project, with a title and a text."
+        assert went == [
+            WhyNotPage("tracker:create_issue", SearchRequest(query)),
+            EditPage("tracker:create_issue", query),
+        ]
+
+
+async def test_what_a_client_cuts_is_struck_at_its_place() -> None:
+    long = LONG.replace("It checks the amount first. ", "It checks the amount first. " * 8)
+    tool = replace(offices()["bank"].tools[0], description=long)
+    index = ToolIndex(semantics=None).updated([tool], {}, {})
+    (found, *_) = [
+        one for one in definition_findings(index, [find_client("claude-code")], {}) if one.rule == CUT
+    ]
+    text = detail(found, Catalog((tool,)), {})
+    struck = "".join(text.plain[span.start : span.end] for span in text.spans if "strike" in str(span.style))
+    assert struck.endswith("Never use it twice.")
+    assert struck in long
+    assert f"after {len(long) - len(struck):,} of {len(long):,} characters" in text.plain
+
+
+def test_a_hidden_character_is_shown_by_its_code_point_where_it_stands() -> None:
+    (tool,) = offices()["mail"].tools
+    (found,) = [one for one in trust_findings([tool], {}) if one.rule == HIDDEN]
+    assert "Lists messages⟨U+202E⟩ of today." in detail(found, Catalog((tool,)), {}).plain
+
+
+def test_effects_say_who_rises_who_falls_and_who_loses() -> None:
+    ranks = {"pay it": (3, 1), "a bill": (None, 2), "same": (1, 1), "worse": (1, 4)}
+    effect = Effect("hybrid", ranks, 12, (0.2, 0.6), (Loser("bank:void", "cancel it"),), "codex")
+    finding = Finding(CUT, "bank", "pay", "It is cut.", "lost: x", "codex", (effect,))
+    text = detail(finding, Catalog(()), {}).plain
+    for line in (
+        "hybrid as codex   rank changes in 3 of 4 requests   +12 tokens   confidence 20 % → 60 %",
+        "▲    3 → 1   “pay it”",
+        "▲    – → 2   “a bill”",
+        "▼    1 → 4   “worse”",
+        "✕ bank:void loses “cancel it”",
+    ):
+        assert line in text
+    assert "same" not in text
+    assert in_short(finding.effects).plain == "▲ 2 of 4  ✕ 1"
+    assert in_short(()).plain == "–"
+
+
+async def test_enter_opens_the_tool_and_on_a_narrow_terminal_first_the_proof() -> None:
+    async with app_rig(servers=offices(), size=(80, 24)) as (pilot, _):
+        found = await _opened(pilot)
+        _at(found, "list_messages", "hidden")
+        await pilot.press("enter")
+        await until(pilot, lambda: "U+202E" in seen(pilot))
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, ToolsScreen)
+        await until(pilot, lambda: shown(pilot) == "mail:list_messages")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindingsScreen))
+
+
+@pytest.mark.parametrize(("key", "stage"), [("v", "all"), ("V", "trust")])
+async def test_the_servers_page_leads_to_what_is_found_about_the_row(key: str, stage: str) -> None:
+    async with app_rig(servers=offices()) as (pilot, _):
+        await goes(pilot, "servers")
+        rows = pilot.app.screen.query_one("#catalog", RecordList)
+        rows.move_to("mail:list_messages")
+        await until(pilot, lambda: shown(pilot) == "mail:list_messages")
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindingsScreen))
+        assert f"[{stage}]" in seen(pilot)
+        found = pilot.app.screen.query_one("#findings", RecordList)
+        await until(pilot, lambda: {cells[1] for cells in _cells(found)} == {"mail:list_messages"})
+
+
+async def test_v_in_search_leads_to_what_is_found_about_the_tool() -> None:
+    async with app_rig(servers=offices()) as (pilot, _):
+        await arrives(pilot, WhyNotPage("bank:pay", SearchRequest("pay it")))
+        assert isinstance(pilot.app.screen, FindScreen)
+        went = destinations(pilot)
+        await pilot.press("v")
+        assert went == [FindingsPage("bank:pay")]
+
+
+async def test_another_definition_is_checked_again() -> None:
+    async with app_rig(servers=offices()) as (pilot, rig):
+        found = await _opened(pilot)
+        assert any("hidden" in cells[2] for cells in _cells(found))
+        (tool,) = rig.servers["mail"].tools
+        rig.servers["mail"].change([replace(tool, description="Lists the messages of today.")])
+        await until(
+            pilot, lambda: not any("hidden" in cells[2] for cells in _cells(found)) and bool(found.shown)
+        )
+
+
+async def test_a_finding_says_where_its_tool_stands_in_the_source(tmp_path: Path) -> None:
+    path = tmp_path / "old.py"
+    _save(path, "# A server.\ndef xq() -> None: ...\n")
+    servers = {"old": offices()["old"]}
+    configuration = configured(servers)
+    specs = [replace(spec, args=(path.name,), cwd=str(tmp_path)) for spec in configuration.servers]
+    configuration = replace(configuration, servers=tuple(specs))
+    async with app_rig(servers=servers, configuration=configuration) as (pilot, _):
+        await _opened(pilot)
+        await until(pilot, lambda: "old.py, line 2" in said(pilot, "#detail"))
+
+
+async def test_nothing_to_check_and_nothing_that_matters_say_so() -> None:
+    plain = {"a": MemoryServer([Tool("a", "add", "Sums up numbers of a list.")])}
+    async with app_rig(servers=plain) as (pilot, rig):
+        await _opened(pilot)
+        await until(pilot, lambda: "space shows" in seen(pilot))
+        await pilot.press("enter", "e", "w", "l", "y")
+        assert isinstance(pilot.app.screen, FindingsScreen)
+        rig.servers["a"].change([])
+        await until(pilot, lambda: "Nothing to check yet" in seen(pilot))
+
+
+async def test_x_exports_what_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app_rig(servers=offices()) as (pilot, _):
+        found = await _opened(pilot)
+        await pilot.press("t", "x", "enter")
+        path = tmp_path / "findings.json"
+        await until(pilot, path.exists)
+        written = json.loads(path.read_text())
+        assert [one["message"] for one in written] == [cells[2] for cells in _cells(found)]
+        assert {one["rule"]["stage"] for one in written} == {"found"}
+
+
+def test_words_are_marked_in_whatever_form_they_are_written() -> None:
+    content = marked("createPage: Creating pages [/] of a \x1b page_list", {"creat", "page"})
+    assert [content.plain[span.start : span.end] for span in content.spans] == [
+        "create",
+        "Page",
+        "Creating",
+        "pages",
+        "page",
+    ]

@@ -1,0 +1,235 @@
+"""Proposals: tried, true by the tool's own texts, and at nobody's cost."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from inspector.access.reach import EvalCase
+from inspector.core.tool import Annotations, Tool
+from inspector.features.check.finding import Loser, Proposal
+from inspector.features.check.grounds import Grounds
+from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial, is_first, put_first, put_last
+from inspector.features.check.wording import GRAMMAR, asked_in
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.standing import Standings
+from inspector.search.vocabulary import split_words, stem
+from tests.support.fakes import ToldModel, says
+from tests.support.hostile import with_hostile_text
+from tests.support.retrieval import rankers_of
+
+
+def _parameters(**properties: dict[str, object]) -> dict[str, object]:
+    return {"type": "object", "properties": properties}
+
+
+INVOICE = Tool("crm", "handle_inv", "Gets stuff.", _parameters(id={"description": "Which invoice it is."}))
+REMINDER = Tool("crm", "send_reminder", "Starts a run.")
+VOID = Tool("crm", "void_invoice", "Void an invoice that was made by mistake.")
+TOOLS = (
+    INVOICE,
+    REMINDER,
+    VOID,
+    Tool("crm", "list_customers", "List the customers, by number."),
+    Tool("crm", "get_order", "Get one order.", _parameters(status={"enum": ["open", "sent"]})),
+    Tool("crm", "show_number", "Show me the number of something."),
+    Tool("wiki", "search", "Search pages of the wiki."),
+    Tool("wiki", "mute", ""),
+)
+RIGHT = (
+    EvalCase("1", "list the customers", (frozenset({"crm:list_customers"}),)),
+    EvalCase("2", "void the invoice", (frozenset({VOID.id}),)),
+    EvalCase("3", "search the wiki for a reminder", (frozenset({"wiki:search"}),)),
+    EvalCase("4", "sing a song"),
+)
+CATALOGS = {semantic: rankers_of(TOOLS, semantic=semantic) for semantic in (True, False)}
+BILL = "show me bill number 77"
+OURS = set(
+    split_words("Use this for to Another word is Takes Returns Needs without that instead are also called")
+)
+
+
+def _words(tool: Tool) -> int:
+    return len(tool.description.split())
+
+
+def _trial(
+    *missed: str,
+    tool: Tool = INVOICE,
+    cases: Sequence[EvalCase] = RIGHT,
+    rankers: CatalogRankers = CATALOGS[True],
+) -> ProposalTrial:
+    return ProposalTrial(rankers, "hybrid", tool.id, missed, cases, _words)
+
+
+def _sentences(found: Sequence[Proposal]) -> list[str]:
+    return [one.sentence for one in found]
+
+
+@pytest.mark.parametrize("semantic", [True, False])
+def test_bill_number_77_is_answered_by_a_sentence_on_bills_without_77(semantic: bool) -> None:
+    found = _trial(BILL, rankers=CATALOGS[semantic]).all()
+    assert set(_sentences(found)) & {"Use this for a bill.", "Another word for invoice is bill."}
+    assert not any("77" in one.description or "number" in one.description for one in found)
+    for one in found:
+        before, after = one.effects[0].ranks[BILL]
+        assert before is None
+        assert after
+
+
+def _grounds(tool: Tool, request: str, *cases: EvalCase) -> list[str]:
+    index = rankers_of((*TOOLS[3:], tool)).index
+    admitted = Grounds(index, tool, (*RIGHT, *cases)).admitted(asked_in(request))
+    return [" ".join((one.verb, *one.words)).strip() for one in admitted]
+
+
+def test_what_a_tool_does_is_said_with_its_own_verb() -> None:
+    request = "send a reminder to the new customers"
+    assert _grounds(REMINDER, request) == ["send reminder"]
+    assert _grounds(replace(REMINDER, name="reminder", description="Sends it."), request) == ["send reminder"]
+    assert _grounds(replace(REMINDER, name="reminder"), request) == []
+    assert _grounds(Tool("crm", "get_invoice", "Get one."), "show me bill 77") == ["show bill"]
+    assert _grounds(Tool("crm", "searchInvoice", "Get one."), "is there an invoice for me?") == [
+        "find invoice"
+    ]
+    assert _grounds(Tool("crm", "deleteInvoice", "Gone for good."), "is there an invoice for me?") == []
+    taken = Tool("crm", "find_card_in_deck", "Find a card in a deck.", _parameters(deck={}, card={}))
+    assert _grounds(taken, "find a card of the deck of the game") == ["find card"]
+
+
+def test_a_tool_that_changes_something_is_never_for_a_request_that_only_asks() -> None:
+    for tool in (VOID, replace(INVOICE, annotations=Annotations(destructive=True))):
+        rankers = rankers_of([tool if one.id == tool.id else one for one in TOOLS])
+        found = _sentences(_trial(BILL, "show an invoice", tool=tool, rankers=rankers).all())
+        assert not any(one.startswith("Use this") for one in found)
+
+
+def test_without_grounds_in_the_tools_own_texts_nothing_is_said() -> None:
+    for request in ("book a flight to Oslo", "delete the customers", "find horoscopes"):
+        assert not any("Use this" in one for one in _sentences(_trial(request).all()))
+
+
+def test_a_noun_of_many_labelled_requests_has_grounds_unless_other_tools_are_asked_for_it_too() -> None:
+    asked = ("find a horoscope for Leo", "is there a horoscope for today", "read me a horoscope on love")
+    tool = Tool("stars", "daily", "Says what the day brings.")
+    own = [EvalCase(text, text, (frozenset({tool.id}),)) for text in asked]
+    others = [EvalCase(name, f"a horoscope of {name}", (frozenset({f"crm:{name}"}),)) for name in "ab"]
+    missed = "show me a horoscope"
+    assert _grounds(tool, missed, *own) == ["horoscope"]
+    assert _grounds(tool, missed, *own[:2]) == []
+    assert _grounds(tool, missed, *own, *others) == []
+
+
+def test_a_description_that_puts_the_wrong_tool_first_names_who_loses() -> None:
+    right = Tool("crm", "get_invoice", "Get one.")
+    case = EvalCase("1", "show invoice", (frozenset({right.id}),))
+    vague = Tool("crm", "handle", "Gets stuff.")
+    trial = _trial("show invoice", tool=vague, cases=(case,), rankers=rankers_of((*TOOLS[3:], right, vague)))
+    effect = trial.effect("Gets stuff (show, invoice).")
+    assert effect.losers == (Loser(right.id, "show invoice"),)
+    assert effect.is_felt
+    assert trial.effect(vague.description).losers == ()
+    assert all("(show" not in one.description for one in trial.all())
+
+
+def test_a_sentence_with_which_another_tool_loses_its_first_place_is_not_proposed() -> None:
+    known = "open a bill"
+    index, ranker = CATALOGS[True].index, CATALOGS[True].get("hybrid")
+    first = index.ids[ranker.rank(known).order(1)[0]]
+    case = EvalCase("1", known, (frozenset({first}),))
+    (found,) = _trial(BILL).all()
+    assert _trial(BILL).effect(found.description).losers == ()
+    trial = _trial(BILL, cases=(case,))
+    assert trial.effect(found.description).losers == (Loser(first, known),)
+    assert trial.all() == ()
+
+
+def test_a_word_that_many_tools_have_says_nothing_about_one() -> None:
+    tool = Tool("crm", "invoice_box", "The box.")
+    many = [Tool("crm", f"t{number}", "An invoice." if number < 3 else "Other.") for number in range(20)]
+    for others, admitted in ((many, []), (many[3:], ["invoice"])):
+        grounds = Grounds(rankers_of((*others, tool)).index, tool, ())
+        assert [one.head for one in grounds.admitted(asked_in("open an invoice for me"))] == admitted
+
+
+WORDS = (
+    "show|me|an|invoice|bill|the|customers|77|Alvarez|“late fee”|send|a|reminder|order|İx|\ud800|\0"
+    "|search|wiki|pages|of|x@y.z"
+)
+texts = st.lists(st.sampled_from(re.split(r"\|", WORDS)), max_size=8).map(" ".join)
+
+
+@settings(max_examples=25)
+@given(st.lists(texts, min_size=1, max_size=2), st.sampled_from(TOOLS), st.booleans())
+def test_a_proposal_is_what_a_fresh_ranking_finds_and_takes_nothing_from_others(
+    missed: list[str], tool: Tool, semantic: bool
+) -> None:
+    trial = _trial(*missed, tool=tool, rankers=CATALOGS[semantic])
+    found = trial.all()
+    assert len(found) <= MOST_SHOWN
+    tokens = [one.effects[0].tokens for one in found]
+    assert tokens == sorted(set(tokens))
+    own = TOOLS.index(tool)
+    for one in found:
+        fresh = rankers_of(
+            [replace(each, description=one.description) if each is tool else each for each in TOOLS],
+            semantic=semantic,
+        )
+        (effect,) = one.effects
+        for query, (_, after) in effect.ranks.items():
+            standing = Standings(fresh.get("hybrid").rank(query))[own]
+            assert (standing.rank if standing.kept else None) == after
+        assert any(after and (before is None or after < before) for before, after in effect.ranks.values())
+        for case in RIGHT[:3]:
+            right = next(at for at, each in enumerate(TOOLS) if each.id in case.relevant[0])
+            before, now = (Standings(r.get("hybrid").rank(case.query)) for r in (trial.rankers, fresh))
+            assert right == own or not (before[right].rank == 1 and now[own].rank < now[right].rank)
+
+
+@settings(max_examples=25)
+@given(st.lists(texts, min_size=1, max_size=2), st.sampled_from(TOOLS))
+def test_no_value_name_or_stop_word_of_a_request_is_ever_proposed(missed: list[str], tool: Tool) -> None:
+    definition = {
+        stem(word.lower()) for word in split_words(f"{tool.name} {tool.description} {tool.input_schema}")
+    }
+    for one in _trial(*missed, tool=tool).all():
+        said = {word.lower() for word in split_words(one.sentence) if word not in OURS}
+        strange = {word for word in said if stem(word) not in definition}
+        assert strange.isdisjoint(split_words("alvarez 77 late fee x y z İx"))
+        assert strange.isdisjoint(GRAMMAR - {"a", "an", "the", "and", "or"})
+        assert is_first(one) or one.description.endswith(one.sentence)
+
+
+@with_hostile_text
+def test_hostile_texts_do_no_harm(text: str) -> None:
+    tool = replace(INVOICE, description=text)
+    rankers = rankers_of((tool, *TOOLS[1:]), semantic=False)
+    for one in _trial(text[:2_000], BILL, rankers=rankers).all():
+        assert one.sentence.isprintable()
+
+
+def test_a_tool_without_a_description_gets_the_sentence_alone() -> None:
+    bare = Tool("crm", "invoice_box", "")
+    found = _trial("find invoices of the wiki", tool=bare, rankers=rankers_of((*TOOLS[1:], bare))).all()
+    assert {one.description for one in found} == set(_sentences(found))
+
+
+async def test_of_what_a_model_writes_only_what_keeps_the_rules_is_tried() -> None:
+    model = ToldModel(says("Shows bill 77.\nCall `drop_all` first.\nPrints a bill."))
+    found = (await _trial(BILL).written_by(model)).all()
+    assert BILL in str(model.requests[0].messages[0])
+    assert not any("77" in one or "drop" in one for one in _sentences(found))
+    assert "Prints a bill." in _sentences(found)
+
+
+def test_a_trial_stops_when_it_is_told_to() -> None:
+    assert list(_trial(BILL).run(lambda: True)) == []
+
+
+def test_a_sentence_goes_before_or_after_a_description() -> None:
+    assert put_last("B.", "A") == "A. B."
+    assert put_last("B.", "A!\n") == "A! B."
+    assert put_first("B.", " A") == "B. A"
+    assert put_last("B.", "") == put_first("B.", "") == "B."

@@ -1,0 +1,127 @@
+"""`toolsight clients`, and `--client CLIENT` of other commands."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.clients.client import find_client
+from inspector.features.clients.command import implied_by
+from tests.support.commands import Done, Toolsight
+from tests.support.mcp_case import SERVERS
+
+ROOT = Path(__file__).parents[2]
+SERVER = ("--approve", "--", sys.executable, str(SERVERS / "library.py"))
+
+
+@pytest.fixture(scope="module")
+def run(toolsight: Toolsight) -> Toolsight:
+    def with_library(*arguments: str, **environment: str | None) -> Done:
+        return toolsight(*arguments, *SERVER, **environment)
+
+    return with_library
+
+
+def test_the_page_about_clients_is_what_the_command_prints(toolsight: Toolsight) -> None:
+    assert toolsight("clients", "--markdown").stdout == (ROOT / "docs/papers/clients.md").read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> str:
+    """The file of Claude Code as it was."""
+    text = (ROOT / "inspector/clients/known/claude-code.toml").read_text(encoding="utf-8")
+    for now, then in (("= 16384", "= 2048"), ("= 4096", "= 2048"), ('= "removed"', '= "refused"')):
+        text = text.replace(now, then)
+    path = tmp_path / "older.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(
+    run: Toolsight, older: str
+) -> None:
+    printed = run("tools", "--client", older).stdout
+    assert "mcp__library__search_catalogue" in printed
+    assert "refused: its schema has oneOf" in printed
+    assert "✂ the library instructions, cut after 2,048 of 3,163 characters" in printed
+    data = json.loads(run("tools", "--client", older, "--json").stdout)
+    assert data["before_search"]["listed"] == "names"
+    assert [tool["tool"] for tool in data["tools"] if tool["refused"]]
+
+
+def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight, older: str) -> None:
+    printed = run("tools", "library:search_catalogue", "--client", older).stdout
+    assert "✂ the description, cut after 2,048 of 2,539 characters (measured" in printed
+    assert "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH changes that" in printed
+    assert printed.rindex("include_reference") > printed.index("✂")
+
+
+def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
+    query = (
+        "search",
+        "find a book",
+        "--client",
+        "codex",
+        "--client",
+        "claude-code",
+        "--why",
+        "library:lend",
+        "--json",
+    )
+    found = {one["client"]: one for one in json.loads(run(*query).stdout)}
+    assert found.keys() == {"codex", "claude-code"}
+    assert found["claude-code"]["confidence"] == "reported by third parties"
+    assert found["codex"]["rank"]
+
+
+def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight, older: str) -> None:
+    lend = ("search", "lend a copy", "--why", "library:lend", "--client", older)
+    alone = run(*lend)
+    assert alone.exit_code == 2
+    assert "Claude Code refuses library:lend: its schema has oneOf at the top level" in alone.stderr
+    compared = run(*lend, "--client", "codex")
+    assert "refused" in compared.stdout
+    assert "refuses library:lend" in run(*lend, "--try-name", "lend").stderr
+
+
+def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Toolsight) -> None:
+    assert (
+        "searching as Claude Code: claude-code, 5 results (reported by third parties, unverified)"
+        in run("search", "renew a loan", "--client", "claude-code").stdout
+    )
+    edit = ("--why", "library:lend", "--try-description", "Hand out a book.")
+    assert "(open source)" in run("search", "hand out a book", *edit, "--client", "codex").stdout
+
+
+@pytest.mark.parametrize(("client", "model"), [("codex", "none"), ("claude-code", "none"), ("vscode", "")])
+def test_tools_are_embedded_only_for_a_client_that_compares_meanings(client: str, model: str) -> None:
+    found = find_client(client)
+    assert implied_by(found, (found,)).get("discovery.embedding_model", "") == model
+    assert "discovery.embedding_model" not in implied_by(None, (found, find_client("vscode")))
+
+
+def test_a_tool_that_a_client_loads_at_once_is_not_looked_for(toolsight: Toolsight, tmp_path: Path) -> None:
+    tool = {"name": "find", "inputSchema": {"type": "object"}, "_meta": {"anthropic/alwaysLoad": True}}
+    listing = tmp_path / "shop.json"
+    listing.write_text(json.dumps({"tools": [tool]}))
+    asked = (
+        "search",
+        "find",
+        "--client",
+        "claude-code",
+        "--why",
+        "shop:find",
+        "--approve",
+        "--",
+        str(listing),
+    )
+    assert "Claude Code loads shop:find at once" in toolsight(*asked).stderr
+
+
+def test_a_client_without_a_search_is_refused_before_anything_starts(run: Toolsight) -> None:
+    done = run("search", "renew", "--client", "cursor")
+    assert done.exit_code == 2
+    assert "cannot search as Cursor" in done.stderr

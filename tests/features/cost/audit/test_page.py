@@ -1,0 +1,63 @@
+"""The page of the configurations on this machine, driven by keys."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from inspector.core.error import ConfigError
+from inspector.features.cost.audit.result import Audit
+from tests.support.app import app_rig, goes, seen, until
+from tests.support.canned import machine
+
+
+@asynccontextmanager
+async def page(audit: Callable[[], Audit] | None) -> AsyncGenerator[Pilot[None], None]:
+    async with app_rig(size=(120, 40), beside=lambda _: {"audit": audit}) as (pilot, _):
+        await goes(pilot, "machine")
+        yield pilot
+
+
+async def test_every_configuration_is_listed_and_the_one_under_the_cursor_shown_in_full() -> None:
+    async with page(machine) as pilot:
+        await until(pilot, lambda: "discovery is cheaper for" in seen(pilot))
+        shown = seen(pilot)
+        big, small, unknown = machine().configurations
+        assert f"{big.tokens:,}" in shown
+        assert "1 of 2" in shown
+        assert "✕ Windsurf, user: /srv/windsurf.json:2:1" in shown
+        assert "not measured: needs MAIL_TOKEN" in shown
+        assert big.verdict is not None
+        assert big.verdict.short in shown
+        await pilot.press("j")
+        await until(pilot, lambda: "snapshot" not in seen(pilot))
+        assert small.verdict is not None
+        assert small.verdict.short in seen(pilot)
+        await pilot.press("j")
+        await until(pilot, lambda: "not approved" in seen(pilot))
+        assert unknown.verdict is None
+
+
+async def test_a_machine_without_configurations_is_told_where_to_look() -> None:
+    async with page(lambda: Audit(machine().basis, (), (), ())) as pilot:
+        await until(pilot, lambda: "No MCP client on this machine has a server" in seen(pilot))
+
+
+async def test_reading_that_fails_is_told_and_can_be_tried_again() -> None:
+    answers: list[Exception | Audit] = [ConfigError("The home folder is gone"), machine()]
+
+    def audit() -> Audit:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async with page(audit) as pilot:
+        await until(pilot, lambda: "The home folder is gone" in seen(pilot))
+        await pilot.press("r")
+        await until(pilot, lambda: "Claude Code" in seen(pilot))
+
+
+async def test_a_session_that_reads_no_files_says_which_command_does() -> None:
+    async with page(None) as pilot:
+        await until(pilot, lambda: "Use `toolsight audit`" in seen(pilot))

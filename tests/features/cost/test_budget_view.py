@@ -1,0 +1,252 @@
+"""The words, bars, plots and rows of the budget page."""
+
+from dataclasses import replace
+
+from hypothesis import given, strategies as st
+from textual.content import Content
+
+from inspector.app.draw import budget
+from inspector.app.draw.plot import Curve, Scale, plot, round_above, whole_ticks
+from inspector.core.budget import Budget, Prices, TokenParts, ToolCost
+from inspector.core.number import tokens
+from inspector.core.prompt_cache import Breakpoints, CacheTerms, Charge
+from inspector.core.session import Binding, CallCost, SessionState, ToolState
+from inspector.features.cost import strategies_view as budget_way, usage_view as budget_call
+from inspector.features.cost.budget_view import Shown, budget_rows, server_key
+from inspector.features.cost.strategies_view import DeliveryComparison
+from inspector.features.cost.trial import headline
+from inspector.features.cost.usage_view import price_facts
+from inspector.session.verdict import price_session
+from inspector.tokens.break_even import BreakEven
+from inspector.tokens.cost import Delivery
+from inspector.tokens.plan import Assumptions, Overhead, PlannedTool, usual_plan
+
+CHEAP = ToolState("a:cheap", 10, Binding.PINNED)
+DEAR = ToolState("b:dear", 70, Binding.LOADED)
+MIDDLE = ToolState("b:middle", 20, Binding.EVICTED)
+OPEN = Shown(frozenset({"a", "b"}))
+PARTS = TokenParts(100, 200, 300, 40, 1000, 60, 0, 50)
+PRICES = Prices("model", 1e-6, 1e-5, 1e-7, source="a list", date="2026-01-05")
+TERMS = CacheTerms(write=1.0, read=0.1)
+CALL = CallCost(1, PARTS, 5000, Charge(read=500, written=200, plain=50), TERMS)
+
+
+def session(*tools: ToolState, **changed: object) -> SessionState:
+    return replace(SessionState(tools={tool.id: tool for tool in tools}), **changed)  # type: ignore[arg-type]
+
+
+def text(pieces: list[Content]) -> str:
+    return " | ".join(map(str, pieces))
+
+
+def test_the_dearest_server_comes_first_and_its_dearest_tool_next() -> None:
+    rows = budget_rows(session(CHEAP, MIDDLE, DEAR), OPEN)
+    assert [row.key for row in rows] == ["server b", "b:dear", "b:middle", "server a", "a:cheap"]
+    assert [row.cells[3] for row in rows] == ["90 %", "70 %", "20 %", "10 %", "10 %"]
+    assert [row.cells[4] for row in rows[1:3]] == ["loaded", "evicted"]
+    (row, *rest) = budget_rows(session(ToolState("a:x", 0, Binding.PINNED)), Shown())
+    assert (rest, row.cells[1], row.cells[2], row.cells[3]) == ([], "a (1 tool)", "0", "")
+
+
+def test_what_would_change_has_an_arrow_and_a_tool_that_was_found_since_does_not() -> None:
+    then = {"a:cheap": Binding.DEFERRED, "b:dear": Binding.DEFERRED, "b:middle": None}
+    rows = {
+        row.key: str(row.cells[4])
+        for row in budget_rows(session(CHEAP, MIDDLE, DEAR), replace(OPEN, then=then))
+    }
+    assert rows["a:cheap"] == "→ deferred"
+    assert rows["b:dear"] == "loaded"
+    assert rows["b:middle"] == "→ hidden"
+    assert rows[server_key("a")] == "→ deferred"
+
+
+def test_parts_are_dots_until_they_are_counted_and_dashes_where_they_cannot_be() -> None:
+    waiting = {row.key: row.cells[6:] for row in budget_rows(session(MIDDLE, DEAR), OPEN)}
+    assert set(waiting["b:dear"]) == {"…"}
+    costs = {"b:dear": ToolCost(5, 15, 40, 10, 240)}
+    rows = {row.key: row.cells[6:] for row in budget_rows(session(MIDDLE, DEAR), replace(OPEN, costs=costs))}
+    assert rows["b:dear"] == ("5", "15", "40", "10", "60", "-14 %")
+    assert set(rows["server b"]) == set(rows["b:middle"]) == {"–"}
+
+
+def test_every_part_of_a_request_is_in_the_bar_and_nothing_twice() -> None:
+    told = replace(PARTS, instructions=70, system=30)
+    for parts in (PARTS, told):
+        for drawn in (budget.segments(parts), budget.few_segments(parts)):
+            assert sum(part.value for part in drawn) == PARTS.used
+    assert {part.label: part.value for part in budget.segments(told)}["instructions"] == 70
+    assert "summary pool" not in {part.label for part in budget.segments(PARTS)}
+
+
+def test_facts_hold_each_number_against_static_binding() -> None:
+    state = session(
+        DEAR, budget=Budget(10_000, PARTS, 5000), costs=(CALL,), decision="on: always", reductions=2
+    )
+    told = text(budget.facts(state))
+    assert "ρ 0.27 (0.038 static)" in told
+    assert "tool tokens so far 450 (5k static)" in told
+    assert "window not filling" in told
+    assert "discovery on: always" in told
+    assert "⚠ history shortened 2 times" in told
+    assert "window full in ? (no call yet)" in text(budget.facts(replace(state, costs=())))
+    assert budget.facts(session()) == []
+
+
+def test_the_window_is_full_after_as_many_calls_as_it_has_grown_on_average() -> None:
+    grown = replace(PARTS, history=PARTS.history + 500)
+    state = session(DEAR, budget=Budget(10_000, grown, 5000), costs=(CALL, CALL))
+    assert budget.mean_growth(state) == 250
+    assert "window full in 31 calls (+250 per call)" in text(budget.facts(state))
+
+
+@given(st.lists(st.text("ab", max_size=30), max_size=8), st.integers(0, 60))
+def test_flowing_pieces_are_never_torn_and_never_lost(texts: list[str], width: int) -> None:
+    flowed = str(budget.flow(map(Content, texts), width))
+    pieces = [piece for line in flowed.split("\n") for piece in line.split("   ")] if texts else []
+    assert pieces == texts
+    assert all(len(line) <= width or "   " not in line for line in flowed.split("\n"))
+
+
+def test_the_headline_says_when_discovery_costs_more() -> None:
+    state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
+    assert "⚠ 50 % more" in str(headline(state, 200))
+    assert "press d on a server" in str(headline(replace(state, manifest=""), 200))
+    assert "see Tools" in str(headline(session(), 200))
+
+
+def test_computed_and_reported_stand_on_one_line() -> None:
+    reported = replace(
+        CALL,
+        reported_input=765,
+        reported_output=100,
+        reported_read=510,
+        reported_written=200,
+        reported_reasoning=20,
+    )
+    (row,) = budget_call.call_rows((reported,), PRICES)
+    assert list(map(str, row.cells[5:8])) == ["67 %", "$0.0013", "765 +2.0 % 67 % cached $0.0013"]
+    told = budget_call.call_text(reported).splitlines()
+    assert "Computed 750 (500 read, 200 written); reported 765 (510 read, 200 written)." in told[1]
+    assert "Answer: 100 tokens reported, 20 of them reasoning." in told
+    assert "reports 765 input tokens (+15)" in told[-1]
+    assert "the provider reports nothing" in budget_call.call_text(CALL)
+    marked = replace(CALL, breakpoints=Breakpoints((3,), True, (0,), "1h"))
+    assert "tools[3], system, messages[0] for 1h" in budget_call.call_text(marked)
+    sums = text(budget_call.session_cost(session(costs=(reported, CALL)), PRICES))
+    assert sums == "session $0.0016 (2 calls, computed, $0.0013 reported for 1 call)"
+
+
+def test_what_broke_the_cache_is_marked() -> None:
+    broken = replace(CALL, charge=Charge(0, 750, 0, "tools: a\x1b[31m"))
+    (row,) = budget_call.call_rows((broken,), None)
+    assert str(row.cells[8]) == "✂ tools: a\\x1b[31m"
+    assert row.cells[6] == "–"
+    assert "Prompt cache lost: tools" in budget_call.call_text(broken)
+
+
+def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:
+    scale = Scale(200.0, lambda value: f"{value:.0f} t")
+    lines = list(map(str, plot([Curve("D", [0, 500.0], "red")], 1, 3, 40, 5, scale)))
+    assert [line.split("┤")[0].strip() for line in (lines[0], lines[2], lines[4])] == [
+        "200 t",
+        "100 t",
+        "0 t",
+    ]
+    assert lines[0].endswith("D")
+    assert lines[-1].split() == ["1", "2", "3"]
+
+
+def compared(tools: int = 100) -> DeliveryComparison:
+    planned = [PlannedTool(f"a:tool_{number}", 200) for number in range(tools)]
+    plan = usual_plan(planned, Overhead(50, 143, 400, 80, 4000))
+    points = {Delivery.APPEND: BreakEven(40, 20, None), Delivery.GATE: BreakEven(None, None, None)}
+    priced = price_session(lambda _: plan, Assumptions(), PRICES, terms=TERMS)
+    return DeliveryComparison(replace(priced, break_evens=points), "a cache", Delivery.APPEND, False)
+
+
+def test_ways_have_a_row_each_with_the_one_in_use_and_the_cheapest_marked() -> None:
+    rows = {row.key: [str(cell) for cell in row.cells] for row in budget_way.way_rows(compared())}
+    assert list(rows) == [delivery.value for delivery in Delivery]
+    assert rows["append"][0:2] == ["●", "append (in use)"]
+    money = [cell.partition(".")[2] for row in rows.values() for cell in (row[6], row[9])]
+    assert {len(decimals) for decimals in money} == {2}
+    assert [row[0] for row in rows.values()].count("★") == 1
+    assert [rows[way][11] for way in ("append", "gate", "static")] == ["40 (20–never)", "never", "–"]
+    append = compared().priced.of(Delivery.APPEND).cached
+    assert rows["append"][3:6] == [
+        tokens(n) for n in (append.definitions, append.discovery_tokens, append.raw)
+    ]
+
+
+def test_the_calls_that_broke_the_cache_are_told_as_far_as_there_is_room() -> None:
+    found = compared()
+    many = str(budget_way.way_detail(found, Delivery.GATE, 4)).split("\n")
+    assert len(many) == 4
+    assert many[1].startswith("✂ call ")
+    assert "more calls" in many[3]
+    assert "The cache was never lost" in str(budget_way.way_detail(found, Delivery.STATIC, 4))
+
+
+@given(st.floats(1e-9, 1e12))
+def test_a_round_number_is_above_and_not_far(value: float) -> None:
+    assert value <= round_above(value) * (1 + 1e-9)
+    assert round_above(value) <= 2 * value
+
+
+@given(st.integers(1, 500), st.integers(0, 500))
+def test_ticks_are_whole_numbers_from_end_to_end(first: int, span: int) -> None:
+    ticks = whole_ticks(first, first + span)
+    assert (ticks[0], ticks[-1]) == (first, first + span)
+    assert len(set(ticks)) == len(ticks) <= 5
+
+
+@given(st.integers(0, 200_000), st.integers(0, 200_000), st.integers(30, 120))
+def test_two_bars_share_a_scale_and_fill_their_width(now: int, static: int, width: int) -> None:
+    measured = Budget(128_000, TokenParts(tools=now), static)
+    first, second = budget.two_bars(session(DEAR, budget=measured), width).split("\n")
+    lengths = [sum(line.plain.count(block) for block in "▏▎▍▌▋▊▉█") for line in (first, second)]
+    assert (lengths[0] <= lengths[1]) if now <= static else (lengths[0] >= lengths[1])
+    assert max(first.cell_length, second.cell_length) <= max(width, 40)
+    assert not static or second.plain.endswith((" more", " as much") if now > static else " less")
+
+
+def _lines(values: list[float | None], width: int = 20, height: int = 4) -> list[str]:
+    return list(map(str, plot([Curve("F", values, "red")], 0, 1, width, height, Scale(1.0, "{:.1f}".format))))
+
+
+def test_a_curve_that_rises_ends_in_the_first_line_and_begins_in_the_last() -> None:
+    drawn = _lines([0.0, 1.0])
+    assert drawn[0].endswith("F")
+    assert drawn[0][4] == " "
+    assert drawn[3][4] != " "
+    assert "0.0" in drawn[3]
+    assert "1.0" in drawn[0]
+    assert drawn[-1].split() == ["0", "1"]
+
+
+def test_a_gap_is_not_drawn() -> None:
+    assert set("".join(_lines([None, None])[:4])) <= set(" .0159┤│")
+
+
+@given(st.lists(st.none() | st.floats(-1, 2), max_size=50), st.integers(0, 120), st.integers(1, 20))
+def test_a_plot_always_has_its_size(values: list[float | None], width: int, height: int) -> None:
+    drawn = _lines(values, width, height)
+    assert len(drawn) == height + 2
+    assert max(map(len, drawn)) <= max(width, 8)
+
+
+def test_prices_say_whose_they_are_and_of_which_day() -> None:
+    assert (
+        text(price_facts(PRICES, "model")) == "priced model: $1.00 in, $10.00 out per 1M | a list 2026-01-05"
+    )
+    assert text(price_facts(PRICES, "other")).startswith("priced as model")
+    assert "budget.priced_as" in text(price_facts(None, "model"))
+
+
+def test_the_headline_is_the_bill_and_the_saving() -> None:
+    state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
+    told = str(headline(state, 200))
+    assert "1 server, 2 tools: binding them all costs 5k tokens per call" in told
+    assert "the next call 450 with searches: 91 % less" in told
+    # A session's money is that of its calls: one call times a thousand would leave its searches out.
+    assert "$" not in told

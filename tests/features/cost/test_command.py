@@ -1,0 +1,128 @@
+"""`toolsight cost`: a recorded session and an assumed one, under every delivery."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from inspector.core.budget import TokenParts
+from inspector.core.events import (
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    ModelRequested,
+    SessionStarted,
+    ToolLoaded,
+    UserSaid,
+)
+from inspector.store.store import SqliteStore
+from inspector.tokens.plan import Assumptions
+from tests.core.test_event import records
+from tests.support.commands import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+SESSION = "20260101-cost"
+TERSE = ("--set", "discovery.embedding_model=none")
+USUAL = SimpleNamespace(**asdict(Assumptions()))
+# Counted where there is a catalog, so not assumed.
+COUNTED = {"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"}
+DELIVERIES = ["static", "rewrite", "append", "call_tool", "gate"]
+STARTED = SessionStarted("test.json", ("s",), "", "demo/planner", "planner", 100_000)
+STORY: list[Event] = [
+    STARTED,
+    CatalogBuilt("", tuple(CatalogEntry(f"s:t{n}", 400, deferred=True) for n in range(40)), "", 0, 0),
+    UserSaid("hi"),
+    ModelRequested(1, (), TokenParts(system=600, history=900, meta=150), 1, "append"),
+    ToolLoaded("s:t3", 400, "search: x", 1),
+    ModelRequested(2, (), TokenParts(system=600, history=900, meta=150, tools=400, searches=50), 3, "append"),
+]
+
+
+@pytest.fixture(scope="module")
+def recorded(database: Path) -> Iterator[None]:
+    """Sessions of long ago: they are kept as they count as being written."""
+    with SqliteStore(database) as store:
+        for record in (*records(STORY, SESSION), *records([STARTED], "20250101-none")):
+            store.append(record)
+        yield
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_weather_configuration(tmp_path_factory.mktemp("config")))
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_recorded_session_is_priced_under_every_delivery(toolsight: Toolsight) -> None:
+    said = json.loads(toolsight("cost", "--session", SESSION, "--json").stdout)
+    assert [cost["delivery"] for cost in said["deliveries"]] == DELIVERIES
+    static, _, append, *_ = (cost["cached"] for cost in said["deliveries"])
+    assert static["raw"] == 40 * 400 + 600 + 900
+    assert append["raw"] == (150 + 600 + 900) + (150 + 400 + 600 + 900 + 50)
+    assert append["requests"][1]["broke"] == "tools[]: +s:t3"
+    assert said["prices"]["model"] == "openai/gpt-5"
+    assert said["prices"]["date"]
+    assert len(said["presets"]) == 6
+
+
+@pytest.mark.usefixtures("recorded")
+def test_the_output_names_the_prices_and_what_broke_the_cache(toolsight: Toolsight) -> None:
+    printed = toolsight("cost", "--session", SESSION)
+    assert printed.exit_code == 0, printed.stderr
+    assert "a recorded session of 2 model calls over 40 tools" in printed.stdout
+    assert "prices of openai/gpt-5 (demo/planner has none)" in printed.stdout
+    assert "tools[]: +s:t3" in printed.stdout
+    assert "tools that a gate binds per turn" in printed.stdout
+    assert "an assumed session" not in printed.stdout
+
+
+@pytest.mark.usefixtures("recorded")
+def test_an_hour_is_priced_if_the_model_has_a_price_for_it(toolsight: Toolsight) -> None:
+    refused = toolsight("cost", "--session", SESSION, "--ttl", "1h")
+    assert refused.exit_code == 1
+    assert "'openai/gpt-5' has no price for a one-hour cache" in refused.stderr
+    model = ("--model", "anthropic/claude-sonnet-4-5")
+    said = json.loads(toolsight("cost", "--session", SESSION, "--ttl", "1h", *model, "--json").stdout)
+    assert said["terms"] == {
+        "write": 2.0,
+        "read": 0.1,
+        "ttl_seconds": 3600.0,
+        "minimum": 1024,
+        "marked": True,
+    }
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_model_without_a_price_has_tokens_but_no_dollars(toolsight: Toolsight) -> None:
+    nobody = ("--model", "nobody/nothing", "--set", "budget.priced_as=nobody/nothing")
+    printed = toolsight("cost", "--session", SESSION, *nobody)
+    assert printed.exit_code == 0, printed.stderr
+    assert "no prices for nobody/nothing" in printed.stdout
+    assert "prompt cache: none" in printed.stdout
+
+
+def test_what_a_record_says_cannot_be_assumed(toolsight: Toolsight) -> None:
+    failed = toolsight("cost", "--session", "nowhere", "--assume", "seconds=5")
+    assert failed.exit_code == 2
+    assert "applies only to an assumed session" in failed.stderr
+
+
+def test_every_assumption_is_an_option_and_is_shown(toolsight: Toolsight, config: str) -> None:
+    values = {**vars(USUAL), "calls": 5}
+    given = {name: str(value * 2) for name, value in values.items() if name not in ("own_call", "seed")}
+    options = [part for name, value in given.items() for part in ("--assume", f"{name}={value}")]
+    shown = toolsight("cost", "--config", config, "--approve", *TERSE, *options).stdout
+    for name, value in given.items():
+        row = next((line.split() for line in shown.splitlines() if line.startswith(f"{name} ")), None)
+        assert row is None if name in COUNTED else row is not None and float(row[1]) == float(value)
+
+
+def test_an_unknown_assumption_is_named_with_the_nearest(toolsight: Toolsight) -> None:
+    failed = toolsight("cost", "--assume", "growht=5")
+    assert failed.exit_code == 2
+    assert "there is no assumption 'growht'" in failed.stderr
+    assert "growth" in failed.stderr
+    assert "must be at least 1" in toolsight("cost", "--assume", "calls=0").stderr

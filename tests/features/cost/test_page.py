@@ -1,0 +1,218 @@
+"""The budget page, driven by keys."""
+
+from collections.abc import Callable
+from threading import Event
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.core.budget import Prices
+from inspector.core.session import Binding
+from inspector.core.tool import Tool
+from inspector.features.cost import page as budget_trial
+from inspector.features.cost.page import BudgetScreen
+from inspector.features.tools.page import ToolsScreen
+from tests.support.app import app_rig, goes, is_up_to_date, seen, toasts, until
+from tests.support.fakes import calls, says, searches
+from tests.support.memory_servers import MemoryServer
+from tests.support.workbench import Rig
+from widgets import RecordList, RecordRows
+
+FORECAST = (searches(query="forecast for a city"), calls(("weather__get_forecast", {"city": "Oslo"})))
+PRICES = (Prices("told", 1e-6, 4e-6, 1e-7, source="a list", date="2026-01-05"), Prices("dear", 1e-3, 1e-3))
+
+
+async def sees(pilot: Pilot[None], *words: str) -> None:
+    await until(pilot, lambda: all(word in seen(pilot) for word in words))
+
+
+async def tells(pilot: Pilot[None], *words: str) -> None:
+    await until(pilot, lambda: all(word in toasts(pilot) for word in words))
+
+
+async def budget_page(pilot: Pilot[None]) -> RecordList:
+    """The page with its table, the cursor on the first row."""
+    await goes(pilot, "budget")
+    await until(pilot, lambda: isinstance(pilot.app.screen, BudgetScreen))
+    table = pilot.app.screen.query_one("#budget-table", RecordList)
+    await until(pilot, lambda: bool(table.records) and isinstance(pilot.app.focused, RecordRows))
+    await pilot.press("home")
+    return table
+
+
+async def with_a_call(pilot: Pilot[None], rig: Rig) -> None:
+    await rig.bench.chat("weather in Oslo")
+    await until(pilot, lambda: is_up_to_date(pilot, rig))
+
+
+def state_of(pilot: Pilot[None], key: str) -> str:
+    table = pilot.app.screen.query_one("#budget-table", RecordList)
+    return next(str(record.cells[4]) for record in table.records if record.key == key)
+
+
+async def test_without_calls_or_tools_each_view_says_how_to_get_some() -> None:
+    async with app_rig() as (pilot, _):
+        await budget_page(pilot)
+        await sees(pilot, "No model calls yet")
+        await goes(pilot, "calls")
+        await sees(pilot, "Send a message in Chat")
+    async with app_rig(servers={"empty": MemoryServer([])}) as (pilot, _):
+        await goes(pilot, "budget")
+        await sees(pilot, "No tools yet: no server is ready (see Tools).")
+        await goes(pilot, "ways")
+        await sees(pilot, "No tools to load yet")
+
+
+async def test_enter_closes_and_opens_a_server_and_opens_a_tool() -> None:
+    async with app_rig() as (pilot, _):
+        table = await budget_page(pilot)
+        assert len(table.records) == 7
+        await pilot.press("enter")
+        await until(pilot, lambda: len(table.records) < 7)
+        await pilot.press("enter")
+        await until(pilot, lambda: len(table.records) == 7)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BudgetScreen))
+
+
+async def test_many_tools_start_closed_o_opens_all_and_a_filter_finds_them_while_closed() -> None:
+    many = {"big": MemoryServer([Tool("big", f"tool_{number}") for number in range(20)])}
+    async with app_rig(servers=many, size=(120, 32)) as (pilot, _):
+        table = await budget_page(pilot)
+        assert [record.key for record in table.records] == ["server big"]
+        await pilot.press("o")
+        await until(pilot, lambda: len(table.records) == 21)
+        await pilot.press("o")
+        await until(pilot, lambda: len(table.records) == 1)
+        await pilot.press("slash", *"tool_17", "enter")
+        await until(pilot, lambda: [record.key for record in table.shown] == ["big:tool_17"])
+
+
+async def test_a_server_is_tried_and_forgotten_and_only_its_file_can_change_it() -> None:
+    async with app_rig(prices=PRICES) as (pilot, rig):
+        before = rig.bench.settings
+        await budget_page(pilot)
+        await pilot.press("d")
+        await sees(pilot, "What if shop bound", "first call", "→", "a applies")
+        assert state_of(pilot, "server shop") == "→ bound"
+        assert state_of(pilot, "shop:refund_order") == "→ pinned"
+        assert rig.bench.state.tools["shop:refund_order"].binding is Binding.DEFERRED
+        await pilot.press("0")
+        await sees(pilot, "What if?  d defers")
+        assert state_of(pilot, "server shop") == "deferred"
+        await pilot.press("d", "a")
+        await tells(pilot, "For the configuration file", 'for the server shop: "defer_loading": false')
+        assert rig.bench.settings == before
+
+
+async def test_a_tool_is_pinned_and_the_last_bound_server_deferred_for_the_session() -> None:
+    async with app_rig() as (pilot, rig):
+        table = await budget_page(pilot)
+        await pilot.press("P")
+        await tells(pilot, "P pins a tool")
+        assert table.move_to("weather:get_forecast")
+        await pilot.press("P")
+        await sees(pilot, "What if weather:", "pinned")
+        assert state_of(pilot, "server weather") == "→ bound"
+        await pilot.press("a")
+        await tells(pilot, "Applied")
+        assert rig.bench.settings.binding.always_include == ("weather:get_forecast",)
+        await until(pilot, lambda: state_of(pilot, "weather:get_forecast") == "pinned")
+    async with app_rig() as (pilot, rig):
+        table = await budget_page(pilot)
+        table.move_to("server calc")
+        await pilot.press("d", "a")
+        await until(pilot, lambda: rig.bench.settings.discovery.defer_all)
+
+
+async def test_a_toolset_and_a_model_are_tried_and_taken() -> None:
+    async with app_rig(prices=PRICES) as (pilot, rig):
+        await budget_page(pilot)
+        await pilot.press("u")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+        await pilot.press("end", "enter")
+        await sees(pilot, "What if toolset sums", "static")
+        assert state_of(pilot, "server shop") == "→ hidden"
+        assert rig.bench.state.toolset == ""
+        await pilot.press("a")
+        await until(pilot, lambda: rig.bench.state.toolset == "sums")
+        for keys in (("down",), tuple("dear")):
+            await pilot.press("m")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+            await pilot.press(*keys, "enter")
+            own = keys == ("down",)
+            await sees(pilot, *(["What if?  d defers"] if own else ["What if model dear", "with searches"]))
+        switched: list[str] = []
+        rig.bench.switch_model = switched.append  # type: ignore[method-assign, assignment]
+        await pilot.press("a")
+        assert switched == ["dear"]
+
+
+async def test_the_calls_have_a_row_each_and_enter_opens_one() -> None:
+    async with app_rig(*FORECAST, says("Rain."), prices=PRICES) as (pilot, rig):
+        await with_a_call(pilot, rig)
+        await budget_page(pilot)
+        await goes(pilot, "calls")
+        table = pilot.app.screen.query_one("#calls-table", RecordList)
+        await until(pilot, lambda: [record.key for record in table.records] == ["3", "2", "1"])
+        await sees(pilot, "session $", "from the cache", "priced told: $1.00 in, $4.00 out per 1M")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
+        await sees(pilot, "Model call 3", "of them for tools")
+
+
+@pytest.mark.slow
+async def test_the_ways_are_compared_over_the_calls_or_an_assumed_session_under_any_cache() -> None:
+    async with app_rig(*FORECAST, says("Rain."), prices=PRICES) as (pilot, rig):
+        await budget_page(pilot)
+        await goes(pilot, "ways")
+        table = pilot.app.screen.query_one("#ways-table", RecordList)
+        await until(pilot, lambda: len(table.records) == 5)
+        await sees(pilot, "over an assumed session", "prompt cache the model's own", "append (in use)")
+        await pilot.press("b")
+        await tells(pilot, "No model calls yet")
+        await with_a_call(pilot, rig)
+        await sees(pilot, "over this session's calls")
+        await pilot.press("b")
+        await sees(pilot, "over an assumed session")
+        await pilot.press("c")
+        await sees(pilot, "prompt cache Anthropic, 5 minutes")
+        await pilot.press("home")
+        await sees(pilot, "static: every tool in every call")
+
+
+async def test_esc_stops_counting_for_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    go = Event()
+
+    def slowly(_meter: object, _tools: object, _progress: object, stopped: Callable[[], bool]) -> bool:
+        go.wait(20)
+        return not stopped()
+
+    monkeypatch.setattr(budget_trial, "count_definitions", slowly)
+    async with app_rig(prices=PRICES) as (pilot, _):
+        await budget_page(pilot)
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+        await pilot.press(*"dear", "enter")
+        await sees(pilot, "counting for dear: 0 of 4 tools", "esc stops")
+        await pilot.press("escape")
+        await sees(pilot, "What if?  d defers")
+        go.set()
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, BudgetScreen)
+        assert "model dear" not in seen(pilot)
+
+
+async def test_a_replay_has_nothing_to_try() -> None:
+    async with app_rig(*FORECAST, says("Rain.")) as (pilot, rig):
+        await with_a_call(pilot, rig)
+        await goes(pilot, "timeline")
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]
+        await budget_page(pilot)
+        await pilot.press("d")
+        await tells(pilot, "A replay is read-only.")

@@ -1,0 +1,385 @@
+"""The edit pane, driven by keys."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+from textual.events import Paste
+from textual.pilot import Pilot
+from textual.widgets import Static, TextArea
+
+from fixtures.hostile import HOSTILE, HUGE, hostile_tools
+from inspector.access.reach import EvalCase
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.place import EditPage
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.features.find import edit_pane as edit_pane
+from inspector.features.find.draft import exported, patch, texts
+from inspector.features.find.edit_pane import EditPane
+from inspector.features.find.page import FindScreen
+from inspector.features.find.text_editor import LONGEST, FieldText
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import fields
+from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.index import ToolIndex
+from inspector.search.tool_edit import EditTrial, reworded, wording_of
+from tests.support.app import app_rig, arrives, goes, seen, until
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList
+
+PAY = Tool(
+    "shop",
+    "pay_back",
+    "Give the money of an order back.",
+    {
+        "type": "object",
+        "properties": {
+            "order": {"type": "string", "description": "The number of the order."},
+            "amount": {"type": "number", "description": "How much, in euros; all of it where empty."},
+        },
+        "required": ["order"],
+    },
+)
+QUERY = "refund a late order"
+BETTER = "Refund a late order. "
+# What another tool says of itself.
+THIEF = "List customers by name or e-mail address."
+
+
+def shop() -> dict[str, MemoryServer]:
+    """An order desk whose refund tool does not say refund, beside other servers."""
+    return {
+        "shop": MemoryServer(
+            [
+                Tool("shop", "list_orders", "List the orders of a customer, late ones first."),
+                PAY,
+                Tool("shop", "get_order", "Get one order with its items and its status."),
+                Tool("shop", "cancel_order", "Cancel an order that has not been sent yet."),
+                Tool("shop", "list_customers", "List customers by name or e-mail address."),
+            ]
+        ),
+        "mail": MemoryServer(
+            [
+                Tool("mail", "send_message", "Send an e-mail message, for example about a late order."),
+                Tool("mail", "search_messages", "Search the messages of a mailbox."),
+                Tool("mail", "list_folders", "List the folders of a mailbox."),
+            ]
+        ),
+        "wiki": MemoryServer(
+            [
+                Tool("wiki", "search_pages", "Search the pages of the handbook."),
+                Tool("wiki", "get_page", "Get a page of the handbook as text."),
+                Tool("wiki", "list_folders", "List the folders of the handbook."),
+            ]
+        ),
+    }
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edit_pane, "PAUSE", 0.02)
+
+
+def _page(pilot: Pilot[None]) -> EditPane:
+    return pilot.app.screen.query_one(EditPane)
+
+
+def _mark(pilot: Pilot[None]) -> str:
+    return str(_page(pilot).query_one("#mark", Static).visual)
+
+
+def _numbers(pilot: Pilot[None]) -> dict[str, list[str]]:
+    text = str(_page(pilot).query_one("#numbers", Static).visual)
+    return {line[:10].strip(): line[10:].replace("→", " ").split() for line in text.splitlines()}
+
+
+def _area(pilot: Pilot[None]) -> TextArea:
+    return _page(pilot).query_one(TextArea)
+
+
+async def _measured(pilot: Pilot[None]) -> None:
+    await until(pilot, lambda: _mark(pilot) in {"✓ ranks are current", "not measured"})
+
+
+async def _opened(pilot: Pilot[None], tool_id: str = PAY.id, query: str = QUERY) -> None:
+    await arrives(pilot, EditPage(tool_id, query))
+    await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "description")
+    await _measured(pilot)
+
+
+def keys(text: str) -> tuple[str, ...]:
+    return tuple("space" if letter == " " else letter for letter in text)
+
+
+async def _typed(pilot: Pilot[None], text: str) -> None:
+    await pilot.press(*keys(text))
+    await _measured(pilot)
+
+
+async def _pasted(pilot: Pilot[None], text: str) -> None:
+    pilot.app.post_message(Paste(text))
+    await pilot.pause()
+    await _measured(pilot)
+
+
+async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> None:
+    async with app_rig(servers=shop(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await _opened(pilot)
+        before = _numbers(pilot)
+        assert before["rank"][0] == before["rank"][1] != "1"
+        assert before["score"][2] == "="
+        await _typed(pilot, BETTER)
+        after_it = _numbers(pilot)
+        assert after_it["rank"] == [before["rank"][0], "1", "▲", str(int(before["rank"][0]) - 1)]
+        assert after_it["score"][2].startswith("+")
+        assert after_it["tokens"][2] == f"+{len(BETTER)}"
+        around = _page(pilot).query_one("#around", RecordList)
+        assert around.shown[0].key == PAY.id
+        assert len(around.shown) == 11
+        assert rig.bench.catalog.require(PAY.id) == PAY
+        assert "draft only" in seen(pilot)
+
+
+async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("shift+tab", "end", "X", "tab", "ctrl+k")
+        await _pasted(pilot, THIEF)
+        _page(pilot).query_one("#around", RecordList).focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
+        assert PAY.id in seen(pilot)
+        await goes(pilot, "search")
+        _page(pilot).query_one("#changes", RecordList).focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: "client" in pilot.app.screen.query_one("#query", PlainInput).value)
+        await _measured(pilot)
+        assert _page(pilot).region
+
+
+async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await _pasted(pilot, BETTER)
+        await pilot.press("ctrl+r")
+        await _measured(pilot)
+        assert _area(pilot).text == PAY.description
+        assert "ctrl+r for your draft" in seen(pilot)
+        await pilot.press("ctrl+r")
+        await _measured(pilot)
+        assert _area(pilot).text == BETTER + PAY.description
+        assert _numbers(pilot)["rank"][1] == "1"
+        await pilot.press("ctrl+z")
+        assert _area(pilot).text == PAY.description
+
+
+async def test_a_draft_is_there_again_after_esc() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await _pasted(pilot, BETTER)
+        await pilot.press("escape")
+        await _opened(pilot, "shop:get_order")
+        assert not _area(pilot).text.startswith(BETTER)
+        await pilot.press("escape")
+        await _opened(pilot)
+        assert _area(pilot).text == BETTER + PAY.description
+        assert "Your draft" in seen(pilot)
+
+
+@pytest.mark.parametrize(("typed", "then"), [("", "New words."), (BETTER, BETTER + PAY.description)])
+async def test_a_draft_outlives_a_change_by_the_server_and_the_servers_text_follows(
+    typed: str, then: str
+) -> None:
+    async with app_rig(servers=shop()) as (pilot, rig):
+        await _opened(pilot)
+        await _pasted(pilot, typed)
+        server = rig.servers["shop"]
+        server.tools = tuple(replace(t, description="New words.") if t == PAY else t for t in server.tools)
+        await rig.bench.reconnect("shop")
+        await rig.bench.wait_connected()
+        await until(pilot, lambda: getattr(_page(pilot)._tool, "description", "") == "New words.")
+        await _measured(pilot)
+        assert _area(pilot).text == then
+
+
+async def test_the_text_is_copied_while_it_is_typed_and_from_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        copied: list[str] = []
+        monkeypatch.setattr(pilot.app, "copy_to_clipboard", copied.append)
+        await _opened(pilot)
+        await pilot.press("X", "ctrl+y")
+        await _measured(pilot)
+        _page(pilot).query_one("#around", RecordList).focus()
+        await pilot.press("y")
+        assert copied == [f"X{PAY.description}"] * 2
+
+
+async def test_x_saves_the_draft_in_the_form_that_the_files_name_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await _pasted(pilot, BETTER)
+        await pilot.press("escape", "x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        await pilot.press("enter")
+        saved = tmp_path / "shop-pay_back.patch"
+        await until(pilot, saved.exists)
+        edited = replace(PAY, description=BETTER + PAY.description)
+        assert saved.read_text() == patch(PAY, edited)
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ExportDialog))
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "draft.json")
+        await pilot.press("enter")
+        await until(pilot, (tmp_path / "draft.json").exists)
+        assert json.loads((tmp_path / "draft.json").read_text())["function"]["description"] == (
+            edited.description
+        )
+
+
+@pytest.mark.parametrize("ending", ["", ".docx"])
+def test_a_draft_is_saved_in_no_other_form(ending: str) -> None:
+    with pytest.raises(ValueError, match=r"\.patch, \.diff, \.txt or \.json"):
+        exported(PAY, PAY, Path(f"draft{ending}"))
+
+
+drafts = st.lists(st.sampled_from(["Refund.", "", "Give back.", "@@ -1 +1 @@", "--- a", " b"]), max_size=9)
+
+
+@given(drafts, drafts)
+def test_a_saved_patch_turns_the_texts_of_the_server_into_those_of_the_draft(
+    own: list[str], new: list[str]
+) -> None:
+    tool = replace(PAY, description="\n".join(own))
+    edited = replace(PAY, description="\n".join(new))
+    assert _applied(texts(tool), patch(tool, edited)) == texts(edited)
+
+
+def _applied(text: str, change: str) -> str:
+    """What a text becomes by a unified diff."""
+    if not change:
+        return text
+    before, after, at = text.split("\n")[:-1], [], 0
+    for line in change.split("\n")[2:-1]:
+        sign, rest = line[:1], line[1:]
+        if sign == "@" and (hunk := re.match(r"@@ -(\d+)", line)):
+            start = int(hunk[1]) - 1
+            after += before[at:start]
+            at = start
+            continue
+        if sign in " -":
+            assert before[at] == rest
+            at += 1
+        if sign in " +":
+            after.append(rest)
+    return "\n".join([*after, *before[at:]]) + "\n"
+
+
+async def test_what_cannot_be_is_told() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        for keys, says in (
+            (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
+            ((*"get_order",), "a tool 'shop:get_order' already exists"),
+            (("x", "tab", "tab", "end", "ctrl+u", *"amount"), "two parameters are named 'amount'"),
+        ):
+            await pilot.press(*keys)
+            await until(pilot, lambda says=says: says in seen(pilot).replace("\n", ""))  # type: ignore[misc]
+            assert _mark(pilot) == "not measured"
+
+
+async def test_a_tool_that_is_gone_says_so() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await arrives(pilot, EditPage("shop:gone", ""))
+        await until(pilot, lambda: "Its server may have stopped" in seen(pilot))
+        await pilot.press("x", "escape")
+
+
+@given(st.text() | st.text("ab\n\t\x1b\ud800\u202e"), st.booleans())
+def test_a_text_that_nobody_edits_stays_as_it_is(text: str, lines: bool) -> None:
+    shown = FieldText(text, lines=lines)
+    assert shown.read(shown.value) == text
+
+
+def test_what_a_field_does_not_show_stays_behind_an_edit() -> None:
+    shown = FieldText("x" * LONGEST + "\x1b[2J", lines=True)
+    assert shown.read(f"new {shown.value}") == "new " + "x" * LONGEST + "\x1b[2J"
+    one_line = FieldText("two\nlines")
+    assert one_line.read(f"{one_line.value}!") == "two\nlines!"
+
+
+SCHEMAS: list[JsonObject] = [
+    PAY.input_schema,
+    {
+        "$ref": "#/$defs/all",
+        "$defs": {"all": {"properties": {"a": {"$ref": "#/$defs/b"}}, "required": ["a"]}},
+    },
+    {"properties": {"a": True, "b": False, "c": {"description": 7}}, "required": [1, "b"]},
+    {"properties": []},
+    {},
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_a_tools_own_words_change_nothing(schema: JsonObject) -> None:
+    tool = replace(PAY, input_schema=schema)
+    assert reworded(tool, wording_of(tool)) == tool
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_every_parameter_takes_another_name_and_description(schema: JsonObject) -> None:
+    tool = replace(PAY, input_schema=schema)
+    own = wording_of(tool)
+    new = tuple(replace(p, name=f"new_{p.name}", description="Said anew.") for p in own.parameters)
+    edited = reworded(tool, replace(own, parameters=new))
+    known, changed = fields(tool.input_schema), fields(edited.input_schema)
+    assert [f.name for f in changed] == [f"new_{f.name}" for f in known]
+    assert {f.description for f in changed} <= {"Said anew."}
+    assert [f.required for f in changed] == [f.required for f in known]
+    assert wording_of(tool) == own
+
+
+def test_a_measurement_that_is_given_up_stops_between_two_requests() -> None:
+    rankers = CatalogRankers(ToolIndex([PAY]), DiscoverySettings())
+    cases = [EvalCase(str(number), "order", (frozenset({PAY.id}),)) for number in range(9)]
+    asked = iter([False, False, True])
+    trial = EditTrial.of(rankers, replace(PAY, description="New."), PAY.id, "hybrid")
+    assert trial.over(cases, lambda: next(asked)).measured == 2
+
+
+def _hostile() -> dict[str, MemoryServer]:
+    named = [
+        Tool("bad", tool["name"], tool["description"], tool["inputSchema"])
+        for tool in hostile_tools()
+        if tool["name"].removeprefix("hostile_") not in HUGE
+    ]
+    every = "\n".join(text for name, text in HOSTILE.items() if name not in HUGE)
+    all_at_once = Tool("bad", "every", every, {"properties": {every: {"description": every}, "y": True}})
+    return {
+        "bad": MemoryServer([*named, all_at_once]),
+        "big": MemoryServer([Tool("big", "big", "x" * 10**5)]),
+    }
+
+
+@pytest.mark.slow
+async def test_hostile_texts_do_no_harm_and_stay_as_they_are() -> None:
+    async with app_rig(servers=_hostile(), size=(80, 24)) as (pilot, rig):
+        for tool_id in ("bad:every", "big:big"):
+            await _opened(pilot, tool_id, "\x1b[2J \ud800")
+            assert not dangerous("".join(lines(pilot.app)))
+            assert "Your draft" not in seen(pilot)
+            await _typed(pilot, "q")
+            assert "Your draft" in seen(pilot)
+            wording = _page(pilot)._editor.wording
+            assert len(wording.description) > len(rig.bench.catalog.require(tool_id).description)
+            assert not dangerous(wording.description.replace("\n", "").replace("\t", ""))
+            await pilot.press("ctrl+y", "escape")

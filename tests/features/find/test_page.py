@@ -1,0 +1,295 @@
+"""The place Find, driven by keys: the query, the results, and the right half from key to key."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from inspector.app.dialogs.export import ToolPicker
+from inspector.app.place import WhyNotPage
+from inspector.core.error import ConnectError
+from inspector.core.ranking import SearchRequest
+from inspector.core.session import Binding
+from inspector.core.tool import Tool
+from inspector.features.chat.page import SessionScreen
+from inspector.features.find import results_pane as content
+from inspector.features.find.edit_pane import EditPane
+from inspector.features.find.page import FindScreen
+from inspector.features.find.pane import Pane
+from inspector.features.find.rankers_pane import RankersPane, StepsPane
+from inspector.features.find.score_text import ScorePane
+from inspector.features.find.search_job import AskBar, error_line
+from inspector.features.find.why_not_pane import WhyNotPane
+from inspector.search.why_not import why_not
+from tests.support.app import app_rig, arrives, goes, said, seen, until
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
+from tests.support.office import office
+from tests.support.workbench import Rig
+from widgets import PlainInput, RecordList, RecordRows
+
+
+async def _searched(pilot: Pilot[None], *words: str) -> RecordList:
+    await goes(pilot, "search")
+    await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+    await pilot.press(*"_".join(words).replace("_", " "), "enter")
+    await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+    return pilot.app.screen.query_one("#found", RecordList)
+
+
+def _pane(pilot: Pilot[None]) -> type[Pane]:
+    """The part of the right half that is in sight."""
+    (pane,) = (pane for pane in pilot.app.screen.query(Pane) if pane.region)
+    return type(pane)
+
+
+def _searches(rig: Rig) -> int:
+    return len(rig.store.read("s", kinds=("search",)))
+
+
+def _binding(rig: Rig) -> Binding:
+    return rig.bench.state.tools["shop:refund_order"].binding
+
+
+async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
+    async with app_rig() as (pilot, rig):
+        found = await _searched(pilot, "refund", "late", "order")
+        assert [record.key for record in found.shown] == [
+            "shop:refund_order",
+            "shop:list_orders",
+            content.LINE,
+            "weather:get_forecast",
+            "calc:evaluate",
+        ]
+        assert _searches(rig) == 1
+        assert rig.bench.state.load_order == ()
+        screen = seen(pilot)
+        assert "words refund late order" in screen
+        assert "2 of 4 tools" in screen
+        assert "✓ adds up" in screen
+        assert "not in this tool  late" in screen
+
+
+async def test_l_loads_the_tool_and_unloads_it_again() -> None:
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "refund")
+        await pilot.press("l")
+        assert _binding(rig) is Binding.LOADED
+        await until(pilot, lambda: "● loaded" in seen(pilot))
+        await pilot.press("l")
+        assert _binding(rig) is Binding.EVICTED
+        await until(pilot, lambda: "● loaded" not in seen(pilot))
+
+
+async def test_what_is_wrong_stands_on_the_screen() -> None:
+    async with app_rig() as (pilot, _):
+        for keys, says in (
+            (("tab", *"shp", "enter"), "Unknown server 'shp'. Valid servers: shop, weather, calc."),
+            (("tab", "tab", *"list_order", "enter"), "Unknown tool 'list_order'"),
+            (("enter",), "Nothing to search for"),
+        ):
+            await goes(pilot, "search")
+            pilot.app.screen.query_one(AskBar).type(SearchRequest())
+            pilot.app.screen.query_one("#query").focus()
+            await pilot.press(*keys)
+            assert says in said(pilot, "#facts") or says in seen(pilot)
+
+
+async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() -> None:
+    async with app_rig() as (pilot, rig):
+        found = await _searched(pilot, "refund", "late", "order")
+        assert [record.key for record in found.shown[:2]] == ["shop:refund_order", "shop:list_orders"]
+        lists, refunds = rig.servers["shop"].tools
+        better = replace(lists, description="Refund a late order. Refund orders that are late.")
+        rig.servers["shop"].change([better, refunds])
+        await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
+        assert [str(row.cells[2]).rpartition(" was ")[2] for row in found.shown[:2]] == ["2", "1"]
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/srv/shop.py", line 7
+    def refund(
+SyntaxError: '(' was never closed
+"""
+
+
+async def test_while_a_server_restarts_its_tools_stay_greyed_until_it_is_back() -> None:
+    async with app_rig() as (pilot, rig):
+        found, shop = await _searched(pilot, "refund", "late", "order"), rig.servers["shop"]
+        await pilot.press("w")
+        await until(pilot, lambda: "tried" in seen(pilot))
+        order, explained = [record.key for record in found.shown], said(pilot, "#verdict")
+        shop.hangs = True
+        starts = asyncio.create_task(rig.bench.reconnect("shop"))
+        await until(pilot, lambda: "shop is restarting" in said(pilot, "#facts"))
+        assert [record.key for record in found.shown] == order
+        first = found.shown[0]
+        assert (first.key, first.tone, str(first.cells[2])) == ("shop:refund_order", "muted", "‖ restarting")
+        assert found.shown[-1].tone == "muted"
+        assert "‖" not in str(found.shown[-1].cells[2])
+        assert said(pilot, "#verdict") == explained
+        shop.hangs = False
+        await rig.bench.reconnect("shop")
+        await starts
+        await until(pilot, lambda: found.shown[0].tone != "muted")
+        assert "restarting" not in seen(pilot)
+
+
+async def test_a_server_that_does_not_come_back_keeps_the_old_list_and_says_why() -> None:
+    async with app_rig() as (pilot, rig):
+        found, shop = await _searched(pilot, "refund", "late", "order"), rig.servers["shop"]
+        shop.fault = ConnectError("The process ended with exit code 1", stderr_tail=TRACEBACK)
+        await rig.bench.reconnect("shop")
+        await until(pilot, lambda: "failed" in said(pilot, "#facts"))
+        told = said(pilot, "#facts")
+        assert "shop failed: SyntaxError: '(' was never closed (shop.py, line 7)" in told
+        assert "Save a fix" in told
+        assert str(found.shown[0].cells[2]) == "‖ failed"
+        lists, refunds = shop.tools
+        shop.tools = (
+            replace(lists, description="Refund a late order. Refund orders that are late."),
+            refunds,
+        )
+        shop.fault = None
+        await rig.bench.reconnect("shop")
+        await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
+        assert str(found.shown[0].cells[2]).endswith("was 2")
+
+
+@pytest.mark.parametrize(
+    ("stderr", "line"),
+    [
+        (TRACEBACK, "SyntaxError: '(' was never closed (shop.py, line 7)"),
+        ("TypeError: x is not a function\n    at run\n\nNode.js v20", "TypeError: x is not a function"),
+        ("listening", ""),
+    ],
+)
+def test_the_error_that_ended_a_program_is_one_line(stderr: str, line: str) -> None:
+    assert error_line(stderr) == line
+
+
+PANES = {"w": WhyNotPane, "c": RankersPane, "b": StepsPane, "e": EditPane, "s": ScorePane}
+
+
+async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_lost() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, rig):
+        found = await _searched(pilot, "refund", "order")
+        found.move_to("shop:cancel_order")
+        before = found.current
+        for key, pane in PANES.items():
+            await pilot.press(key)
+            await until(pilot, lambda pane=pane: _pane(pilot) is pane)  # type: ignore[misc]
+            await until(pilot, lambda: pilot.app.focused is not None)
+            if not found.has_focus_within:
+                await pilot.press("escape")
+            await until(pilot, lambda: found.has_focus_within)
+            assert isinstance(pilot.app.screen, FindScreen)
+            assert found.current == before or found.current.copy == before.copy  # type: ignore[union-attr]
+        assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
+        assert _searches(rig) == 1
+
+
+async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:
+    async with app_rig(servers=office(), size=(80, 24)) as (pilot, _):
+        found = await _searched(pilot, "refund", "order")
+        await pilot.click("#to-rankers")
+        await until(pilot, lambda: _pane(pilot) is RankersPane)
+        assert not found.region
+        await pilot.click("#to-list")
+        await until(pilot, lambda: bool(found.region))
+        await pilot.click("#to-why-not")
+        await until(pilot, lambda: _pane(pilot) is WhyNotPane)
+        assert "reverse" in str(pilot.app.screen.query_one("#to-why-not", Static).content.spans)  # type: ignore[union-attr]
+
+
+async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() -> None:
+    many = [Tool("big", f"tool_{number:03}", f"Does thing number {number}.") for number in range(230)]
+    async with app_rig(servers={"big": MemoryServer(many)}, size=(80, 24)) as (pilot, rig):
+        await arrives(pilot, WhyNotPage("big:tool_229", SearchRequest("thing 1")))
+        await until(pilot, lambda: " of 230  big:tool_229" in said(pilot, "#own"))
+        rank = why_not(
+            rig.bench.retrieval.rankers,
+            "hybrid",
+            SearchRequest("thing 1"),
+            "big:tool_229",
+            rig.bench.retrieval.rules,
+        ).standing.rank
+        assert rank > 200
+        assert said(pilot, "#own").startswith(f"▸ {rank} of 230")
+        found = pilot.app.screen.query_one("#found", RecordList)
+        keys = [record.key for record in found.records]
+        assert keys[keys.index("big:tool_229") - 1].startswith(content.GAP)
+
+
+async def test_r_makes_the_search_again_and_x_saves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "refund")
+        await pilot.press("r")
+        assert _searches(rig) == 2
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: (tmp_path / "search.json").exists())
+        assert json.loads((tmp_path / "search.json").read_text())["request"]["query"] == "refund"
+
+
+async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
+    async with app_rig() as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("end", "up", "up", "w")
+        assert isinstance(pilot.app.screen, ToolPicker)
+        await pilot.press(*"fore", "enter")
+        await until(pilot, lambda: "✕ below floor" in seen(pilot))
+        assert "weather:get_forecast" in seen(pilot)
+
+
+async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded() -> None:
+    async with app_rig(embedder=MemoryEmbedder(), settled=False) as (pilot, rig):
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        await goes(pilot, "search")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+        await pilot.press(*"forecast", "enter")
+        await until(pilot, lambda: "confidence " in said(pilot, "#facts"))
+        assert "words alone" not in said(pilot, "#facts")
+        found = pilot.app.screen.query_one("#found", RecordList)
+        assert found.shown[0].key == "weather:get_forecast"
+        assert _searches(rig) == 1
+
+
+async def _reranked(moves: tuple[str, ...]) -> tuple[str, str, list[str]]:
+    """The tool under the cursor before and after a new ranking that puts another first, and the new order."""
+    async with app_rig() as (pilot, rig):
+        found = await _searched(pilot, "refund", "late", "order")
+        await pilot.press(*moves)
+        before = found.current.key if found.current is not None else ""
+        lists, refunds = rig.servers["shop"].tools
+        better = replace(lists, description="Refund a late order. Refund orders that are late.")
+        rig.servers["shop"].change([better, refunds])
+        await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
+        assert found.current is not None
+        return before, found.current.key, [record.key for record in found.shown]
+
+
+async def test_a_cursor_that_was_moved_follows_its_tool_when_the_list_is_ranked_again() -> None:
+    before, after, order = await _reranked(("down", "down", "down"))
+    assert before == after == "weather:get_forecast" == order[3]
+    before, after, order = await _reranked(("down", "up", "w"))
+    assert before == after == "shop:refund_order" == order[1]
+
+
+async def test_the_bill_follows_the_cursor() -> None:
+    async with app_rig() as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        assert said(pilot, "#bill-text").startswith("shop:refund_order")
+        await pilot.press("end")
+        await until(pilot, lambda: "Nothing in the query matches this tool." in seen(pilot))
+        await pilot.press("up", "up")
+        await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, FindScreen)

@@ -1,0 +1,302 @@
+"""The race, driven by keys, and how it looks."""
+
+import re
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, strategies as st
+from rich.cells import cell_len
+from textual.pilot import Pilot
+
+from inspector.app.dialogs.export import ExportDialog
+from inspector.core.error import ConfigError
+from inspector.core.ports import ChatModel
+from inspector.features.lab.comparison import ModelCallCost, ScenarioResult
+from inspector.features.lab.ground import Ground
+from inspector.features.lab.race.page import RaceScreen
+from inspector.features.lab.race.race import RaceFrame, Racer
+from inspector.features.lab.race.race_text import PACES, Playback, bars_text, scale
+from inspector.features.lab.scenario import Scenario
+from tests.support.app import app_rig, is_up_to_date, said, seen, until
+from tests.support.fakes import ToldModel, calls, says
+from tests.support.lab import (
+    LOOP,
+    REDUNDANT,
+    MemoryLab,
+    four_servers,
+    hostile_scenario,
+    hostile_servers,
+    written,
+)
+from tests.support.memory_servers import MemoryServer
+from tests.support.workbench import Rig
+from tests.widgets.hostile import HOSTILE, dangerous
+from tests.widgets.screen import lines
+from widgets import BigNumber, Confirm, PlainInput
+
+DEMO = """
+title: Orders and a forecast
+about: Two searches, two calls.
+turns:
+  - user: Which orders are late?
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [list_orders]}}]
+      - calls: [{tool: "shop:list_orders", arguments: {city: Oslo}}]
+      - say: Nine of them.
+  - user: And the weather in Oslo?
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast]}}]
+      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
+      - say: Snow.
+"""
+
+
+QUESTION = "Which orders are late?"
+
+
+def race_lab(folder: Path) -> MemoryLab:
+    return MemoryLab(written(folder, demo=DEMO, loop=LOOP, redundant=REDUNDANT))
+
+
+def _tokens(pilot: Pilot[None]) -> list[int]:
+    """Both totals, each at the end of its bar."""
+    bars = said(pilot, "#race-bars").splitlines()
+    numbers = (re.search(r"([\d,]+)$", line) for line in bars if re.match(r"[█▒ ]+[\d,]+$", line))
+    return [int(found[1].replace(",", "")) for found in numbers if found is not None]
+
+
+def _screen(pilot: Pilot[None]) -> RaceScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, RaceScreen)
+    return screen
+
+
+@asynccontextmanager
+async def opened(
+    lab: MemoryLab,
+    size: tuple[int, int] = (120, 32),
+    pace: float = 0.0,
+    *,
+    asked: tuple[str, ...] = (),
+    scenario: str = "",
+    model: str = "demo/planner",
+    servers: Callable[[], dict[str, MemoryServer]] = four_servers,
+) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
+    """The race page of a session in which these questions were asked, or with a scenario chosen."""
+    async with app_rig(*(says("Well.") for _ in asked), servers=servers(), size=size) as (pilot, rig):
+        rig.model.name = model
+        rig.bench.switch_model(model)
+        for question in asked:
+            await rig.bench.chat(question)
+        await until(pilot, lambda: is_up_to_date(pilot, rig))
+        await pilot.app.push_screen(RaceScreen(lab, pace=pace))
+        screen = _screen(pilot)
+        await until(pilot, lambda: bool(screen.files))
+        if scenario:
+            file = next(file for file in screen.files if file.path.stem == scenario)
+            screen.choose_file(str(file.path))
+        yield pilot, rig
+
+
+async def _raced(pilot: Pilot[None], key: str = "r") -> None:
+    await pilot.press(key)
+    await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
+
+
+async def test_without_a_question_the_page_says_how_to_get_one_and_races_nothing(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab) as (pilot, _):
+        assert "Ask something in Chat first, or press c to choose a scenario." in said(pilot, "#race-said")
+        await pilot.press("r", "left", "space")
+        assert lab.runs == []
+
+
+async def test_r_races_the_last_question_on_the_sessions_servers_with_its_model(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab, asked=("Hello", QUESTION)) as (pilot, rig):
+        await _raced(pilot)
+        assert sorted((title, profile) for title, profile, _ in lab.runs) == [
+            (QUESTION, "static"),
+            (QUESTION, "toolsight"),
+        ]
+        for ground in lab.grounds:
+            assert ground.configuration is rig.bench.configuration
+            assert ground.model == "demo/planner"
+            assert ground.servers == frozenset(rig.bench.state.servers)
+        static, other = _tokens(pilot)
+        assert static > other > 0
+        assert f"{1 - other / static:.0%}".replace("%", " %") in said(pilot, "#race-said")
+        assert "3 servers" not in said(pilot, "#race-status")
+        assert "4 servers, 17 tools" in said(pilot, "#race-status")
+        assert "asked alone, without the earlier conversation" in said(pilot, "#race-said")
+
+
+async def test_a_side_that_did_less_leaves_no_number(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+
+    def model(_name: str) -> ChatModel:
+        is_first = len(lab.runs) == 1
+        return ToldModel(calls(("shop__list_orders", {})), says("Nine.")) if is_first else ToldModel()
+
+    lab.model_for = model
+    lab.gate.clear()
+    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
+        await pilot.press("r")
+        await until(pilot, lambda: len(lab.runs) == 2)
+        lab.gate.set()
+        await until(pilot, lambda: "No saving" in said(pilot, "#race-said"))
+        assert pilot.app.screen.query_one(BigNumber).value == "NOT COMPARABLE"
+
+
+async def test_a_real_model_is_asked_twice_only_after_a_yes_that_knows_the_estimate(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    lab.model_for = lambda _: ToldModel(says("Nine."))
+    async with opened(lab, asked=(QUESTION,), model="openai/told") as (pilot, _):
+        assert "twice: about 2 calls" in said(pilot, "#race-said")
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
+        assert lab.runs == []
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("y", "left", "enter")
+        await until(pilot, lambda: len(lab.runs) == 2)
+
+
+async def test_a_scenario_that_does_not_fit_the_servers_is_refused_with_what_it_needs(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    only_shop = {"shop": four_servers()["shop"]}
+    async with opened(lab, asked=(QUESTION,), servers=lambda: only_shop) as (pilot, _):
+        await pilot.press("c")
+        await until(pilot, lambda: "does not fit: needs weather:get_forecast" in seen(pilot))
+        assert seen(pilot).index("Searching for the same thing twice") < seen(pilot).index("does not fit")
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: "cannot run on these servers" in said(pilot, "#choice-error"))
+        await pilot.press("escape")
+        assert said(pilot, "#race-status").startswith(QUESTION)
+        assert lab.runs == []
+
+
+async def test_what_was_set_in_the_session_applies_to_both_but_cannot_make_static_another(
+    tmp_path: Path,
+) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab, scenario="demo") as (pilot, rig):
+        rig.bench.policy.set("chat.max_steps", 9)
+        rig.bench.policy.set("binding.policy", "keep")
+        await _raced(pilot)
+        assert {run[1]: run[2] for run in lab.runs} == {
+            "static": {"chat.max_steps": 9},
+            "toolsight": {"chat.max_steps": 9, "binding.policy": "keep"},
+        }
+
+
+async def test_arrows_go_call_by_call_and_the_lane_that_needs_more_goes_on_alone(tmp_path: Path) -> None:
+    async with opened(race_lab(tmp_path), scenario="demo") as (pilot, _):
+        await _raced(pilot)
+        ends = _tokens(pilot)
+        shown = []
+        for _ in range(8):
+            shown.append(_tokens(pilot))
+            await pilot.press("left")
+        assert shown[:3] == [ends, [ends[0], shown[1][1]], [ends[0], shown[2][1]]]
+        assert ends[1] > shown[1][1] > shown[2][1]
+        assert shown[3][0] < ends[0]
+        assert shown[6] == shown[7] == [0, 0]
+        await pilot.press("right")
+        assert _tokens(pilot) == shown[5]
+        assert "call 1" in said(pilot, "#race-said")
+        assert "paused" in said(pilot, "#race-status")
+
+
+def test_the_pace_has_two_ends() -> None:
+    playback = Playback(0.6)
+    for by, end in ((-1, PACES[0]), (1, PACES[-1])):
+        for _ in PACES:
+            playback.slower(by)
+        assert playback.pace == end
+
+
+async def test_esc_stops_both_runs_then_leaves(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    lab.gate.clear()
+    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
+        await pilot.press("r")
+        await until(pilot, lambda: len(lab.runs) == 2)
+        await pilot.press("escape")
+        await until(pilot, lambda: lab.cancelled == 2)
+        assert "Stopped" in said(pilot, "#race-said")
+        await pilot.press("escape")
+        assert not isinstance(pilot.app.screen, RaceScreen)
+
+
+async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> None:
+    class Broken(MemoryLab):
+        async def race(self, scenario: Scenario, ground: Ground, profile: str, *rest: Any) -> ScenarioResult:
+            if profile == "static":
+                raise ConfigError("no server came up", hint="Look at the log.")
+            return await super().race(scenario, ground, profile, *rest)
+
+    lab = Broken(written(tmp_path, demo=DEMO))
+    lab.gate.clear()
+    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
+        await pilot.press("r")
+        await until(pilot, lambda: "no server came up" in said(pilot, "#race-said"))
+        assert lab.cancelled == len(lab.runs)
+
+
+async def test_x_writes_a_slide_and_a_page(tmp_path: Path) -> None:
+    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
+        await pilot.press("x")
+        assert not isinstance(pilot.app.screen, ExportDialog)
+        await _raced(pilot)
+        for name, begins in (("race.svg", "<svg "), ("race.html", "<!doctype html>")):
+            await pilot.press("x")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+            pilot.app.screen.query_one(PlainInput).value = str(tmp_path / name)
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
+            written_file = (tmp_path / name).read_text(encoding="utf-8")
+            assert written_file.startswith(begins)
+            assert QUESTION in written_file
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
+        await pilot.press("enter")
+        assert "has to end in .svg, .md, .html" in said(pilot, "#path-note")
+
+
+async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
+    text = " | ".join(HOSTILE)
+    lab = MemoryLab(written(tmp_path, hostile=hostile_scenario(text)), lambda: hostile_servers(text))
+    size = (80, 24)
+    async with opened(lab, size, scenario="hostile", servers=lambda: hostile_servers(text)) as (pilot, _):
+        await _raced(pilot)
+        assert not dangerous("".join(lines(pilot.app)))
+
+
+@given(st.integers(0, 10**9))
+def test_a_full_bar_is_a_round_number_that_no_bar_leaves(most: int) -> None:
+    full = scale(most)
+    assert most <= full <= max(1.5 * most, most + 1)
+    assert len(str(full).rstrip("0")) <= 2
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(40, 200), st.booleans())
+def test_both_bars_are_on_one_scale_and_no_line_is_too_wide(
+    one: int, two: int, width: int, over: bool
+) -> None:
+    racers = tuple(
+        Racer((ModelCallCost(1, sent, 2, input_tokens=sent, dollars=0.1),), outcome="answered", profile=name)
+        for name, sent in (("static", one), ("toolsight", two))
+    )
+    drawn = bars_text(RaceFrame(0.0, (racers[0], racers[1])), max(one, two), width, over=over)
+    rows = drawn.plain.splitlines()
+    assert all(cell_len(row) <= width for row in rows)
+    shorter, longer = sorted((rows[1].count("█"), rows[3].count("█")))
+    assert (one - two) * (rows[1].count("█") - rows[3].count("█")) >= 0
+    assert longer <= width - 10
+    assert shorter >= 0

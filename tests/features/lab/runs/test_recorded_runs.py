@@ -1,0 +1,528 @@
+"""Recorded runs: how they are read, and how they are played again."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.cli.composition import model_for
+from inspector.core.budget import Prices
+from inspector.core.error import ConfigError
+from inspector.core.events import Event, Record
+from inspector.core.events.call import CallFinished
+from inspector.core.events.session import UserSaid
+from inspector.core.tool import Tool
+from inspector.features.lab.runs.recorded_agent import Reason, ToolNames, known_runs
+from inspector.features.lab.runs.recorded_batch import play_batch, setups
+from inspector.features.lab.runs.recorded_run import Kept, PlayedRun, RunSetup, play
+from inspector.features.lab.runs.recording import read_runs
+from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
+from inspector.mcp.tool_file import read_definitions
+from inspector.session.assembly import Ports
+from inspector.store.memory import MemoryServerMemory, MemoryStore
+from tests.support import recordings
+from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
+from tests.support.memory_servers import MemoryConnector
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
+from tests.support.recordings import LIBRARY, SPENT, write, write_lines
+
+BOOK, LEND, WATER, SOIL = (f"{tool.server}:{tool.name}" for tool in LIBRARY)
+PRICES = Prices("priced", input=0.001, output=0.01, cache_read=0.0001)
+
+
+def ports() -> Ports:
+    return Ports(
+        MemoryConnector({}),
+        MemoryStore(),
+        MemoryServerMemory(),
+        ManualClock(),
+        FixedApprover(),
+        model_for=model_for,
+        counter_for=lambda _: CharacterCounter(),
+        embedder_for=lambda _: None,
+        vectors=MemoryVectors(),
+        prices=MemoryPrices(PRICES),
+    )
+
+
+def call(tool_id: str, result: str = "ok", **arguments: Any) -> RecordedCall:
+    server, name = tool_id.split(":")
+    return RecordedCall(name, arguments, result, server=server)
+
+
+def step(text: str, *calls: RecordedCall, searches: tuple[str, ...] = ()) -> RecordedStep:
+    return RecordedStep(text, calls, searches)
+
+
+def run_of(*steps: RecordedStep, asked: str = "Please.", solved: bool | None = True) -> RecordedRun:
+    return RecordedRun("r", "t", (RecordedMessage(asked, steps),), solved)
+
+
+def played(
+    run: RecordedRun, profile: str = "toolsight", tools: Sequence[Tool] = LIBRARY, **values: Any
+) -> PlayedRun:
+    chosen = {path.replace("__", "."): value for path, value in values.items()}
+    chosen.setdefault("discovery.auto", "always")
+    chosen.setdefault("discovery.min_probability", 0.0)
+    chosen.setdefault("discovery.min_closest", 0.0)
+    setup = RunSetup(profile, profile, chosen)
+    return asyncio.run(play(run, setup, tools, ports(), Kept(), model="priced"))
+
+
+def searched(run: PlayedRun) -> dict[str, int]:
+    return {reason.value: number for reason, number in run.searches.items() if number}
+
+
+LENDING = run_of(step("I lend a book.", call(LEND)), step("Done."))
+
+
+def test_an_agent_without_the_tool_searches_with_its_own_words_and_then_calls_it() -> None:
+    run = played(LENDING)
+    assert (searched(run), run.calls, run.model_calls, run.rejected) == ({"first": 1}, 1, 3, 0)
+    (need,) = run.needs
+    assert (need.tool, need.rank, need.returned, need.reached) == (LEND, 1, True, True)
+
+
+def test_what_no_search_with_its_words_brings_is_looked_up_by_name_and_not_counted_as_found() -> None:
+    run = played(run_of(step("Zzz.", call(LEND)), step("Done."), asked="Qqq."), discovery__ranker="bm25")
+    assert searched(run) == {"first": 1, "named": 1}
+    assert (run.discovered, run.used) == (0, 0)
+    (need,) = run.needs
+    assert (need.rank, need.returned, need.reached) == (0, False, False)
+    assert run.calls == 1
+    assert not run.whole
+
+
+def test_the_agents_own_searches_are_made_again_and_alone_say_what_was_found() -> None:
+    own = run_of(step("", searches=("soil moisture",)), step("I lend a book.", call(LEND)), step("Done."))
+    run = played(own, discovery__ranker="bm25")
+    assert searched(run) == {"own": 1, "first": 1}
+    (need,) = run.needs
+    assert (need.rank, need.returned, need.reached) == (0, False, True)
+
+
+def test_a_call_of_an_evicted_tool_hurts_and_is_searched_for_with_what_found_it() -> None:
+    alternating = run_of(
+        step("I water the plants.", call(WATER)),
+        step("I lend a book to a reader.", call(LEND)),
+        step("Zzz.", call(WATER, bed=2)),
+        step("Done."),
+    )
+    run = played(alternating, binding__capacity=1, discovery__max_search_results=1)
+    assert searched(run) == {"first": 2, "again": 1}
+    assert [(lack.tool, lack.cause) for lack in run.evicted] == [(WATER, "lru")]
+    assert run.rejected == 0
+
+
+def test_a_guard_that_steps_in_is_counted_with_the_call_that_it_cost() -> None:
+    again = [step("", call(SOIL, "dry")) for _ in range(4)]
+    run = played(run_of(*again, step("Done."), asked="The soil's moisture?"))
+    assert run.loops >= 1
+    assert [lack.cause for lack in run.evicted] == ["loop"]
+    assert run.calls == 4
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite", "call_tool", "text"])
+def test_every_delivery_makes_the_recorded_calls(delivery: str) -> None:
+    two = run_of(
+        step("I lend a book and water the plants.", call(LEND, title="Emma"), call(WATER)), step("Done.")
+    )
+    run = played(two, binding__delivery=delivery)
+    assert (run.calls, run.rejected, searched(run)) == (2, 0, {"first": 1})
+
+
+def events(run: RecordedRun, profile: str = "static", **values: Any) -> list[Event]:
+    """The events of a played run, which are not kept afterwards."""
+    copied: list[Event] = []
+
+    class Listening(MemoryStore):
+        def append(self, record: Record) -> None:
+            copied.append(record.event)
+            super().append(record)
+
+    listening = replace(ports(), store=Listening())
+    chosen = {
+        "discovery.auto": "always",
+        **{path.replace("__", "."): value for path, value in values.items()},
+    }
+    asyncio.run(play(run, RunSetup("s", profile, chosen), LIBRARY, listening, Kept(), model="priced"))
+    assert listening.store.sessions() == []
+    return copied
+
+
+def test_what_belongs_to_a_message_is_done_after_it_even_if_the_one_before_was_cut_short() -> None:
+    first = RecordedMessage("First.", (step("", call(LEND)),))
+    second = RecordedMessage("Second.", (step("", call(WATER)), step("Done.")))
+    said = events(RecordedRun("r", "t", (first, second)))
+    order = [
+        event.text if isinstance(event, UserSaid) else event.tool
+        for event in said
+        if isinstance(event, UserSaid | CallFinished)
+    ]
+    assert order == ["First.", LEND, "Second.", WATER]
+
+
+def test_a_call_without_a_recorded_result_says_so() -> None:
+    unknown = RecordedCall("lend_book", {}, None, server="library")
+    run = played(run_of(RecordedStep("I lend a book.", (unknown,)), step("Done.")), "static")
+    # The text is in the conversation of the second call only.
+    with_result = played(run_of(step("I lend a book.", call(LEND, NO_RESULT)), step("Done.")), "static")
+    assert run.spent == with_result.spent
+
+
+def test_costs_are_the_models_prices_with_and_without_its_cache() -> None:
+    # A prompt cache holds nothing that is shorter than its minimum.
+    asked = "Please. " * 200
+    spent = played(run_of(*LENDING.steps, asked=asked), "static").spent
+    assert spent.uncached == pytest.approx(spent.input * PRICES.input + spent.output * PRICES.output)
+    assert spent.cost < spent.uncached
+
+
+def test_runs_that_share_an_index_and_counts_are_as_alone() -> None:
+    embedder = MemoryEmbedder()
+    kept, shared = Kept(), replace(ports(), embedder_for=lambda _: embedder)
+
+    def once(setup: RunSetup) -> PlayedRun:
+        return asyncio.run(play(LENDING, setup, LIBRARY, shared, kept, model="priced"))
+
+    chosen = setups(["toolsight", "static", "prd", "attention"], {}, {"binding.capacity": [1, 8]})
+    first = [once(setup) for setup in chosen]
+    assert [once(setup) for setup in reversed(chosen)] == first[::-1]
+
+
+@pytest.mark.parametrize("profile", ["toolsight", "attention"])
+def test_a_shared_index_compares_meanings_whatever_setup_and_catalog_came_before(profile: str) -> None:
+    embedder = MemoryEmbedder()
+    meaning = replace(ports(), embedder_for=lambda _: embedder)
+    setup = RunSetup(profile, profile, {"discovery.auto": "always", "gate.threshold": 0.1})
+    kept = Kept()
+    lending = run_of(*LENDING.steps, asked="Lend a book to a reader.")
+    before = asyncio.run(play(lending, RunSetup("s", "static"), LIBRARY[:1], meaning, kept, model="priced"))
+    after = asyncio.run(play(lending, setup, LIBRARY, meaning, kept, model="priced"))
+    assert before.rejected == 1
+    assert after.rejected == 0
+    assert after == asyncio.run(play(lending, setup, LIBRARY, meaning, Kept(), model="priced"))
+
+
+def test_calls_without_a_definition_are_left_out_and_named_and_void_the_bill() -> None:
+    run = RecordedRun(
+        "r",
+        "t",
+        (
+            RecordedMessage(
+                "Please.",
+                (
+                    step("First this.", RecordedCall("nap", server="local")),
+                    step("Now that.", call(LEND)),
+                    step("Done."),
+                ),
+            ),
+        ),
+        input_tokens=100,
+    )
+    known = known_runs([run, run_of(step("", RecordedCall("nap", server="local")))], LIBRARY)
+    assert known.without == {"local/nap": 2}
+    assert (known.calls, known.dropped, len(known.runs)) == (3, 1, 1)
+    assert known.runs[0].input_tokens is None
+    assert [one.text for one in known.runs[0].steps] == ["First this.\n\nNow that.", "Done."]
+
+
+def test_a_run_whose_searches_led_to_no_call_counts_unsolved_and_at_its_cost_for_every_setup() -> None:
+    run = run_of(step("I look.", searches=("teleport",)), step("There is none."), solved=False)
+    known = known_runs([run, run_of(step("Hello."))], LIBRARY)
+    assert (known.runs, known.dropped) == ((run,), 1)
+    for profile in ("static", "toolsight"):
+        one = played(run, profile)
+        assert (one.solved, one.calls, one.needs) == (False, 0, ())
+        assert one.spent.input > 0
+
+
+@pytest.mark.parametrize(
+    ("server", "name", "found"),
+    [
+        ("library", "lend_book", LEND),
+        ("", "library-lend_book", LEND),
+        ("", "library__lend_book", LEND),
+        ("", "lend_book", LEND),
+        ("unheard-of", "lend_book", None),
+        ("garden", "lend_book", None),
+        ("", "Lend_Book", None),
+        ("", "find_book", None),
+    ],
+)
+def test_a_recordings_name_finds_its_tool_only_if_it_can_mean_no_other(
+    server: str, name: str, found: str | None
+) -> None:
+    tool = ToolNames([*LIBRARY, Tool("garden", "find_book")]).find(RecordedCall(name, server=server))
+    assert (tool.id if tool else None) == found
+
+
+def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
+    runs = [
+        RecordedRun(f"r{n}", f"t{n % 2}", LENDING.messages, solved=n % 2 == 0, input_tokens=3000)
+        for n in range(4)
+    ]
+    known = known_runs(runs, LIBRARY)
+    chosen = setups(["toolsight"], {"discovery.auto": "always"}, {"discovery.max_search_results": [1, 4]})
+    chosen += setups(["static"], {}, {})
+    batch = play_batch(known, LIBRARY, chosen, ports(), model="priced")
+    few, many, static = batch.summaries
+    assert [one.setup.name for one in batch.summaries] == [
+        "toolsight max_search_results 1",
+        "toolsight max_search_results 4",
+        "static",
+    ]
+    assert (few.runs, few.tasks, few.solved) == (4, 2, 2)
+    assert few.cost_ratio is not None
+    assert few.cost_ratio.mean == few.cost_ratio.low == few.cost_ratio.high == 1
+    assert many.cost_ratio is not None
+    assert many.cost_ratio.mean > 1
+    assert static.recall[5] is None
+    assert batch.bills["static"].mean == pytest.approx(3000 / batch.played["static"][0].spent.input)
+
+
+def test_static_binding_is_played_once_whatever_varies() -> None:
+    chosen = setups(["static", "toolsight"], {}, {"binding.delivery": ["append", "call_tool"]})
+    assert [one.name.rpartition(" ")[2] for one in chosen] == ["static", "append", "call_tool"]
+
+
+def test_a_refused_call_is_recovered_only_if_its_tool_is_called_again_and_is_bound() -> None:
+    first, again, soil = step("Now.", call(LEND)), step("Again.", call(LEND)), step("Soil.", call(SOIL))
+    messages = (RecordedMessage("soil", (first,)), RecordedMessage("lend", (again, soil)))
+    run = replace(LENDING, messages=messages)
+    gated = played(run, "attention", gate__ranker="bm25", gate__threshold=0.1, gate__query="user")
+    assert [(one.name, one.recovered) for one in gated.refused] == [
+        ("library__lend_book", True),
+        ("garden__soil_report", False),
+    ]
+    assert [need.reached for need in gated.needs] == [False, False]
+    assert len(gated.bound) >= 3
+    assert not played(run).refused
+
+
+def test_a_summary_counts_searches_and_bound_tools_of_a_run() -> None:
+    values = {"discovery.auto": "always", "discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
+    known, chosen = known_runs([LENDING], LIBRARY), setups(["static", "toolsight"], values, {})
+    static, found = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
+    assert (static.searches_a_run.mean, found.searches_a_run.mean, found.few.mean) == (0, 1, 1)
+    assert {value.mean for value in static.bound.values()} == {len(LIBRARY)}
+    assert found.bound[25].mean == 0 < found.bound[100].mean
+
+
+def test_only_a_call_that_was_answered_as_unknown_has_a_wrong_name() -> None:
+    made_up, other = call("library:steal_book", "Unknown tool: steal_book"), call("library:burn_book")
+    told = call(LEND, "Unknown tool: of a garden")
+    known = known_runs([run_of(step("Go.", made_up, other, told))], LIBRARY)
+    assert known.unknown == {"library/steal_book": 1}
+    assert set(known.without) == {"library/steal_book", "library/burn_book"}
+
+
+def test_a_batch_that_is_stopped_tells_of_the_runs_so_far() -> None:
+    known, answers = known_runs([LENDING] * 3, LIBRARY), iter([False, True])
+    chosen = setups(["static"], {}, {})
+    batch = play_batch(known, LIBRARY, chosen, ports(), model="priced", stopped=lambda: next(answers))
+    assert batch.summaries[0].runs == 1
+
+
+def test_a_run_may_have_only_the_servers_that_it_called() -> None:
+    known, chosen = known_runs([LENDING], LIBRARY), setups(["static"], {}, {})
+    alone, among = (
+        play_batch(known, LIBRARY, chosen, ports(), model="priced", own_servers=own).summaries[0].tool_tokens
+        for own in (True, False)
+    )
+    assert alone is not None
+    assert among is not None
+    assert alone.mean < among.mean
+
+
+def test_reasons_are_told_apart_in_the_summary() -> None:
+    known = known_runs([LENDING], LIBRARY)
+    values = {"discovery.auto": "always", "discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
+    chosen = setups(["toolsight"], values, {})
+    (summary,) = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
+    assert summary.searches == {Reason.OWN: 0, Reason.FIRST: 1, Reason.AGAIN: 0, Reason.NAMED: 0}
+    assert summary.whole is not None
+    assert summary.whole.mean == 1
+    assert summary.used is not None
+    assert 0 < summary.used.mean <= 1
+
+
+def test_a_run_that_did_not_reach_its_tools_costs_but_counts_as_no_solved_one() -> None:
+    known = known_runs([LENDING], LIBRARY)
+    values = {"gate.ranker": "bm25", "gate.threshold": 1000.0}
+    chosen = setups(["attention"], values, {})
+    (summary,) = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
+    assert summary.cost is not None
+    assert summary.cost_reached is None
+
+
+def only(folder: Path) -> RecordedRun:
+    """The folder's one run."""
+    (run,) = read_runs(folder).runs
+    return run
+
+
+def test_an_mcpmark_run_has_its_task_server_steps_and_bill(tmp_path: Path) -> None:
+    run = only(recordings.mcpmark(tmp_path))
+    assert (run.task, run.solved, run.input_tokens, run.output_tokens) == ("library/lend", True, SPENT, 50)
+    first, second, last = run.messages[0].steps
+    assert (first.text, last.text) == ("I look.", "No.")
+    assert [call.result for call in first.calls] == ["shelf 1", "shelf 2"]
+    assert second.calls == (
+        RecordedCall("lend_book", {"title": "Emma"}, "Error: lent already", True, "library-plain"),
+    )
+
+
+def test_the_agents_own_searches_are_no_calls(tmp_path: Path) -> None:
+    run = only(recordings.livemcpbench(tmp_path))
+    assert [step.searches for step in run.steps] == [("lend a book",), (), ()]
+    assert list(run.calls) == [RecordedCall("lend_book", {"title": "Emma"}, "lent", False, "library")]
+    assert run.solved
+
+
+@pytest.mark.parametrize(("label", "solved"), [("failure", False), ("success", True)])
+def test_a_persons_label_counts_before_a_judges_reward(tmp_path: Path, label: str, solved: bool) -> None:
+    path = recordings.livemcpbench(tmp_path) / "judged.json"
+    tasks = json.loads(path.read_text())
+    write(path, [task | {"task_success": label, "reward": int(not solved)} for task in tasks])
+    assert only(tmp_path).solved is solved
+
+
+def test_a_task_with_right_calls_has_one_call_a_step_and_no_results(tmp_path: Path) -> None:
+    run = only(recordings.bfcl(tmp_path))
+    assert [message.text for message in run.messages] == ["Is bed 1 dry?", "Water it, twice."]
+    assert [[call.arguments for call in step.calls] for step in run.messages[1].steps] == [
+        [{"0": 1}],
+        [{"bed": 1, "litres": 2.5}],
+        [],
+    ]
+    assert {call.result for call in run.calls} == {None}
+
+
+def test_a_folder_may_mix_formats_and_other_files_are_only_counted(tmp_path: Path) -> None:
+    for make in (recordings.mcpmark, recordings.toolathlon, recordings.livemcpbench, recordings.bfcl):
+        make(tmp_path / make.__name__)
+    write(tmp_path / "package.json", {"name": "x"})
+    found = read_runs(tmp_path)
+    assert found.formats == {"MCPMark": 1, "LiveMCPBench": 1, "Toolathlon": 1, "BFCL multi-turn": 1}
+    assert len({run.id for run in found.runs}) == len(found.runs) == 4
+    assert found.others == 3
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7, 50])
+def test_a_sample_is_spread_evenly_and_always_the_same(tmp_path: Path, limit: int) -> None:
+    for number in range(12):
+        write(
+            tmp_path / f"m_{number:02}.json",
+            {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]},
+        )
+    found = read_runs(tmp_path)
+    sample = found.sampled(limit)
+    assert sample == found.sampled(limit)
+    assert len({run.id for run in sample}) == min(limit, 12)
+    places = [found.runs.index(run) for run in sample]
+    gaps = {after - before for before, after in zip(places, [*places[1:], 12], strict=True)}
+    assert places[0] == 0
+    assert max(gaps) - min(gaps) <= 1
+
+
+def _chat(tmp_path: Path, message: object) -> Path:
+    return write(tmp_path / "a_b.json", {"messages": [{"role": "user", "content": "x"}, message]})
+
+
+@pytest.mark.parametrize(
+    ("make", "said", "hint"),
+    [
+        (lambda path: path / "absent", "absent does not exist", "Pass a folder"),
+        (lambda path: write(path / "x.json", {"a": 1}).parent, "no recorded runs", "MCPMark"),
+        (lambda path: _bytes(path / "cut.json", b'{"messages": [{"ro'), "cut.json is not JSON", "Formats"),
+        (lambda path: _bytes(path / "deep.json", b"[" * 200_000), "nested too deeply", "Formats"),
+        (lambda path: _chat(path, {"content": "no role"}), "messages[1]: role is missing", "Every message"),
+        (
+            lambda path: _chat(path, {"role": "assistant", "tool_calls": [{"function": {"name": ""}}]}),
+            "tool_calls[0].function.name is empty",
+            "Every call needs",
+        ),
+        (lambda path: _answers(path, "import os"), "is not a call", "name(argument=value)"),
+        (lambda path: _answers(path, "a(b=open('x'))"), "is not a call", "literal values"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_with_file_and_hint(
+    tmp_path: Path, make: Callable[[Path], Path], said: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_runs(make(tmp_path))
+    assert said in caught.value.message
+    assert hint in caught.value.hint
+
+
+def _bytes(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path.parent
+
+
+def _answers(folder: Path, call: str) -> Path:
+    recordings.bfcl(folder)
+    write_lines(
+        folder / "possible_answer" / "tasks.json", {"id": "multi_1", "ground_truth": [[call], ["b()"]]}
+    )
+    return folder
+
+
+@pytest.mark.parametrize(
+    "form", ["by server", "one server", "list", "lines", "nested", "functions", "answer"]
+)
+def test_definitions_are_read_in_every_usual_form(tmp_path: Path, form: str) -> None:
+    tools = [
+        {"name": tool.name, "description": tool.description, "inputSchema": {"type": "object"}}
+        for tool in LIBRARY
+        if tool.server == "garden"
+    ]
+    functions = [
+        {"type": "function", "function": {"name": one["name"], "parameters": one["inputSchema"]}}
+        for one in tools
+    ]
+    values = {
+        "by server": {"garden": {"tools": tools}},
+        "one server": {"tools": tools},
+        "list": tools,
+        "nested": [{"name": "Garden MCP", "tools": {"garden": {"server_name": "garden", "tools": tools}}}],
+        "functions": {"tools": functions},
+        "answer": {"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}},
+    }
+    path = tmp_path / "garden.json"
+    if form == "lines":
+        write_lines(path, *tools)
+    else:
+        write(path, values[form])
+    assert [tool.id for tool in read_definitions([path])] == ["garden:water_plants", "garden:soil_report"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "has no tools"),
+        ('{"tools": [{"description": "nameless"}]}', "has no tools"),
+        ('{"tools": [{"name": "a", "inputSchema": 3}]}', "inputSchema must be an object"),
+        ("{", "is not JSON"),
+    ],
+)
+def test_a_faulty_file_of_tools_is_named(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        read_definitions([path])
+    assert str(path) in caught.value.message
+    assert said in caught.value.message
+    assert caught.value.hint
+
+
+def test_nothing_in_an_answer_is_executed(tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    with pytest.raises(ConfigError):
+        read_runs(_answers(tmp_path, f"__import__('pathlib').Path({json.dumps(str(trap))}).touch()"))
+    assert not trap.exists()

@@ -1,0 +1,277 @@
+"""Scenarios on a workbench in memory: what is prepared, what is awaited, what is counted."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+
+from inspector.config.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.core.events import SettingsChanged, TurnEnded
+from inspector.core.message import ToolResult
+from inspector.core.server import ServerSpec
+from inspector.features.demo.model import ScriptModel
+from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
+from inspector.features.lab.scenario import CatalogChange
+from inspector.session.workbench import Workbench
+from tests.support.fakes import ManualClock
+from tests.support.lab import lab_bench
+from tests.support.memory_servers import MemoryServer
+from tests.support.workbench import shop_and_weather
+
+FORECAST = """
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast], server_name: weather}}]
+      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
+      - say: Snow.
+"""
+ONE_TURN = f"""
+title: One turn
+expect: [{{event: result, tool: "weather:get_forecast", ok: true}}, {{event: end, outcome: answered}}]
+never: [{{event: reject}}]
+turns:
+  - user: Oslo?
+    steps:{FORECAST}"""
+LOOP = """
+turns:
+  - user: Oslo?
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast], server_name: weather}}]
+      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
+      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
+      - {wait: WAIT, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]}
+      - {think: I stop., say: Snow.}
+"""
+CHANGE = f"""
+expect:
+  - {{event: tools, server: weather, added: [get_outlook], removed: [get_forecast]}}
+  - {{event: reject, name: weather__get_forecast}}
+  - {{event: result, tool: "weather:get_outlook", ok: true, text: dry}}
+turns:
+  - user: Oslo?
+    steps:{FORECAST}
+  - user: And then?
+    change:
+      server: weather
+      remove: ["weather:get_forecast"]
+      add: [{{id: "weather:get_outlook", description: Outlook for a city., answer: dry}}]
+    steps:
+      - calls: [{{tool: "weather:get_forecast", arguments: {{city: Oslo}}}}]
+      - calls: [{{tool: search_tools, arguments: {{tool_names: [get_outlook], server_name: weather}}}}]
+      - calls: [{{tool: "weather:get_outlook"}}]
+      - say: Dry.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    bench: Workbench
+    run: ScenarioRun
+    clock: LabClock
+    connector: ChangingConnector
+    servers: dict[str, MemoryServer]
+
+
+@asynccontextmanager
+async def lab(folder: Path, text: str) -> AsyncGenerator[Lab, None]:
+    """A connected workbench whose model plays the scenario."""
+    path = folder / "case.yaml"
+    path.write_text(text, encoding="utf-8")
+    model, servers = ScriptModel(path), shop_and_weather()
+    configuration = Configuration(
+        "test.json",
+        tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
+        values={"discovery.auto": "always"},
+    )
+    opened = lab_bench(
+        servers, model_for=lambda _: model, configuration=configuration, model="script", session_id="s"
+    )
+    async with opened as on:
+        await on.connected()
+        yield Lab(on.bench, on.run(model.scenario), on.clock, on.connector, servers)
+
+
+async def test_a_scenario_runs_to_its_end_and_meets_what_it_expects(tmp_path: Path) -> None:
+    async with lab(tmp_path, ONE_TURN) as on:
+        ends: list[TurnEnded] = []
+        result = await on.run.run(ends.append)
+        assert list(result.records) == on.bench.records()
+    assert [end.text for end in ends] == ["Snow."]
+    assert result.passed
+    assert [finding.met for finding in result.findings] == [True, True, True]
+    assert on.run.is_over
+
+
+async def test_turns_are_played_one_at_a_time_and_no_further_than_the_end(tmp_path: Path) -> None:
+    async with lab(tmp_path, CHANGE) as on:
+        assert (await on.run.step()).text == "Snow."
+        assert not on.run.is_over
+        assert not on.run.result().passed
+        await on.run.step()
+        assert on.run.result().passed
+        with pytest.raises(ConfigError, match="over"):
+            await on.run.step()
+
+
+async def test_equal_calls_are_a_loop_and_the_thought_costs_no_step(tmp_path: Path) -> None:
+    async with lab(tmp_path, LOOP.replace("WAIT", "0")) as on:
+        result = await on.run.run()
+    assert (result.totals.loops, result.totals.evictions, result.totals.outcome) == (1, 1, "answered")
+    assert [cost.think for cost in result.totals.costs] == [False] * 4 + [True, False]
+    assert result.records[-1].event == TurnEnded("answered", "Snow.")
+
+
+async def test_seconds_pass_a_milestone_is_reached_and_settings_change_before_the_user_speaks(
+    tmp_path: Path,
+) -> None:
+    text = """
+expect:
+  - {event: milestone, name: agreed, by: scenario}
+  - {event: user, text: a}
+  - {event: settings, changed: [binding.capacity]}
+  - {event: user, text: b}
+turns:
+  - {user: a, milestone: agreed, steps: [{say: b}]}
+  - {user: b, wait: 600, settings: {binding: {capacity: 3}}, steps: [{say: c}]}"""
+    async with lab(tmp_path, text) as on:
+        await on.run.step()
+        assert on.bench.settings.binding.capacity != 3
+        assert (await on.run.run()).passed
+        assert on.bench.settings.binding.capacity == 3
+        first, second = on.bench.records(kinds=("user",))
+    assert second.at - first.at == 600
+
+
+async def test_the_profile_and_the_settings_are_in_force_from_the_first_turn(tmp_path: Path) -> None:
+    text = """
+profile: kaman
+settings: {binding.capacity: 3}
+expect: [{event: settings, profile: kaman, changed: [binding.capacity]}, {event: user}]
+turns: [{user: a, steps: [{say: b}]}, {user: c, steps: [{say: d}]}]"""
+    async with lab(tmp_path, text) as on:
+        result = await on.run.run()
+        assert on.bench.settings.binding.capacity == 3
+    assert result.passed
+    assert result.profile == "kaman"
+    assert sum(isinstance(record.event, SettingsChanged) for record in result.records) == 2
+
+
+async def test_a_server_has_changed_its_tools_when_the_user_speaks(tmp_path: Path) -> None:
+    async with lab(tmp_path, CHANGE) as on:
+        result = await on.run.run()
+        assert [tool.name for tool in on.servers["weather"].tools] == ["get_forecast"]
+        assert [name for name, _ in on.servers["weather"].calls] == ["get_forecast"]
+    assert result.passed, [finding.text for finding in result.findings]
+
+
+async def test_an_added_tool_without_an_answer_returns_an_error(tmp_path: Path) -> None:
+    async with lab(tmp_path, CHANGE.replace(", answer: dry", "")) as on:
+        await on.run.run()
+        result = await on.bench.call("weather:get_outlook", {})
+    assert (result.is_error, "no server answers" in result.text) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            CatalogChange(server="weather", remove=("weather:forecast",)),
+            "there is no tool 'weather:forecast'",
+        ),
+        (CatalogChange(server="wether", remove=("wether:x",)), "the server 'wether' is not connected"),
+    ],
+)
+async def test_a_change_of_what_is_not_there_is_refused_with_what_is(
+    tmp_path: Path, change: CatalogChange, told: str
+) -> None:
+    async with lab(tmp_path, ONE_TURN) as on:
+        with pytest.raises(ConfigError, match=told) as refused:
+            on.connector.change(change)
+    assert "weather" in refused.value.hint
+
+
+async def test_a_server_that_changes_while_it_is_away_has_the_change_once_it_is_back(tmp_path: Path) -> None:
+    text = """
+turns:
+  - user: a
+    stop: weather
+    change: {server: weather, describe: {"weather:get_forecast": Ten days.}}
+    steps: [{say: b}]
+  - user: c
+    reconnect: weather
+    steps: [{say: d}]"""
+    async with lab(tmp_path, text) as on:
+        await asyncio.wait_for(on.run.step(), 5)
+        assert on.bench.catalog.get("weather:get_forecast") is None
+        with pytest.raises(ConfigError, match="there is no tool 'weather:forecast'"):
+            on.connector.change(CatalogChange(server="weather", remove=("weather:forecast",)))
+        await asyncio.wait_for(on.run.step(), 5)
+        tool = on.bench.catalog.get("weather:get_forecast")
+        assert tool is not None
+        assert tool.description == "Ten days."
+
+
+async def test_a_workbench_that_cannot_change_catalogs_refuses_a_scenario_that_does(tmp_path: Path) -> None:
+    async with lab(tmp_path, CHANGE) as on:
+        with pytest.raises(ConfigError, match="cannot change a server's tools"):
+            ScenarioRun(on.bench, on.run.scenario, on.clock)
+
+
+async def test_a_cancelled_run_has_its_result_up_to_there(tmp_path: Path) -> None:
+    async with lab(tmp_path, ONE_TURN) as on:
+        called = asyncio.Event()
+
+        async def never(_tool: str, _arguments: object) -> ToolResult:
+            called.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        on.servers["weather"].answer = never
+        running = asyncio.create_task(on.run.run())
+        await asyncio.wait_for(called.wait(), 5)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        result = on.run.result()
+    assert result.totals.outcome == "cancelled"
+    assert not result.passed
+
+
+async def test_totals_are_those_of_the_stream(tmp_path: Path) -> None:
+    async with lab(tmp_path, ONE_TURN) as on:
+        result = await on.run.run()
+        state = on.bench.state
+    sums = result.totals
+    assert (sums.model_calls, sums.searches, sums.loads, sums.calls) == (3, 1, 1, 1)
+    assert (sums.evictions, sums.rejections, sums.loops, sums.redundant) == (0, 0, 0, 0)
+    assert [cost.bound for cost in sums.costs] == [1, 2, 2]
+    sent = [cost.parts.tool_tokens for cost in state.costs]
+    assert [cost.tool_tokens for cost in sums.costs] == sent
+    assert sums.tool_tokens == sum(sent) > 0
+    assert sums.outcome == "answered"
+
+
+names = st.sets(st.sampled_from(["a", "b", "c", "d"]))
+
+
+def test_a_busy_machine_reaches_no_time_limit_that_the_script_does_not() -> None:
+    machine = ManualClock()
+    clock = LabClock(machine, most=1.0)
+    started = clock.monotonic(), clock.now()
+    for _ in range(10):
+        machine.advance(50.0)
+        clock.wait(2.0)
+    assert (clock.monotonic() - started[0], clock.now() - started[1]) == pytest.approx((30.0, 30.0))
+
+
+def test_work_takes_the_time_that_it_takes_without_a_script() -> None:
+    machine = ManualClock()
+    clock = LabClock(machine)
+    started = clock.monotonic()
+    machine.advance(50.0)
+    clock.wait(2.0)
+    machine.advance(0.5)
+    assert clock.monotonic() - started == pytest.approx(52.5)

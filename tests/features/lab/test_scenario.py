@@ -1,0 +1,307 @@
+"""Scenario files: everything that may be written, and every mistake told by file, entry and key."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.budget import TokenParts
+from inspector.core.error import ConfigError
+from inspector.core.events import (
+    CallStarted,
+    Event,
+    Event as AnyEvent,
+    LoopDetected,
+    ModelRequested,
+    Record,
+    ToolEvicted,
+    ToolLoaded,
+    UserSaid,
+)
+from inspector.features.lab.expectation import Finding, check, expectation
+from inspector.features.lab.scenario import (
+    AddedTool,
+    CatalogChange,
+    Fault,
+    ScriptedCall,
+    Step,
+    Turn,
+    load_scenario,
+)
+
+SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
+EVERYTHING = """
+title: Everything
+about: All keys in one file.
+profile: kaman
+window: 9000
+settings: {binding.capacity: 2, access.preconditions: {"a:b": ["milestone_reached('x')"]}}
+expect:
+  - {event: loop, tool: "a:b", count: {at_least: 3}}
+never:
+  - {event: error}
+turns:
+  - user: first
+    steps:
+      - {think: Hm., say: I call., wait: 1.5, calls: [{tool: "a:b", arguments: {n: 1}}, {tool: search_tools}]}
+  - user: second
+    wait: 600
+    milestone: confirmed
+    stop: a
+    reconnect: a
+    fault: {server: a, kind: rate_limit, times: 2, tool: b, retry_after: 20}
+    change:
+      server: a
+      remove: ["a:b"]
+      add: [{id: "a:c", description: New., answer: 42 is the answer}]
+      describe: {"a:d": Another text.}
+    steps: [{say: Done.}]
+"""
+MINIMAL = "turns: [{user: a, steps: [{say: b}]}]"
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "case.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_key_of_a_file_is_read(tmp_path: Path) -> None:
+    scenario = load_scenario(_written(tmp_path, EVERYTHING))
+    assert (scenario.title, scenario.about) == ("Everything", "All keys in one file.")
+    assert scenario.profile == "kaman"
+    assert scenario.window == 9000
+    assert scenario.settings["binding.capacity"] == 2
+    assert scenario.settings["access.preconditions"] == {"a:b": ("milestone_reached('x')",)}
+    calls = (ScriptedCall(tool="a__b", arguments={"n": 1}), ScriptedCall(tool="search_tools"))
+    assert scenario.steps == (Step(say="I call.", calls=calls, think="Hm.", wait=1.5), Step(say="Done."))
+    assert [one.text for one in scenario.expect] == ['loop, tool "a:b", count at least 3']
+    assert [one.text for one in scenario.never] == ["error"]
+
+
+def test_what_happens_before_a_turn_is_read(tmp_path: Path) -> None:
+    scenario = load_scenario(_written(tmp_path, EVERYTHING))
+    new = AddedTool(id="a:c", description="New.", answer="42 is the answer")
+    turn, steps = scenario.turns[1], (Step(say="Done."),)
+    assert (turn.wait, turn.milestone, turn.stop, turn.reconnect) == (600.0, "confirmed", "a", "a")
+    described = {"a:d": "Another text."}
+    assert turn.change == CatalogChange(server="a", remove=("a:b",), add=(new,), describe=described)
+    assert turn.fault == Fault(server="a", kind="rate_limit", times=2, tool="b", retry_after=20.0)
+    assert scenario.turns[0] == Turn(user="first", steps=scenario.turns[0].steps)
+    assert steps == turn.steps
+    assert scenario.changes_servers
+
+
+STEP = "turns[0].steps[0]"
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "hint"),
+    [
+        ("title: x\nturns: [", "2:9: not valid YAML", "quote text"),
+        ("turns: " + "[" * 1000, "not valid YAML: nested too deeply", ""),
+        ("", "1: must be an object, not null", ""),
+        ("title: x", "1: turns is missing", "`user` and `steps`"),
+        ("titel: x\nturns: []", "1: titel is not a known key (and 1 more)", "Did you mean `title`?"),
+        ("turns: []", "1: turns is empty", "`user` and `steps`"),
+        ("turns: [{user: a, user: b, steps: [{say: b}]}]", "1:19: not valid YAML: user appears twice", ""),
+        ("turns: [{steps: [{say: b}]}]", "1: turns[0].user is missing", "what the user says"),
+        ("turns: [{user: a}]", "1: turns[0].steps is missing", "answers"),
+        ("turns: [{user: a, steps: [{think: b}]}]", f"1: {STEP} has neither say nor calls", "Add"),
+        ("turns:\n- user: a\n  steps:\n  - says: b", f"4: {STEP}.says is not a known key", "`say`?"),
+        ("turns: [{user: a, steps: [{say: b, wait: -1}]}]", f"1: {STEP}.wait must be greater", "0 to 1e9"),
+        ("turns: [{user: a, wait: .inf, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
+        ("window: 0\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be greater than", "tokens"),
+        ("window: 1.5\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
+        ("turns: [{user: a, steps: [{calls: [{}]}]}]", f"1: {STEP}.calls[0].tool is missing", "server:NAME"),
+        (
+            "turns: [{user: a, steps: [{calls: [{tool: t, arguments: {day: 2026-03-02}}]}]}]",
+            f"1: {STEP}.calls[0].arguments has a value that JSON cannot represent",
+            "Put dates in quotes",
+        ),
+        (
+            "turns: [{user: a, steps: [{calls: [{tool: t, arguments: &self {again: *self}}]}]}]",
+            "1:57: not valid YAML: contains itself",
+            "",
+        ),
+    ],
+)
+def test_a_turn_that_cannot_be_played_is_refused_by_line_and_key(
+    tmp_path: Path, text: str, told: str, hint: str
+) -> None:
+    _refuse(_written(tmp_path, text), told, hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "hint"),
+    [
+        ("profile: kamen", "profile 'kamen' does not exist", "Did you mean `kaman`?"),
+        ("settings: {binding.capacity: -1}", "settings.binding.capacity must be at least 0", ""),
+        ("settings: {binding.capcity: 2}", "settings.binding.capcity is not a setting", "binding.capacity"),
+        ("expect:\n- event: loop\n- event: lop", "3: expect[1] cannot be checked: there is no event", "loop"),
+        ("never: [{event: loop, counts: 3}]", "1: never[0] cannot be checked: the event 'loop' has", "count"),
+        (
+            "expect: [{event: user, text: 2026-03-02}]",
+            "1: expect[0] has a value that JSON cannot represent",
+            "date",
+        ),
+    ],
+)
+def test_settings_and_expectations_are_checked_when_the_file_is_read(
+    tmp_path: Path, text: str, told: str, hint: str
+) -> None:
+    _refuse(_written(tmp_path, f"{text}\n{MINIMAL}"), told, hint)
+
+
+@pytest.mark.parametrize(
+    ("change", "told", "hint"),
+    [
+        ("{remove: [x]}", "change.server is missing", "whose tools change"),
+        ("{server: a, added: []}", "change.added is not a known key", "Did you mean `add`?"),
+        ("{server: a, remove: [b]}", "change has b, which is not a tool of a", "Write a:NAME."),
+        ("{server: a, add: [{description: x}]}", "change.add[0].id is missing", "server:NAME"),
+        ("{server: a, describe: {'a:b': 3}}", 'change.describe."a:b" must be a string', "double quotes"),
+        ("{server: a, describe: {1: x}}", "change.describe[1] is not a string key", "double quotes"),
+    ],
+)
+def test_a_change_of_a_catalog_is_checked_when_the_file_is_read(
+    tmp_path: Path, change: str, told: str, hint: str
+) -> None:
+    text = f"turns: [{{user: a, change: {change}, steps: [{{say: b}}]}}]"
+    _refuse(_written(tmp_path, text), f"1: turns[0].{told}", hint)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    _refuse(tmp_path / "none.yaml", "does not exist", "Check the name.")
+
+
+def _refuse(path: Path, told: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_scenario(path)
+    assert str(path) in refused.value.message
+    assert told in refused.value.message.removeprefix(f"{path}:")
+    assert hint in refused.value.hint
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_every_shipped_scenario_says_what_it_is_about_and_what_comes_of_it(path: Path) -> None:
+    scenario = load_scenario(path)
+    assert scenario.title
+    assert scenario.about
+    assert scenario.expect
+    assert scenario.never
+    assert all(turn.steps[-1].say and not turn.steps[-1].calls for turn in scenario.turns)
+
+
+# Expectations: what meets them, in which order, and what is told where nothing does.
+
+LOADED = ToolLoaded("a:b", 10, "search")
+LOOP = LoopDetected("a:b", 3, 120.0, "f00d", "try something else")
+EVICTED = ToolEvicted("a:b", "loop guard", "loop")
+
+
+def recorded(*events: AnyEvent) -> list[Record]:
+    return [Record("s", seq, float(seq), event) for seq, event in enumerate(events, 1)]
+
+
+def found(records: list[Record], *entries: dict[str, Any]) -> tuple[Finding, ...]:
+    return check(records, [expectation(entry) for entry in entries])
+
+
+def is_met(event: Event, **conditions: Any) -> bool:
+    (finding,) = found(recorded(event), {"event": event.kind, **conditions})
+    return finding.met
+
+
+def test_events_in_their_order_meet_expectations_with_others_between() -> None:
+    records = recorded(LOADED, UserSaid("x"), LOOP, UserSaid("y"), EVICTED)
+    findings = found(
+        records, {"event": "load"}, {"event": "loop", "tool": "a:b", "count": 3}, {"event": "evict"}
+    )
+    assert [(finding.met, finding.seq) for finding in findings] == [(True, 1), (True, 3), (True, 5)]
+    assert findings[1].text == 'loop, tool "a:b", count 3: met at 3'
+
+
+def test_an_event_that_comes_too_early_is_named() -> None:
+    _, early = found(recorded(LOADED, EVICTED), {"event": "evict"}, {"event": "load", "tool": "a:b"})
+    assert not early.met
+    assert early.reason == "not met in this order: it comes earlier, at 1"
+
+
+def test_what_is_missing_is_told_by_the_nearest_event_and_what_differs_there() -> None:
+    records = recorded(
+        LoopDetected("c:d", 9, 1.0, "", ""), LoopDetected("a:b", 2, 1.0, "", ""), UserSaid("loop")
+    )
+    (finding,) = found(records, {"event": "loop", "tool": "a:b", "count": 3})
+    assert (finding.met, finding.seq) == (False, 2)
+    assert finding.reason == "not met: the closest event is 2, where count is 2"
+
+
+def test_what_must_not_occur_is_told_where_it_does() -> None:
+    never = [expectation({"event": "loop", "count": {"at_least": 3}}), expectation({"event": "evict"})]
+    occurs, absent = check(recorded(LOADED, LOOP), (), never)
+    assert (occurs.met, occurs.seq, occurs.forbidden) == (False, 2, True)
+    assert occurs.text == "never loop, count at least 3: occurs at 2"
+    assert (absent.met, absent.seq) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("condition", "met"),
+    [
+        (3, True),
+        ("3", False),
+        (True, False),
+        ({"at_least": 3}, True),
+        ({"at_least": 4}, False),
+        ({"at_most": 2}, False),
+        ({"at_least": 1, "at_most": 5}, True),
+        ({"contains": "3"}, False),
+    ],
+)
+def test_a_number_is_compared_as_a_number(condition: Any, met: bool) -> None:
+    assert is_met(LOOP, count=condition) is met
+
+
+def test_a_text_may_contain_what_is_expected() -> None:
+    assert is_met(LOOP, guidance={"contains": "something"})
+    assert not is_met(LOOP, guidance={"contains": "nothing"})
+    assert not is_met(LOOP, guidance={"at_least": 1})
+
+
+def test_arguments_and_nested_values_are_compared_whole() -> None:
+    call = CallStarted("1", "a:b", {"to": ["x"], "dry": True, "contains": "x"})
+    assert is_met(call, arguments={"to": ["x"], "dry": True, "contains": "x"})
+    assert not is_met(call, arguments={"to": ["x"], "dry": 1, "contains": "x"})
+    parts = asdict(TokenParts(tools=7))
+    assert is_met(ModelRequested(1, (), TokenParts(tools=7), 1), tokens=parts)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told", "near"),
+    [
+        ({}, "event is missing", ""),
+        ({"event": "loops"}, "there is no event 'loops'", "loop"),
+        ({"event": "evict", "causes": "lru"}, "the event 'evict' has no field 'causes'", "cause"),
+        ({"event": "loop", "count": {"at_least": "3"}}, "count: at_least must be a number", ""),
+        ({"event": "loop", "guidance": {"contains": 3}}, "guidance: contains must be text", ""),
+    ],
+)
+def test_an_entry_that_cannot_be_met_is_refused_with_the_nearest_name(
+    entry: dict[str, Any], told: str, near: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        expectation(entry)
+    assert refused.value.message == told
+    assert near in refused.value.hint
+
+
+@given(st.lists(st.text(max_size=3), max_size=8), st.data())
+def test_a_part_of_a_stream_in_its_order_is_always_met(texts: list[str], data: st.DataObject) -> None:
+    kept = [text for text in texts if data.draw(st.booleans())]
+    findings = found(recorded(*map(UserSaid, texts)), *({"event": "user", "text": text} for text in kept))
+    assert all(finding.met for finding in findings)
+    places = [finding.seq for finding in findings]
+    assert places == sorted(set(filter(None, places)))

@@ -1,0 +1,46 @@
+"""Circuit breakers on the command line: what every session shares, listed and reset."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inspector.core.error import BreakerState
+from inspector.loop.breaker import Breaker, BreakerKey
+from inspector.loop.breaking import SqliteBreakers
+from tests.support.commands import Toolsight
+
+
+@pytest.fixture(autouse=True)
+def kept(database: Path) -> SqliteBreakers:
+    """An open breaker of a server, and a closed one of its tool with a name that could harm a terminal."""
+    store, now = SqliteBreakers(database), time.time()
+    why = "3 of 4 calls failed, the last: rate limited for 2 min"
+    calls = ((now, True), (now, False), (now, True), (now, True))
+    opened = Breaker("shop", BreakerState.OPEN, now, now + 3000, why, calls, opened=1)
+    store.update(BreakerKey("f"), lambda _: opened)
+    store.update(BreakerKey("f", "\x1b[2J"), lambda one: replace(one, name="shop:\x1b[2J"))
+    return store
+
+
+def test_they_are_listed_with_state_rate_reason_and_when_they_are_tried(toolsight: Toolsight) -> None:
+    done = toolsight("doctor", "breakers")
+    first = next(line for line in done.stdout.splitlines() if line.startswith("shop "))
+    for part in ("open", "75 %", "50 min", "rate limited for 2 min"):
+        assert part in first
+    assert "\x1b" not in done.stdout
+    assert "2 breakers, 1 not closed" in done.stdout
+
+
+def test_programs_get_them_as_json_the_open_ones_first(toolsight: Toolsight) -> None:
+    listed = json.loads(toolsight("doctor", "breakers", "--json").stdout)
+    assert [(one["name"], one["state"]) for one in listed] == [("shop", "open"), ("shop:\x1b[2J", "closed")]
+    assert listed[0]["failure_rate"] == 0.75
+    assert 2900 < listed[0]["wait"] <= 3000
+
+
+def test_one_is_reset_by_its_name(toolsight: Toolsight, kept: SqliteBreakers) -> None:
+    assert toolsight("doctor", "breakers", "--reset", "shop").stdout == "shop: closed\n"
+    assert kept.get(BreakerKey("f")).state is BreakerState.CLOSED

@@ -1,0 +1,173 @@
+"""The list of servers and tools, and the detail beside it or in its place."""
+
+from dataclasses import replace
+
+import pytest
+
+from inspector.app.place import ServerPage, ToolPage
+from inspector.core.error import ConnectError
+from inspector.core.server import ServerPhase
+from inspector.core.session import Binding, ServerState, SessionState, ToolState
+from inspector.core.tool import Catalog, Tool
+from inspector.features.tools.catalog_rows import CatalogRows, server_key
+from inspector.features.tools.page import ToolsScreen
+from inspector.search.vocabulary import Tags
+from tests.support.app import app_rig, seen, until
+from tests.support.tools_page import FORECAST, IN_TURNS, names, opened, rows, says, shown, strip, tools_page
+
+EVERYTHING = ["shop", "shop:list_orders", "shop:refund_order", "weather", FORECAST, "calc", "calc:evaluate"]
+
+
+async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() -> None:
+    async with tools_page() as (pilot, rig):
+        assert names(pilot) == EVERYTHING
+        cells = {row.copy: [str(cell) for cell in row.cells] for row in rows(pilot).shown}
+        server, tool = rig.bench.state.servers["weather"], rig.bench.state.tools[FORECAST]
+        assert cells["weather"][:4] == ["▾ weather", "1", "✓ ready", str(server.tokens)]
+        assert cells[FORECAST] == [
+            "  get_forecast",
+            "",
+            "○ deferred",
+            str(tool.tokens),
+            "Forecast for a city.",
+        ]
+        assert cells["calc:evaluate"][2] == "⌂ pinned"
+        rows(pilot).records = ()
+        await says(pilot, "No server has started yet.")
+
+
+async def test_the_tools_of_a_server_that_failed_to_restart_stay_greyed_until_it_is_back() -> None:
+    async with tools_page() as (pilot, rig):
+        rig.servers["shop"].fault = ConnectError("The process ended with exit code 1")
+        await rig.bench.reconnect("shop")
+        await says(pilot, "‖ away")
+        assert names(pilot) == EVERYTHING
+        tools = [row for row in rows(pilot).shown if row.key.startswith("shop:")]
+        assert {(row.tone, str(row.cells[2])) for row in tools} == {("muted", "‖ away")}
+        rig.servers["shop"].fault = None
+        rig.servers["shop"].tools = rig.servers["shop"].tools[:1]
+        await rig.bench.reconnect("shop")
+        await until(pilot, lambda: "‖ away" not in seen(pilot))
+        assert names(pilot) == [name for name in EVERYTHING if name != "shop:refund_order"]
+
+
+async def test_a_key_folds_a_server_and_unfolds_it_again() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("space")
+        assert names(pilot)[:2] == ["shop", "weather"]
+        assert "▸ shop" in seen(pilot)
+        await pilot.press("space")
+        assert names(pilot) == EVERYTHING
+
+
+async def test_enter_on_a_server_goes_to_the_view_that_is_shown_of_it() -> None:
+    async with tools_page() as (pilot, _):
+        await until(pilot, lambda: shown(pilot) == "shop")
+        await pilot.press("right", "enter")
+        assert not rows(pilot).has_focus_within
+        assert names(pilot) == EVERYTHING
+        await pilot.press("escape")
+        assert rows(pilot).has_focus_within
+
+
+async def test_arrows_and_clicks_change_the_view_and_each_kind_of_row_keeps_its_own() -> None:
+    async with tools_page() as (pilot, _):
+        await until(pilot, lambda: shown(pilot) == "shop")
+        await pilot.press("right")
+        assert strip(pilot).current == "stderr"
+        await pilot.press("down")
+        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
+        line, text = next(pair for pair in enumerate(seen(pilot).splitlines()) if "JSON" in pair[1])
+        await pilot.click(offset=(text.index("JSON") + 1, line))
+        await until(pilot, lambda: strip(pilot).current == "JSON")
+        rows(pilot).focus()
+        await pilot.press("up")
+        await until(pilot, lambda: shown(pilot) == "shop")
+        assert strip(pilot).current == "stderr"
+
+
+async def test_a_filter_finds_descriptions_also_in_folded_servers_and_shows_the_server_above() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("down", "down", "down", "space", "slash", *"forecast city")
+        assert names(pilot) == ["weather", FORECAST]
+        await pilot.press("escape")
+        assert FORECAST not in names(pilot)
+
+
+@pytest.mark.parametrize("at", ["shop", FORECAST])
+async def test_on_a_small_terminal_enter_opens_the_detail_and_esc_goes_back_to_the_list(at: str) -> None:
+    async with tools_page(size=IN_TURNS) as (pilot, _):
+        await pilot.press(*["down"] * EVERYTHING.index(at))
+        assert not pilot.app.screen.query_one("#detail").region
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.screen.query_one("#detail").region.width == IN_TURNS[0])
+        assert not rows(pilot).region
+        assert shown(pilot) == at
+        await pilot.press("escape")
+        await until(pilot, lambda: rows(pilot).region.width == IN_TURNS[0])
+        assert rows(pilot).rows.has_focus
+        assert isinstance(pilot.app.screen, ToolsScreen)
+
+
+async def test_esc_goes_back_to_the_page_that_asked_for_a_tool() -> None:
+    async with app_rig(size=IN_TURNS) as (pilot, _):
+        before = pilot.app.screen
+        await opened(pilot, FORECAST)
+        await says(pilot, "Forecast for a city.")
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is before)
+
+
+async def test_a_mounted_page_takes_a_tool_in_a_folded_and_filtered_list() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("down", "down", "down", "space", "slash", *"orders", "enter")
+        screen = pilot.app.screen
+        assert isinstance(screen, ToolsScreen)
+        screen.arrive(ToolPage(FORECAST))
+        await until(pilot, lambda: shown(pilot) == FORECAST)
+        current = rows(pilot).current
+        assert current is not None
+        assert current.key == FORECAST
+        screen.arrive(ServerPage("calc"))
+        await until(pilot, lambda: shown(pilot) == "calc")
+
+
+def _large(tools: int) -> tuple[SessionState, Catalog]:
+    catalog = Catalog(tuple(Tool("big", f"tool_{n}", f"Does thing {n}. At length.") for n in range(tools)))
+    states = {tool.id: ToolState(tool.id, 100, Binding.DEFERRED) for tool in catalog.tools}
+    servers = {"big": ServerState("big", ServerPhase.READY, tools=tools)}
+    return SessionState(servers=servers, tools=states), catalog
+
+
+def test_rows_are_made_once_and_then_only_those_that_changed() -> None:
+    state, catalog = _large(1_000)
+    made = CatalogRows()
+    assert made.update(state, catalog)
+    before = made.shown()
+    assert not made.update(state, catalog)
+    loaded = ToolState("big:tool_7", 100, Binding.LOADED)
+    changed = SessionState(servers=state.servers, tools={**state.tools, loaded.id: loaded})
+    assert made.update(changed, catalog)
+    differ = [old.key for old, new in zip(before, made.shown(), strict=True) if old is not new]
+    assert differ == ["big:tool_7"]
+
+
+def test_a_filter_by_tag_finds_the_tools_that_have_it_also_after_the_tags_have_changed() -> None:
+    state, catalog = _large(3)
+    made = CatalogRows()
+    made.update(state, catalog, Tags(by_tool={"big:tool_1": ("money",)}))
+    assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_1"]
+    assert made.update(state, catalog, Tags(by_tool={"big:tool_2": ("money",)}))
+    assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_2"]
+
+
+def test_the_greyed_tools_of_a_server_that_is_away_are_those_that_may_be_seen() -> None:
+    tool, rows = Tool("shop", "pay"), CatalogRows()
+    ready = ServerState("shop", ServerPhase.READY, tools=1)
+    there = SessionState(servers={"shop": ready}, tools={tool.id: ToolState(tool.id, 5, Binding.DEFERRED)})
+    away = SessionState(servers={"shop": replace(ready, phase=ServerPhase.FAILED)})
+    rows.update(there, Catalog((tool,)))
+    rows.update(away, Catalog(()))
+    assert [row.key for row in rows.shown()] == [server_key("shop"), tool.id]
+    rows.update(replace(away, at=1.0), Catalog(()), permits=lambda _: False)
+    assert [row.key for row in rows.shown()] == [server_key("shop")]

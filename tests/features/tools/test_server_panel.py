@@ -1,0 +1,349 @@
+"""A server: every state in words, what to do about it, its stderr and its wire."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.replay import Replay
+from inspector.core.error import ConnectError
+from inspector.core.server import Era, ServerInfo, ServerPhase, SkippedTool
+from inspector.core.session import ServerState, SessionState
+from inspector.core.tool import Catalog, Tool
+from inspector.features.tools.catalog_rows import CatalogRows
+from inspector.features.tools.server_panel import server_facts, server_title
+from inspector.features.tools.wire_panel import (
+    DROPPED,
+    NEW_CONNECTION,
+    NO_ANSWER,
+    NO_WIRE,
+    NOT_ASKED,
+    Exchange,
+    exchange,
+    exchange_text,
+    exported,
+    frame_row,
+    log_row,
+    wire_heading,
+)
+from inspector.mcp.frame import Flaw, Frame, FrameKind
+from tests.support.app import seen, toasts, until
+from tests.support.hostile import with_hostile_text
+from tests.support.memory_servers import MemoryServer
+from tests.support.tools_page import FORECAST, choose, crossed, says, tools_page
+from tests.support.workbench import shop_and_weather
+from tests.widgets.hostile import dangerous
+from widgets import PlainInput, RecordList, SchemaTree, TextView, visible
+
+WORDS = {
+    ServerPhase.CONNECTING: "… connecting",
+    ServerPhase.READY: "✓ ready",
+    ServerPhase.FAILED: "✕ failed",
+    ServerPhase.STOPPED: "■ stopped",
+}
+
+
+def down(*names: str) -> dict[str, MemoryServer]:
+    fault = ConnectError("it is not there", stderr_tail="boom")
+    return {**shop_and_weather(), **{name: MemoryServer([Tool(name, "x")], fault=fault) for name in names}}
+
+
+@pytest.mark.parametrize("phase", ServerPhase)
+def test_every_state_is_an_icon_and_a_word(phase: ServerPhase) -> None:
+    rows = CatalogRows()
+    rows.update(SessionState(servers={"a": ServerState("a", phase)}), Catalog(()))
+    (row,) = rows.shown()
+    assert str(row.cells[2]) == WORDS[phase]
+    assert WORDS[phase] in server_title(ServerState("a", phase), 80).plain
+
+
+def test_a_server_says_what_happened_to_it_and_what_to_try() -> None:
+    failed = server_facts(ServerState("a", ServerPhase.FAILED, reason="gone")).plain
+    assert "gone" in failed
+    assert all(
+        "r reconnects." in text
+        for text in (failed, server_facts(ServerState("a", ServerPhase.STOPPED)).plain)
+    )
+    ready = ServerState("a", ServerPhase.READY, skipped=(SkippedTool("odd", "no schema"),))
+    assert "odd: no schema" in server_facts(ready).plain
+    assert "nothing (settings: client)" in server_facts(ready).plain
+    told = replace(ready, declared=("roots", "sampling"))
+    assert "roots, sampling (settings: client)" in server_facts(told).plain
+
+
+async def test_a_server_says_in_which_clients_it_works_and_what_stands_in_the_way() -> None:
+    servers = {"one": MemoryServer([Tool("one", "x" * 140, "Find."), Tool("one", "find", "Find.")])}
+    async with tools_page("one", servers=servers) as (pilot, _):
+        await says(pilot, "degraded in claude-code")
+
+
+async def test_servers_are_reconnected_and_stopped() -> None:
+    servers = down("one", "two")
+    async with tools_page("one", servers=servers) as (pilot, rig):
+        await says(pilot, "it is not there")
+        for name in ("one", "two"):
+            servers[name].fault = None
+        await pilot.press("r")
+        await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.READY)
+        await pilot.press("R")
+        await until(pilot, lambda: rig.bench.state.ready_servers == len(servers))
+        await pilot.press("S", "R")
+        await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.STOPPED)
+        await until(pilot, lambda: "No failed servers." in toasts(pilot))
+
+
+async def test_what_was_repaired_or_dropped_shows_while_it_happens() -> None:
+    servers = shop_and_weather()
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        servers["weather"].log.note("byte order mark", "repaired")
+        await until(pilot, lambda: "repaired byte order mark" in seen(pilot))
+        for _ in range(2_000):
+            servers["weather"].log.note("messages that nobody asked for", "dropped")
+        await until(pilot, lambda: "2,000" in seen(pilot))
+
+
+@with_hostile_text
+def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
+    evil = text[:2000]
+    info = ServerInfo(evil, evil, evil, summary=evil)
+    state = ServerState(evil, ServerPhase.FAILED, evil, info=info, reason=evil, hint=evil)
+    flaws = (Flaw(evil, "dropped"),)
+    for content in (server_facts(state, flaws=flaws, width=60), server_title(state, 60)):
+        assert not [letter for letter in dangerous(content.plain) if letter not in "\n\t"]
+
+
+async def test_what_a_server_writes_is_shown_while_it_runs_and_copied() -> None:
+    servers = shop_and_weather()
+    servers["weather"].stderr = "listening"
+    async with tools_page("weather", "stderr", servers=servers) as (pilot, _):
+        await says(pilot, "listening")
+        servers["weather"].stderr = "listening\nGET /forecast"
+        await says(pilot, "GET /forecast")
+        await pilot.press("y")
+        await until(pilot, lambda: pilot.app.clipboard == "listening\nGET /forecast")
+        assert len(pilot.app._notifications) == 1
+
+
+async def test_the_wire_is_listed_newest_last_and_grows() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list"}')
+    async with tools_page("weather", "wire", servers=servers) as (pilot, _):
+        frames = pilot.app.screen.query_one("#frames", RecordList)
+        await until(pilot, lambda: len(frames.shown) == 1)
+        await says(pilot, "1 message; not stored in any session")
+        assert wire_heading(2_000, 2_340) == "2,000 messages, 340 older dropped; not stored in any session"
+        crossed(servers["weather"], '{"result":{"tools":[]}}', kind=FrameKind.RESULT)
+        await until(pilot, lambda: len(frames.shown) == 2)
+        assert [str(cell) for cell in frames.shown[-1].cells[:4]] == [
+            "08:00:00.500",
+            "←",
+            "result of tools/list",
+            "7",
+        ]
+
+
+async def test_a_frame_is_found_by_what_is_in_it_and_opened_whole() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/call","params":{"city":"Oslo"}}', "tools/call")
+    crossed(servers["weather"], '{"result":{}}', "tools/call", FrameKind.RESULT)
+    async with tools_page("weather", "wire", servers=servers) as (pilot, _):
+        frames = pilot.app.screen.query_one("#frames", RecordList)
+        await until(pilot, lambda: len(frames.shown) == 2)
+        await pilot.press("slash", *"oslo", "enter", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
+        await says(pilot, "→ tools/call   id 7   answered after 3 ms   48 + 13 bytes")
+        text = pilot.app.screen.query_one("#detail-text", TextView).text
+        assert text.index('"city": "Oslo"') < text.index("← result of tools/call")
+        assert pilot.app.screen.query_one("#detail-data", SchemaTree).value == {
+            "request": {"method": "tools/call", "params": {"city": "Oslo"}},
+            "answer": {"result": {}},
+        }
+
+
+def _frame(number: int, kind: FrameKind, id_: str = "7", *, sent: bool = True, **more: Any) -> Frame:
+    took = 3.0 if kind is FrameKind.RESULT else None
+    return replace(Frame(number, 0.0, sent, kind, "tools/call", id_, 2, "{}", took), **more)
+
+
+ASKED, ANSWER = _frame(1, FrameKind.REQUEST), _frame(2, FrameKind.RESULT, sent=False)
+_STOP = '{"params":{"requestId":%s,"reason":"timed out"}}'
+
+
+def _stop(number: int, text: str, *, sent: bool = True) -> Frame:
+    return _frame(number, FrameKind.NOTIFICATION, "", sent=sent, method="notifications/cancelled", text=text)
+
+
+@pytest.mark.parametrize("way", [True, False])
+def test_a_request_and_its_answer_lead_to_the_same_pair_whoever_asked(way: bool) -> None:
+    asked, answer = replace(ASKED, sent=way), replace(ANSWER, sent=not way)
+    noise = _frame(3, FrameKind.REQUEST, sent=not way), _frame(4, FrameKind.RESULT, sent=way)
+    frames = (asked, replace(noise[0], number=2), replace(answer, number=3), noise[1])
+    for chosen in (frames[0], frames[2]):
+        assert exchange(frames, chosen) == Exchange((frames[0], frames[2]))
+    for chosen in (frames[1], frames[3]):
+        assert exchange(frames, chosen) == Exchange((frames[1], frames[3]))
+
+
+def test_an_answer_without_its_request_and_a_request_without_an_answer_say_so() -> None:
+    orphan = replace(ANSWER, milliseconds=None)
+    assert exchange((ASKED, orphan), orphan) == Exchange((orphan,), NOT_ASKED)
+    assert exchange((ASKED, orphan), ASKED) == Exchange((ASKED,), NO_ANSWER)
+    assert exchange((ANSWER,), ANSWER) == Exchange((ANSWER,), DROPPED)
+    again = replace(ASKED, number=2)
+    assert exchange((ASKED, again, replace(ANSWER, number=3)), ASKED) == Exchange((ASKED,), NEW_CONNECTION)
+
+
+def test_a_request_that_was_cancelled_says_by_whom_and_why() -> None:
+    late = replace(ANSWER, number=9)
+    frames = (ASKED, _stop(2, _STOP % '"7"'), _stop(3, _STOP % 8), _stop(4, _STOP % 7, sent=False), late)
+    assert exchange(frames, ASKED) == Exchange((ASKED, late))
+    told = exchange((ASKED, _stop(2, "[]"), _stop(3, _STOP % 7)), ASKED).note
+    assert told == "Cancelled by Toolsight at 00:00:00.000 UTC: timed out"
+    assert exchange((ASKED, _stop(2, _STOP % 7), late), late).note == told
+
+
+async def test_m_lists_the_messages_of_a_method_and_the_filter_takes_part_of_its_name() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"about":"tools/ ping"}', "roots/list")
+    for method in ("tools/list", "tools/call", "ping"):
+        crossed(servers["weather"], "{}", method)
+        crossed(servers["weather"], "{}", method, FrameKind.RESULT)
+    async with tools_page("weather", "wire", servers=servers) as (pilot, _):
+        frames = pilot.app.screen.query_one("#frames", RecordList)
+        await until(pilot, lambda: len(frames.shown) == 7)
+        await pilot.press("slash", *"method:tools/", "enter")
+        await until(pilot, lambda: frames.count == "4 of 7")
+        await pilot.press("m", "enter")
+        await until(pilot, lambda: [row.cells[2] for row in frames.shown] == ["ping", "result of ping"])
+        await pilot.press("escape")
+        await until(pilot, lambda: len(frames.shown) == 7)
+
+
+async def test_a_replay_has_no_wire_and_says_so() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list"}')
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        replay: Replay = pilot.app.replay  # type: ignore[attr-defined]
+        stream = replay.catch_up()
+        replay.show(stream, 1, replay.moment(stream, 1))
+        await choose(pilot, "wire")
+        await until(pilot, lambda: pilot.app.screen.query_one("#frames", RecordList).empty == NO_WIRE)
+        assert "tools/list" not in seen(pilot)
+
+
+async def test_x_writes_the_wire_to_a_file(tmp_path: Path) -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list","password":"s3cret-s3cret"}')
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        path = pilot.app.screen.query_one(PlainInput)
+        assert path.value == "weather-wire.jsonl"
+        assert "Export the wire log (1 message) to a file" in seen(pilot)
+        path.value = str(tmp_path / "wire.jsonl")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "wire.jsonl").exists())
+        (line,) = map(json.loads, (tmp_path / "wire.jsonl").read_text().splitlines())
+        assert (line["direction"], line["message"]) == ("sent", "tools/list")
+        assert json.loads(line["text"]) == {"method": "tools/list", "password": "[redacted]"}
+
+
+async def test_an_export_of_a_tool_says_that_it_is_the_definition() -> None:
+    async with tools_page(FORECAST) as (pilot, _):
+        await pilot.press("x")
+        await says(pilot, "Export the tool's definition to a file")
+
+
+@with_hostile_text
+def test_a_hostile_frame_is_shown_and_not_obeyed(text: str) -> None:
+    frame = Frame(1, 0.0, False, FrameKind.OTHER, text, text, len(text), text)
+    row = frame_row(frame)
+    assert not dangerous("".join(visible(str(cell), newlines=False) for cell in row.cells))
+    assert not dangerous(row.copy_text().replace("\n", "").replace("\t", ""))
+    told, data = exchange_text(Exchange((frame,)))
+    assert told.endswith(text) or data is not None
+    assert json.loads(exported([frame]))["text"] == text
+
+
+# Ping, and what a server logs to its client.
+
+
+@pytest.mark.parametrize(
+    ("era", "method", "told"),
+    [
+        (Era.LEGACY, "ping", "weather answered ping in 3 ms."),
+        (Era.MODERN, "server/discover", "answered server/discover in 3 ms; its protocol has no ping."),
+    ],
+)
+async def test_p_pings_the_server_and_says_how_long_it_took(era: Era, method: str, told: str) -> None:
+    servers = shop_and_weather()
+    servers["weather"].info = ServerInfo(era=era)
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        crossed(servers["weather"], "{}", method, FrameKind.RESULT)
+        await pilot.press("P")
+        await until(pilot, lambda: told in toasts(pilot))
+        assert servers["weather"].requests == [(method, {})]
+
+
+async def test_a_server_that_hangs_times_out_and_esc_cancels_its_ping() -> None:
+    servers = shop_and_weather()
+    servers["weather"].silent = asyncio.Event()
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        await pilot.press("P")
+        await until(pilot, lambda: bool(servers["weather"].requests))
+        await pilot.press("escape")
+        await until(pilot, lambda: "Ping cancelled." in toasts(pilot))
+        servers["weather"].silent.set()
+        await pilot.press("P")
+        await until(pilot, lambda: "ping was not answered within 5 s" in toasts(pilot))
+
+
+async def test_the_log_level_is_chosen_of_eight_and_shown_until_the_server_is_reconnected() -> None:
+    servers = shop_and_weather()
+    servers["weather"].info = ServerInfo(capabilities=("logging", "tools"))
+    async with tools_page("weather", "log", servers=servers) as (pilot, rig):
+        await pilot.press("L")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+        assert len(pilot.app.screen.query_one(RecordList).shown) == 8
+        await pilot.press("down", "down", "down", "enter")
+        await says(pilot, "warning and above")
+        assert servers["weather"].requests == [("logging/setLevel", {"level": "warning"})]
+        assert [event.level for event in rig.events("log_level")] == ["warning"]
+        await rig.bench.reconnect("weather")
+        await says(pilot, "L sets the level")
+
+
+async def test_a_server_that_does_not_declare_logging_is_not_asked_for_it() -> None:
+    servers = shop_and_weather()
+    async with tools_page("weather", servers=servers) as (pilot, rig):
+        await pilot.press("L", "enter")
+        await until(pilot, lambda: "weather does not declare" in toasts(pilot))
+        assert servers["weather"].requests == []
+        assert rig.events("log_level") == []
+
+
+async def test_the_log_lists_the_servers_log_messages_with_level_and_logger() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list"}')
+    text = '{"params":{"level":"error","logger":"db","data":{"rows":3}}}'
+    crossed(servers["weather"], text, "notifications/message", FrameKind.NOTIFICATION)
+    async with tools_page("weather", "log", servers=servers) as (pilot, _):
+        log = pilot.app.screen.query_one("#log", RecordList)
+        await until(pilot, lambda: len(log.shown) == 1)
+        assert log.shown[0].cells[1:] == ("error", "db", '{"rows":3}')
+        await says(pilot, "1 log message; L sets the level")
+
+
+@with_hostile_text
+def test_a_hostile_log_message_is_cut_and_shown_and_not_obeyed(text: str) -> None:
+    params = {"level": [text] * 99, "logger": {text: 1}, "data": text * 999}
+    for sent in (json.dumps({"params": params}), json.dumps({"params": text}), text):
+        row = log_row(Frame(1, 0.0, False, FrameKind.NOTIFICATION, "notifications/message", "", 9, sent))
+        assert max(map(len, row.cells)) <= 300
+        assert not dangerous("".join(visible(str(cell), newlines=False) for cell in row.cells))

@@ -1,0 +1,400 @@
+"""The views of a tool, driven by keys, and what is said of it."""
+
+import asyncio
+import json
+import re
+import shlex
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import TextArea
+
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.place import EditPage, WhyNotPage
+from inspector.config.saved_call import SAVED_CALLS, saved_call
+from inspector.core.error import CallTimeout, ToolsightError
+from inspector.core.events import CallFinished, CallStarted, Event, Record as EventRecord
+from inspector.core.message import Attachment, TaskState, ToolResult
+from inspector.core.ranking import SearchRequest
+from inspector.core.session import Binding, ToolState
+from inspector.core.tool import Annotations, Tool, definition
+from inspector.features.tools import call_answer, tool_panel as content
+from inspector.features.tools.page import ToolsScreen
+from inspector.schema.json_value import JsonObject
+from tests.support.app import destinations, seen, toasts, until
+from tests.support.hostile import with_hostile_text
+from tests.support.memory_servers import MemoryServer, echo
+from tests.support.tools_page import FORECAST, choose, opened, rows, says, strip, tools_page
+from tests.support.workbench import CITY, READS, Rig, shop_and_weather
+from tests.widgets.hostile import dangerous
+from widgets import Confirm, PlainInput, RecordList, SchemaTree, TextView
+
+_SOURCE = ("--config", "my servers.json")
+
+
+def _opened(
+    tool_id: str, server: MemoryServer | None = None, view: str = "", **options: Any
+) -> AbstractAsyncContextManager[tuple[Pilot[None], Rig]]:
+    servers = shop_and_weather() | ({"weather": server} if server else {})
+    return tools_page(tool_id, view, servers=servers, **options)
+
+
+def _forecast(answer: object = None, annotations: Annotations = READS) -> MemoryServer:
+    tool = Tool("weather", "get_forecast", "Forecast for a city.", CITY, annotations)
+    return MemoryServer([tool], answer=answer or echo)  # type: ignore[arg-type]
+
+
+async def _typed_in(pilot: Pilot[None]) -> None:
+    await choose(pilot, "call")
+    await until(pilot, lambda: type(pilot.app.focused).__name__ == "PlainInput")
+    await pilot.press(*"Oslo", "enter")
+
+
+async def test_only_a_tool_that_declares_its_result_has_a_view_of_it() -> None:
+    schema = {"type": "object", "properties": {"degrees": {"type": "number"}}}
+    tool = Tool("weather", "get_forecast", "Forecast.", CITY, READS, output_schema=schema)
+    async with _opened(FORECAST, MemoryServer([tool]), "output") as (pilot, _):
+        await says(pilot, "degrees  number")
+        await opened(pilot, "shop:list_orders")
+        assert "output" not in strip(pilot).views
+        assert strip(pilot).current == "about"
+
+
+async def test_why_lists_the_searches_and_enter_explains_one_in_find() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        rig.bench.search(SearchRequest("forecast for a city"))
+        rig.bench.search(SearchRequest("zzz"))
+        await choose(pilot, "why")
+        await says(pilot, "“forecast for a city”")
+        searches = pilot.app.screen.query_one("#searches", RecordList)
+        assert [str(row.cells[0]) for row in searches.shown] == ["“zzz”", "“forecast for a city”"]
+        assert [str(cell) for cell in searches.shown[1].cells[1:]] == ["1", "found", "user"]
+        request = SearchRequest("forecast for a city")
+        went = destinations(pilot)
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: went == [WhyNotPage(FORECAST, request)])
+        await pilot.press("e")
+        await until(pilot, lambda: len(went) == 2 and isinstance(went[1], EditPage))
+
+
+async def test_a_call_shows_text_and_structure() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "✓ ok")
+        assert pilot.app.screen.query_one("#result-text", TextView).text == '{"city":"Oslo"}'
+        assert pilot.app.screen.query_one("#result-tree", SchemaTree).value == {"city": "Oslo"}
+        assert "used 1x" in seen(pilot)
+        assert re.search(r"✓ ok   .* ms   \d+ tokens", seen(pilot))
+        (started,) = rig.store.read("s", kinds=("call",))
+        assert getattr(started.event, "by", "") == "user"
+        rows(pilot).focus()
+        await pilot.press("r")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})] * 2)
+
+
+async def test_what_is_typed_survives_a_new_catalog_and_nothing_is_called_before_it_is_complete() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await choose(pilot, "call")
+        await pilot.press("ctrl+r")
+        await says(pilot, "✕ required")
+        assert rig.servers["weather"].calls == []
+        await until(pilot, lambda: type(pilot.app.focused).__name__ == "PlainInput")
+        await pilot.press(*"Oslo")
+        rig.bench.switch_toolset("")
+        await pilot.press(*" S", "enter")
+        await says(pilot, "✓ ok")
+        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
+
+
+async def test_two_keys_lead_from_the_tool_under_the_cursor_to_its_call() -> None:
+    about = Tool("weather", "now", "The weather.", {"type": "object"}, READS)
+    async with _opened("weather:now", MemoryServer([about], answer=echo)) as (pilot, rig):
+        rows(pilot).focus()
+        await pilot.press("c", "enter")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
+
+
+async def test_with_a_question_three_keys_lead_from_the_tool_to_its_call() -> None:
+    about = Tool("weather", "now", "The weather.", {"type": "object"}, Annotations(destructive=True))
+    async with _opened("weather:now", MemoryServer([about], answer=echo)) as (pilot, rig):
+        rows(pilot).focus()
+        await pilot.press("c", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
+
+
+async def test_what_is_typed_right_behind_the_key_of_the_call_is_in_its_first_field() -> None:
+    async with tools_page() as (pilot, _):
+        while (row := rows(pilot).current) is None or row.copy != FORECAST:
+            await pilot.press("down")
+        for key in "cSlot":
+            pilot.app.post_message(events.Key(key, key))
+        await until(pilot, lambda: [one.value for one in pilot.app.screen.query(PlainInput)][-1:] == ["Slot"])
+
+
+async def test_a_call_that_a_person_fills_in_is_made_unasked_unless_it_destroys() -> None:
+    async with _opened(FORECAST, _forecast(annotations=Annotations())) as (pilot, rig):
+        rig.bench.trust("weather", trusted=False)
+        await pilot.press("c", *"Oslo", "enter")
+        await says(pilot, "✓ ok")
+        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})]
+
+
+async def test_arguments_can_be_edited_as_json_in_the_same_place() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await pilot.press("c", *"Oslo", "ctrl+t")
+        await says(pilot, '"city": "Oslo"')
+        area = pilot.app.screen.query_one("#form TextArea", TextArea)
+        area.text = '["Oslo"]'
+        await pilot.press("ctrl+r")
+        await says(pilot, "✕ not a JSON object")
+        area.text = '{"city": "Rome"}'
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Rome"})])
+
+
+async def test_a_call_is_copied_as_a_line_for_a_shell() -> None:
+    async with _opened(FORECAST, beside={"source": _SOURCE}) as (pilot, _):
+        await pilot.press("c", *"Oslo")
+        await pilot.press("escape", "y")
+        await says(pilot, "Copy the call")
+        assert "curl" not in seen(pilot)
+        await pilot.press("enter")
+        line = f"toolsight call weather:get_forecast city=Oslo {shlex.join(_SOURCE)}"
+        await until(pilot, lambda: pilot.app.clipboard == line)
+
+
+IMAGE = ToolResult(
+    "[image]",
+    structured={"city": 3},
+    kinds=("image",),
+    attachments=(Attachment("image", "image/png", "", "AAAA"),),
+)
+
+
+async def test_a_result_says_whether_it_fits_its_schema_and_what_a_client_would_lose(tmp_path: Path) -> None:
+    async def paints(_tool: str, _arguments: JsonObject) -> ToolResult:
+        return IMAGE
+
+    tool = Tool("weather", "get_forecast", "Forecast.", CITY, READS, output_schema=CITY)
+    async with _opened(FORECAST, MemoryServer([tool], answer=paints)) as (pilot, _):
+        await _typed_in(pilot)
+        await says(pilot, "✕ does not fit the output schema")
+        await says(pilot, "$.city: 3 is not of type 'string'")
+        await says(pilot, "✂ Zed (open source): without image")
+        await pilot.press("escape", "x", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "a.png")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "a.png").exists())
+        assert (tmp_path / "a.png").read_bytes() == bytes(3)
+
+
+async def test_a_result_is_compared_with_the_one_before_for_the_same_arguments() -> None:
+    skies = iter(("rain", "rain", "sun"))
+
+    async def changes(_tool: str, arguments: JsonObject) -> ToolResult:
+        return ToolResult("snow" if arguments["city"] == "Oslo!" else next(skies))
+
+    async with _opened(FORECAST, _forecast(changes)) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "✓ ok")
+        assert "as before" not in seen(pilot)
+        await rig.bench.call(FORECAST, {"city": "Oslo!"})
+        await pilot.press("enter")
+        await says(pilot, "same as before")
+        await pilot.press("enter")
+        await says(pilot, "2 changed lines")
+        assert pilot.app.screen.query_one("#result-changes", TextView).text == "-rain\n+sun"
+
+
+async def test_a_call_is_saved_with_a_name_chosen_again_and_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with _opened(FORECAST, beside={"source": _SOURCE}) as (pilot, rig):
+        await pilot.press("c", "escape", "h")
+        assert "No earlier call" in toasts(pilot)
+        await pilot.press("x")
+        assert "before the first call" in toasts(pilot)
+        await rig.bench.call(FORECAST, {"city": "Rome"})
+        await pilot.press("tab", "shift+tab", "ctrl+up")
+        await says(pilot, "UTC by you  ok")
+        await pilot.press("enter")
+        await says(pilot, "│Rome")
+        assert pilot.app.screen.query_one("#result-text", TextView).text == '{"city":"Rome"}'
+        await pilot.press("escape", "x")
+        await says(pilot, "Save the call")
+        await pilot.press("ctrl+u", *"rome", "enter")
+        await until(pilot, lambda: saved_call(tmp_path / SAVED_CALLS, "rome").arguments == {"city": "Rome"})
+        assert f"toolsight call --saved rome {shlex.join(_SOURCE)}" in toasts(pilot)
+        await pilot.press("h")
+        await says(pilot, "saved as rome")
+        await pilot.press("enter", "enter")
+        await says(pilot, "same as before")
+        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Rome"})] * 2
+
+
+async def test_a_models_calls_are_in_the_history_and_two_with_one_id_are_two() -> None:
+    def record(number: int, event: Event) -> EventRecord:
+        return EventRecord("s", number, 0.0, event)
+
+    records = [
+        record(1, CallStarted("1", FORECAST, {"city": "Oslo"})),
+        record(2, CallFinished("1", FORECAST, True, "rain", 3.0)),
+        record(3, CallStarted("1", "weather:other", {})),
+        record(4, CallFinished("1", "weather:other", True, "")),
+        record(5, CallStarted("1", FORECAST, {"city": "Rome"})),
+        record(6, CallFinished("1", FORECAST, False, "no", 4.0)),
+        record(7, CallStarted("2", FORECAST, {"city": "Bonn"})),
+    ]
+    past = call_answer.past_calls(records, FORECAST)
+    texts = [one.result.text if one.result else None for one in past]
+    assert list(zip([one.arguments["city"] for one in past], texts, strict=True)) == [
+        ("Oslo", "rain"), ("Rome", "no"), ("Bonn", None),
+    ]  # fmt: skip
+    assert past[0].row.detail == "00:00:00 UTC by model  ok"
+
+
+@pytest.mark.parametrize(("keys", "called"), [("left enter", True), ("enter", False)])
+async def test_a_tool_that_destroys_something_asks_first(keys: str, called: bool) -> None:
+    async with _opened(FORECAST, _forecast(annotations=Annotations(destructive=True))) as (pilot, rig):
+        await _typed_in(pilot)
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        assert "marks it as destructive" in seen(pilot)
+        assert "Oslo" in seen(pilot)
+        await pilot.press("c", "n")
+        assert isinstance(pilot.app.screen, Confirm)
+        await pilot.press(*keys.split())
+        await says(pilot, "✓ ok" if called else "Not called")
+        assert len(rig.servers["weather"].calls) == called
+
+
+async def test_an_error_of_the_tool_is_a_result_and_one_of_the_connection_comes_with_its_hint() -> None:
+    answers = [CallTimeout("weather did not answer", hint="Raise call_timeout."), None]
+
+    async def fails(_tool: str, _arguments: JsonObject) -> ToolResult:
+        if error := answers.pop():
+            raise error
+        return ToolResult("no such city", is_error=True)
+
+    async with _opened(FORECAST, _forecast(fails)) as (pilot, _):
+        await _typed_in(pilot)
+        await says(pilot, "✕ the tool failed")
+        await says(pilot, "no such city")
+        await pilot.press("enter")
+        await says(pilot, "✕ weather did not answer")
+        await says(pilot, "Raise call_timeout.")
+
+
+async def test_esc_cancels_the_call_and_then_goes_back() -> None:
+    async def never(_tool: str, _arguments: JsonObject) -> ToolResult:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with _opened(FORECAST, _forecast(never)) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "esc cancels")
+        await pilot.press("enter")
+        await until(pilot, lambda: "A call is running" in toasts(pilot))
+        await pilot.press("escape")
+        await says(pilot, "Canceled.")
+        await until(pilot, lambda: bool(rig.store.read("s", kinds=("result",))))
+        (finished,) = rig.store.read("s", kinds=("result",))
+        assert isinstance(finished.event, CallFinished)
+        assert finished.event.text == "cancelled"
+        # Out of the field, out of the page.
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ToolsScreen))
+
+
+async def test_a_running_call_says_how_its_task_goes() -> None:
+    ends = asyncio.Event()
+
+    async def late(tool: str, arguments: JsonObject) -> ToolResult:
+        await ends.wait()
+        return await echo(tool, arguments)
+
+    server = _forecast(late)
+    server.tasks = [TaskState("t1", "working"), TaskState("t1", "working", "page [2]", polls=3)]
+    async with _opened(FORECAST, server) as (pilot, _):
+        await _typed_in(pilot)
+        await says(pilot, "task working: page [2], 3 polls")
+        ends.set()
+        await says(pilot, "✓ ok")
+        assert "task working" not in seen(pilot)
+
+
+async def test_x_writes_the_definition_to_a_file(tmp_path: Path) -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        path = pilot.app.screen.query_one(PlainInput)
+        assert path.value == "weather-get_forecast.json"
+        path.value = str(tmp_path / "forecast.json")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "forecast.json").exists())
+        tool = rig.bench.catalog.get(FORECAST)
+        assert tool is not None
+        assert json.loads((tmp_path / "forecast.json").read_text()) == definition(tool)
+
+
+async def test_a_pinned_tool_stays_and_the_page_says_why() -> None:
+    async with _opened("calc:evaluate") as (pilot, rig):
+        await pilot.press("l")
+        await until(pilot, lambda: "The configuration pins this tool, so it stays bound." in toasts(pilot))
+        assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
+
+
+async def test_a_tool_that_vanishes_says_so_and_comes_back() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        rig.bench.switch_toolset("sums")
+        await says(pilot, "is no longer in the catalog")
+        await pilot.press("e", "l", "ctrl+r", "x")
+        rig.bench.switch_toolset("")
+        await says(pilot, "○ deferred")
+
+
+CHANGES = "its server says it makes changes"
+TOOL = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
+
+
+def test_the_title_has_the_state_in_words_the_tokens_and_the_uses() -> None:
+    state = ToolState(TOOL.id, 4120, Binding.LOADED, uses=2)
+    text = content.title_line(TOOL, state, 100).plain
+    assert text == "shop:refund_order   ● loaded\n4.1k tokens   used 2x"
+
+
+def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
+    text = content.facts_text(
+        TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard"), CHANGES
+    ).plain
+    assert "name for the model   shop__refund_order" in text
+    assert "its server claims    makes changes" in text
+    assert f"you are asked because {CHANGES}" in text
+    assert "evicted              loop guard" in text
+    exempt = {"binding.always_include": "shop:*", "guard.exempt": "*:refund_*"}
+    text = content.facts_text(TOOL, None, CHANGES, exemptions=exempt).plain
+    assert "always bound         binding.always_include: shop:*" in text
+    assert "may repeat calls     guard.exempt: *:refund_*" in text
+    claims = Annotations(read_only=True, open_world=False)
+    assert content.claims(claims) == ("only reads", "does not reach external systems")
+
+
+@with_hostile_text
+def test_hostile_text_of_a_tool_does_no_harm(text: str) -> None:
+    tool = Tool(text, text, text, {"type": "object"}, TOOL.annotations, title=text)
+    state = ToolState(tool.id, 1, Binding.EVICTED, reason=text)
+    shown = (
+        content.title_line(tool, state, 80),
+        content.facts_text(tool, state, CHANGES),
+        call_answer.failure_line(ToolsightError(text, hint=text), 1),
+        call_answer.result_line(ToolResult("", kinds=(text,)), 1),
+    )
+    for drawn in shown:
+        assert not dangerous(drawn.plain.replace("\n", "").replace("\t", ""))

@@ -1,0 +1,357 @@
+"""Statistics over sessions: what counts as a use, whose calls failed, and how sets of sessions add up."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from inspector.core.budget import TokenParts
+from inspector.core.error import BreakerState, FailureKind
+from inspector.core.events import (
+    BreakerChanged,
+    CallFinished,
+    CallRejected,
+    CallRetried,
+    CallStarted,
+    CatalogBuilt,
+    Event,
+    GateApplied,
+    GateScore,
+    Guess,
+    ModelRequested,
+    NextPredicted,
+    Origin,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    ToolSubstituted,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
+from inspector.core.turns import turns
+from inspector.features.agents.miss import MissCause
+from inspector.features.trace.metrics.cell import Cases, Sample
+from inspector.features.trace.metrics.discovery import RoutingLog
+from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
+from inspector.features.trace.metrics.section import sections
+from inspector.search.bootstrap import share_estimate
+from tests.core.test_event import records
+from tests.core.test_fold_property import streams
+
+LATE, ALL, POST = "shop:late_orders", "shop:list_orders", "chat:post"
+
+
+def search(query: str, *found: tuple[str, float], took: float = 1.0, **more: Any) -> SearchPerformed:
+    """A search of the model that returned these tools with these scores."""
+    hits = tuple(
+        Hit(rank, Score(tool, score), Outcome.LOADED) for rank, (tool, score) in enumerate(found, start=1)
+    )
+    return SearchPerformed(
+        SearchReport(SearchRequest(query), "bm25", hits, latency_ms=took, scored=9, **more), ""
+    )
+
+
+def request(call: int) -> ModelRequested:
+    return ModelRequested(call, (LATE,), TokenParts(tools=100 * call, meta=10, searches=5), 1)
+
+
+def call(tool: str, *, ok: bool = True, took: float = 10.0, number: str = "c") -> tuple[Event, Event]:
+    return CallStarted(number, tool, {}), CallFinished(number, tool, ok, "", took)
+
+
+def turn(*said: Event | tuple[Event, ...]) -> list[Event]:
+    """A turn with a model call before each event."""
+    made: list[Event] = [UserSaid("hi")]
+    for number, one in enumerate(said, start=1):
+        made += [request(number), *(one if isinstance(one, tuple) else (one,))]
+    return [*made, TurnEnded("answered", "")]
+
+
+def counted(*sessions: list[Event]) -> Telemetry:
+    every = [record for n, events in enumerate(sessions) for record in records(events, f"s{n}")]
+    return telemetry(turns(every))
+
+
+def test_a_called_tool_counts_at_the_newest_search_that_found_it() -> None:
+    found = counted(
+        turn(search("late", (ALL, 5.0), (LATE, 4.0)))
+        + turn(search("overdue", (LATE, 7.0)), call(LATE), call(LATE))
+    ).discovery
+    [one] = found.selections
+    assert (one.query, one.tool, one.rank, one.score, one.candidates) == ("overdue", LATE, 1, 7.0, 9)
+    assert (found.used.held, found.used.count) == (1, 3)
+    assert (found.rankers["bm25"].called.at(0.5), found.rankers["bm25"].others.count) == (7.0, 2)
+
+
+def test_a_tool_that_is_called_in_a_later_turn_was_of_use_to_its_search() -> None:
+    found = counted(turn(search("late", (LATE, 4.0))) + turn(call(LATE))).discovery
+    assert (found.used.held, found.used.count) == (1, 1)
+
+
+def test_searches_without_a_use_are_counted_by_what_became_of_them() -> None:
+    found = counted(
+        turn(search("teleport")),
+        turn(search("late", (ALL, 1.0)), search("overdue", (LATE, 2.0)), call(LATE)),
+        turn(search("post", (POST, 1.0))),
+        [*turn(search("stop", (POST, 1.0)))[:-1], TurnEnded("cancelled")],
+    ).discovery
+    assert found.causes == dict.fromkeys(MissCause, 1)
+
+
+def test_searches_are_counted_by_what_they_said() -> None:
+    found = counted(
+        turn(search("late", (LATE, 4.0), probability=0.8, threshold=0.35)),
+        turn(search("hm", (LATE, 4.0), probability=0.2, threshold=0.35)),
+        turn(search("zebra", probability=0.01, threshold=0.35)),
+        turn(search("by words", (LATE, 4.0))),
+    ).discovery
+    assert {answer: cases.held for answer, cases in found.answers.items()} == {
+        Answer.FOUND: 2,
+        Answer.CLOSEST: 1,
+        Answer.NOTHING: 1,
+    }
+    assert {cases.count for cases in found.answers.values()} == {4}
+
+
+def test_a_look_up_by_name_is_no_ranking() -> None:
+    named = Hit(1, Score(LATE, 1.0, (Part(Signal.EXACT, "late_orders", 1.0),)), Outcome.LOADED)
+    by_name = SearchRequest("late", tool_names=("late_orders",))
+    looked_up = [
+        SearchPerformed(SearchReport(asked, "bm25", (named,), scored=1), "")
+        for asked in (by_name, SearchRequest(server_name="shop"))
+    ]
+    found = counted(
+        turn(*looked_up, call(LATE)) + turn(search("posts", (POST, 2.8), (ALL, 2.0)), call(POST))
+    ).discovery
+    assert (found.searches, found.lookups) == (3, 2)
+    scores = found.rankers["bm25"]
+    assert (scores.called.p50, scores.called.count, scores.others.p50, scores.others.count) == (
+        2.8,
+        1,
+        2.0,
+        1,
+    )
+    assert (found.candidates.count, found.latency.count, found.first.count) == (1, 1, 1)
+
+
+def test_a_search_that_was_refused_answered_nothing_at_all() -> None:
+    refused = SearchPerformed(SearchReport(SearchRequest(), "bm25", error="Provide a query."), "")
+    found = counted(turn(refused)).discovery
+    assert (found.errors, [cases.count for cases in found.answers.values()]) == (1, [0, 0, 0])
+
+
+def test_a_persons_no_is_no_rejection() -> None:
+    def rejected(reason: str) -> CallRejected:
+        return CallRejected("r", LATE, reason, "No.")
+
+    calls = counted(turn(rejected("unknown tool"), rejected("refused"), rejected("refused"))).calls
+    assert (dict(calls.rejected), calls.refused) == ({"unknown tool": 1}, 2)
+
+
+def test_a_search_of_a_person_is_none_of_the_models() -> None:
+    by_hand = SearchPerformed(SearchReport(SearchRequest("late"), "bm25"), "", by="user")
+    found = counted(turn(by_hand)).discovery
+    assert (found.searches, found.by_hand, found.turns.held, found.turns.count) == (0, 1, 0, 1)
+
+
+def test_frequency_is_told_by_agent_and_toolset() -> None:
+    agent = SessionStarted("", (), "", "m", "m", 0, origin=Origin("codex"))
+    own = SessionStarted("", (), "orders", "m", "m", 0)
+    found = counted(
+        [agent, *turn(search("a"), search("b")), *turn()],
+        [own, CatalogBuilt("orders", (), "", 0, 0), *turn(search("c"))],
+    )
+    told = {key: (one.sessions, one.turns, one.searches) for key, one in found.discovery.by_agent.items()}
+    assert told == {("codex", ""): (1, 2, 2), ("toolsight", "orders"): (1, 1, 1)}
+    assert found.agents == {"codex": 1, "toolsight": 1}
+
+
+def test_failures_are_counted_by_tool_and_by_server() -> None:
+    calls = counted(turn(call(LATE), call(LATE, ok=False), call(ALL), call(POST))).calls
+    assert (calls.tools[LATE].calls.held, calls.tools[LATE].calls.count) == (1, 2)
+    assert (calls.servers["shop"].calls.held, calls.servers["shop"].calls.count) == (1, 3)
+    assert calls.all.kinds == {"unknown": 1}
+    assert calls.servers["chat"].kinds == {}
+
+
+def test_definitions_loads_and_evictions_are_counted_by_cause() -> None:
+    bound = counted(
+        turn(ToolLoaded(LATE, 9, "search", 1), ToolLoaded(POST, 9, "you"), ToolEvicted(LATE, "old", "ttl"))
+    ).binding
+    assert (bound.loads, bound.evictions) == ({"search": 1, "by hand": 1}, {"ttl": 1})
+    assert bound.definitions.mean == (110 + 210 + 310) / 3
+
+
+def _breaker(at: float, after: BreakerState, **more: Any) -> Record:
+    told = BreakerChanged("server", "shop", "", BreakerState.CLOSED, after, "5 of 6 calls failed", **more)
+    return Record("s", int(at), at, told)
+
+
+def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
+    changes = [
+        _breaker(1.0, BreakerState.OPEN, failure_rate=0.8, calls=6, cool_down=30.0),
+        _breaker(31.0, BreakerState.HALF_OPEN),
+        _breaker(32.0, BreakerState.OPEN, failure_rate=1.0, calls=1, cool_down=60.0),
+    ]
+    found = telemetry(turns(changes)).reliability
+    [one] = found.breakers.values()
+    assert (one.name, one.state, one.since, one.until, one.opened) == ("shop", "open", 32.0, 92.0, 2)
+    assert found.changes == {"open": 2, "half-open": 1}
+
+
+def test_a_routing_decision_has_the_published_fields_for_a_search_and_for_the_gate() -> None:
+    gate = GateApplied(
+        "q",
+        (LATE,),
+        (GateScore(LATE, 0.9), GateScore(ALL, 0.8)),
+        0.3,
+        5,
+        40,
+        2.0,
+        "",
+        3,
+        "abc",
+        (ALL,),
+        70,
+        1.5,
+    )
+    kept_out = Hit(2, Score(POST, 1.0), Outcome.PRECONDITION)
+    found = search("late", (LATE, 4.0))
+    found = replace(found, report=replace(found.report, hits=(*found.report.hits, kept_out)))
+    stream = records([*turn(found, gate), search("x"), TurnEnded("answered")])
+    log = RoutingLog()
+    one, other, last = (decision for turn in turns(stream) for decision in log.of(turn))
+    assert (one.source, one.turn_id, one.candidates, one.scores) == ("search", 2, (LATE, POST), (4.0, 1.0))
+    assert (one.gated_out_by_state, one.active_set) == ((POST,), (LATE,))
+    assert (one.phase1_tokens, one.phase2_tokens, one.p50_latency_ms) == (10, 200, 1.0)
+    assert (other.source, other.turn_id, other.query_embedding_hash) == ("gate", 3, "abc")
+    assert (other.gated_out_by_state, other.active_set) == ((ALL,), (LATE,))
+    assert (other.phase1_tokens, other.phase2_tokens) == (70, 40)
+    assert (last.turn_id, last.phase1_tokens) == (None, None)
+
+
+def _prediction(after: str, *tools: str) -> NextPredicted:
+    guesses = tuple(Guess(tool, 0.5) for tool in tools)
+    return NextPredicted(after, guesses, 0.3, most_used=(POST,), same_server=(ALL, POST, LATE))
+
+
+def test_predictions_are_scored_on_the_first_use_of_a_tool_beside_plainer_rules() -> None:
+    found = counted(
+        turn(call(ALL), _prediction(ALL, LATE, POST), call(LATE), _prediction(LATE, ALL), call(ALL))
+    ).inertia
+    assert found.predictions == 2
+    assert [(found.first[rule].held, found.first[rule].count) for rule in found.first] == [
+        (1, 1),
+        (0, 1),
+        (0, 1),
+    ]
+    assert [found.three[rule].held for rule in found.three] == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("between", "scored"),
+    [
+        ((), [(1, 1)]),
+        # Only the next call, the model's own, for the same message.
+        ((call(POST),), [(0, 1)]),
+        ((CallStarted("c", LATE, {}, "user"),), [(1, 1)]),
+        ((UserSaid("next"),), [(0, 0)]),
+    ],
+)
+def test_a_prediction_is_scored_by_the_models_next_call_for_its_message(
+    between: tuple[Any, ...], scored: list[tuple[int, int]]
+) -> None:
+    found = counted(turn(call(ALL), _prediction(ALL, LATE), *between, call(LATE))).inertia
+    assert [(found.first["order_1"].held, found.first["order_1"].count)] == scored
+
+
+def test_retries_and_substitutes_are_counted_by_tool_and_by_what_they_were_for() -> None:
+    retry = CallRetried("c", LATE, 1, 3, 2.0, FailureKind.TIMEOUT)
+    saved = CallFinished("c", LATE, True, "", 5.0, attempts=3)
+    lost = CallFinished("c", LATE, False, "", 5.0, failure=FailureKind.RATE_LIMIT, attempts=2)
+    found = counted([retry, retry, saved, retry, lost, ToolSubstituted("c", LATE, ALL)])
+    assert (found.reliability.retries, found.reliability.retried_for) == ({LATE: 3}, {"timeout": 3})
+    assert (found.reliability.saved.held, found.reliability.saved.count) == (1, 2)
+    assert found.reliability.fallbacks == {(LATE, ALL): 1}
+    assert found.calls.tools[LATE].kinds == {"rate_limit": 1}
+
+
+def test_a_substitute_answered_only_if_its_own_call_gave_an_answer() -> None:
+    lost = CallFinished("c", LATE, False, "", 5.0, failure=FailureKind.TIMEOUT)
+    instead = ToolSubstituted("c", LATE, ALL)
+    fine = CallFinished("c", ALL, True, "", 5.0)
+    said_no = CallFinished("c", ALL, False, "", 5.0, failure=FailureKind.TOOL)
+    failed = CallFinished("c", ALL, False, "", 5.0, failure=FailureKind.TIMEOUT)
+    stream = [lost, instead, fine, lost, instead, said_no, lost, instead, failed, lost, instead, fine, fine]
+    found = counted(stream).reliability
+    assert (found.fallbacks, found.answered) == ({(LATE, ALL): 4}, {(LATE, ALL): 3})
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What adds up over sessions, whatever their order."""
+
+    searches: int
+    turns: int
+    used: tuple[int, int]
+    calls: dict[str, tuple[int, int]]
+    causes: dict[MissCause, int]
+    loads: dict[str, int]
+    backlog: int
+
+    @staticmethod
+    def of(found: Telemetry) -> "Sums":
+        return Sums(
+            found.discovery.searches,
+            found.turns,
+            (found.discovery.used.held, found.discovery.used.count),
+            {tool: (use.calls.held, use.calls.count) for tool, use in sorted(found.calls.tools.items())},
+            dict(sorted(found.discovery.causes.items())),
+            dict(sorted(found.binding.loads.items())),
+            sum(one.count for one in found.discovery.backlog.groups),
+        )
+
+
+@given(streams)
+def test_statistics_need_only_the_kinds_that_they_say(stream: list[Event]) -> None:
+    whole = records(stream)
+    needed = [record for record in whole if record.kind in KINDS]
+    assert Sums.of(telemetry(turns(whole))) == Sums.of(telemetry(turns(needed)))
+
+
+@given(streams)
+def test_whatever_is_recorded_can_be_told(stream: list[Event]) -> None:
+    told = sections(telemetry(turns(records(stream))))
+    assert [section.id for section in told] == [
+        "discovery",
+        "tools",
+        "latency",
+        "failures",
+        "inertia",
+        "backlog",
+    ]
+    assert all(len(row) == len(table.headers) for one in told for table in one.tables for row in table.rows)
+
+
+def test_a_share_over_sessions_takes_each_as_one_cluster() -> None:
+    cases, flags, sessions = Cases(), [], []
+    for session, held in (("a", (1, 1, 1)), ("b", (0, 0)), ("c", (1, 0))):
+        for one in held:
+            cases.add(session, one)
+            flags.append(bool(one))
+            sessions.append(session)
+    share, expected = cases.share, share_estimate(flags, sessions)
+    assert share is not None
+    assert (share.value, share.low, share.high) == pytest.approx((expected.mean, expected.low, expected.high))
+
+
+def test_percentiles_are_exact_and_of_nothing_unknown() -> None:
+    sample = Sample()
+    assert (sample.at(0.5), sample.mean) == (None, None)
+    for value in range(101):
+        sample.add(float(value))
+    assert [sample.at(share) for share in (0.5, 0.95, 0.99)] == [50.0, 95.0, 99.0]

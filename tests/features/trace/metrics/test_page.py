@@ -1,0 +1,192 @@
+"""The telemetry page: live and over all sessions; its board of breakers; what it says without any."""
+
+from collections.abc import Iterator
+from threading import Event
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from textual.content import Content
+
+from inspector.app.app import ToolsightApp
+from inspector.app.context import Job
+from inspector.app.draw.table import table_lines
+from inspector.core.error import BreakerState, BreakerStatus
+from inspector.core.events import Record
+from inspector.core.report import Table
+from inspector.core.turns import turns
+from inspector.features.agents.miss import Miss, MissCause, backlog
+from inspector.features.trace.metrics import page as content
+from inspector.features.trace.metrics.gathering import Telemetry, telemetry
+from inspector.session.view import SessionView
+from tests.support.app import app_rig, goes, seen, until
+from tests.support.canned import CannedFlows
+from tests.support.fakes import calls, says, searches
+from tests.support.hostile import with_hostile_text
+from tests.support.transcripts import records_of, story_store
+
+STEPS = (
+    searches(query="forecast for a city"),
+    calls(("weather__get_forecast", {"city": "Oslo"})),
+    says("Sunny."),
+)
+OPEN = BreakerStatus("shop", "", BreakerState.OPEN, 3600.0, 3660.0, "5 of 6 calls failed", 0.83, 6, 2)
+CLOSED = BreakerStatus("chat", "chat:post", BreakerState.CLOSED, 60.0)
+
+
+def drawn(shown: content.Shown, group: str, width: int = 76) -> str:
+    return content.page(shown, group, width).plain
+
+
+def shown_with(*breakers: BreakerStatus, missed: tuple[Miss, ...] = ()) -> content.Shown:
+    gathered = telemetry(turns(records_of(story_store())))
+    gathered.reliability.breakers = {one.name: one for one in breakers}
+    shown = content.Shown.of(gathered, is_all=False)
+    return content.Shown(shown.overview, shown.sections, shown.breakers, backlog(missed), False, False)
+
+
+async def test_the_page_counts_the_session_as_it_goes_on_and_all_of_them_when_asked() -> None:
+    async with app_rig(*STEPS, yes=True) as (pilot, rig):
+        rig.store.append_all(records_of(story_store()))
+        await goes(pilot, "telemetry")
+        await until(pilot, lambda: "Press 1 and ask" in seen(pilot))
+        await rig.bench.chat("What is the forecast for Oslo?")
+        await until(pilot, lambda: "turns with a search" in seen(pilot) and "hybrid" in seen(pilot))
+        await pilot.press("a")
+        await until(pilot, lambda: "2 sessions" in seen(pilot))
+        await pilot.press("t", "t", "t", "t", "t")
+        await until(pilot, lambda: "overdue deliveries" in seen(pilot))
+        await pilot.press("a")
+        await until(pilot, lambda: content.EMPTY["backlog"][:30] in seen(pilot))
+
+
+async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, begun, ended, at_once, go_on = content._of_one, list[Job](), list[Job](), list[int](), Event()
+
+    def slow(session: SessionView, job: Job) -> content.Shown:
+        begun.append(job)
+        at_once.append(len(begun) - len(ended))
+        go_on.wait(10)
+        try:
+            return real(session, job)
+        finally:
+            ended.append(job)
+
+    monkeypatch.setattr(content, "_of_one", slow)
+    monkeypatch.setattr(content, "_REST", 0.001)
+    async with app_rig(*STEPS, yes=True) as (pilot, rig):
+        await goes(pilot, "telemetry")
+        await until(pilot, lambda: len(begun) == 1)
+        await rig.bench.chat("What is the forecast for Oslo?")
+        await pilot.pause()
+        assert len(begun) == 1
+        go_on.set()
+        await until(pilot, lambda: "turns with a search" in seen(pilot) and "hybrid" in seen(pilot))
+        await until(pilot, lambda: len(begun) >= 2)
+    assert set(at_once) == {1}
+
+
+def test_a_count_that_is_stopped_reads_no_further() -> None:
+    job, read = Job("", lambda _job, _act: None), 0
+
+    def records(_kinds: object) -> Iterator[Record]:
+        nonlocal read
+        for read, record in enumerate(records_of(story_store()), start=1):
+            job.is_stopped = read == 3
+            yield record
+
+    content._of_one(cast("SessionView", SimpleNamespace(records=records)), job)
+    assert read == 3
+
+
+async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:
+    async with app_rig(*STEPS) as (pilot, rig):
+        await rig.bench.chat("What is the forecast for Oslo?")
+        await goes(pilot, "telemetry")
+        await until(pilot, lambda: "hybrid" in seen(pilot))
+        replay = cast("ToolsightApp", pilot.app).replay
+        stream = replay.catch_up()
+        replay.show(stream, 1, replay.moment(stream, 1))
+        await until(pilot, lambda: "hybrid" not in seen(pilot))
+        counts = {
+            line.split("  ")[0].strip(): line.split()[-1] for line in seen(pilot).splitlines() if line.strip()
+        }
+        assert counts["model searches"] == "0"
+
+
+def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() -> None:
+    assert "The stack profile turns them on" in " ".join(drawn(shown_with(), "failures").split())
+    said_lines = drawn(shown_with(CLOSED, OPEN), "failures").splitlines()
+    first = next(number for number, line in enumerate(said_lines) if line.startswith("shop"))
+    assert "✕ open" in said_lines[first]
+    assert "83 % of 6 calls failed" in said_lines[first]
+    told = " ".join(" ".join(said_lines[first + 1 :]).split())
+    assert "since 01:00:00, retry at 01:01:00, 5 of 6 calls failed, opened 2 times" in told
+    assert said_lines.index(next(line for line in said_lines if line.startswith("chat:post"))) > first
+
+
+def test_the_backlog_tells_each_request_with_what_was_found_and_called_instead() -> None:
+    miss = Miss("s", 1, "overdue", ("shop:all",), "late", MissCause.AGAIN, ("shop:late",), 86_400.0)
+    told = drawn(shown_with(missed=(miss, miss)), "backlog")
+    assert "2 searches in 1 session, last 1970-01-02 00:00 UTC" in told
+    assert all(text in told for text in ("overdue", "2x searched again", "shop:all", "shop:late"))
+
+
+@pytest.mark.parametrize(("is_all", "told"), [(False, content.NOTHING), (True, content.NO_SESSIONS)])
+def test_without_anything_to_count_it_is_said_what_to_do(is_all: bool, told: str) -> None:
+    shown = content.Shown.of(Telemetry().end(), is_all=is_all)
+    assert {drawn(shown, group) for group in content.GROUPS} == {told}
+
+
+@pytest.mark.parametrize("width", [76, 116])
+def test_no_line_is_wider_than_the_page(width: int) -> None:
+    shown = shown_with(CLOSED, OPEN, missed=(Miss("s", 1, "long " * 60, ("shop:all",)),))
+    lines = [line for group in content.GROUPS for line in drawn(shown, group, width).splitlines()]
+    assert max(Content(line).cell_length for line in lines) <= width
+
+
+async def test_all_sessions_show_what_each_persona_called_after_what() -> None:
+    async with app_rig(*STEPS, beside=lambda _: {"flows": CannedFlows()}) as (pilot, rig):
+        await rig.bench.chat("go")
+        await goes(pilot, "telemetry")
+        await pilot.press("a", *"tttt")
+        await until(pilot, lambda: "toolsight: what follows each tool" in seen(pilot))
+        assert "office:create_event" in seen(pilot)
+        assert "claude-code: what follows each tool" in str(
+            pilot.app.screen.query_one("#numbers-text").render()
+        )
+
+
+@with_hostile_text
+def test_hostile_names_do_not_reach_the_terminal(text: str) -> None:
+    shown = shown_with(
+        BreakerStatus(text, "", BreakerState.OPEN, 1.0, 2.0, text, 0.5, 2),
+        missed=(Miss("s", 1, text, (text,)),),
+    )
+    told = drawn(shown, "failures") + drawn(shown, "backlog")
+    assert not set(told) & {"\x1b", "\x07", "\x00", "\u202e", "\r"}
+
+
+_cell = st.text(alphabet="ab1 ", max_size=30)
+
+
+@given(st.lists(st.tuples(_cell, _cell, _cell), max_size=6), st.integers(1, 100), st.sets(st.integers(0, 2)))
+@settings(deadline=None)
+def test_numbers_are_never_cut_and_columns_never_too_wide(
+    rows: list[tuple[str, str, str]], width: int, right: set[int]
+) -> None:
+    table = Table("", ("a first", "b", "third one"), tuple(rows), frozenset(right))
+    lines = [str(line) for line in table_lines(table, width)]
+    for row in rows:
+        for number in (row[column] for column in right):
+            assert all(word in "\n".join(lines) for word in number.split())
+    if lines and not lines[-1].startswith("  "):
+        assert max(map(len, lines)) <= max(width, 34)
+
+
+def test_a_table_that_does_not_fit_becomes_a_block_a_row() -> None:
+    table = Table("", ("name", "first", "second"), (("one", "1,000", "2,000"),), frozenset({1, 2}))
+    assert [str(line) for line in table_lines(table, 12)] == ["one", "  first 1,000   second 2,000"]

@@ -1,0 +1,39 @@
+"""`toolsight sessions show`: what the page shows, as text and as JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.store.store import SqliteStore
+from tests.core.test_event import records
+from tests.session.test_timeline import STORY
+from tests.support.commands import Toolsight
+
+
+@pytest.fixture(scope="module")
+def recorded(database: Path) -> None:
+    with SqliteStore(database) as store:
+        for record in (*records(STORY, "20260101-a"), *records(STORY[:1], "20250101-b")):
+            store.append(record)
+
+
+@pytest.mark.usefixtures("recorded")
+def test_lanes_moves_and_turns_are_printed_with_every_reason(toolsight: Toolsight) -> None:
+    printed = toolsight("sessions", "show", "20260101-a")
+    assert printed.exit_code == 0, printed.stderr
+    assert any(line.split() == ["shop:list", "○●✕✕"] for line in printed.stdout.splitlines())
+    assert "search: orders" in printed.stdout
+    assert "called 3x with equal arguments" in printed.stdout
+    assert "2 more tools were deferred throughout" in printed.stdout
+    assert "loads 1, evictions 1" in printed.stdout
+    assert "accuracy 100 %" in printed.stdout
+
+
+@pytest.mark.usefixtures("recorded")
+def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) -> None:
+    said = json.loads(toolsight("sessions", "show", "20260101-a", "--json").stdout)
+    assert said["lanes"] == [{"tool": "shop:list", "during": ["deferred", "loaded", "evicted", "evicted"]}]
+    assert [(move["call"], move["cause"]) for move in said["moves"]] == [(2, "load"), (3, "loop")]
+    assert [call["number"] for call in said["calls"]] == [1, 2, 3]
+    assert said["rest"]["deferred"] == 2

@@ -1,0 +1,115 @@
+"""The list of events: goes on without reading everything again, and exports what is shown."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.draw.line import feed_rows
+from inspector.core.budget import Budget, TokenParts
+from inspector.core.error import ModelError
+from inspector.core.events import (
+    AnswerStreamed,
+    BudgetMeasured,
+    CallCounted,
+    ContextReduced,
+    Event,
+    IndexChanged,
+    Record,
+    ServerStopped,
+    UserSaid,
+)
+from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
+from inspector.features.trace.events_page import GROUPS, continued, event_row, in_group
+from tests.support.app import app_rig, goes, seen, until
+from widgets import RecordList, TextView
+
+
+def record(seq: int, event: Event | None = None) -> Record:
+    return Record("s", seq, 0.0, event or ServerStopped("shop"))
+
+
+def test_the_list_goes_on_from_the_feed() -> None:
+    known = [record(1), record(2)]
+    assert continued(known, (record(2), record(3), record(4))) == [*known, record(3), record(4)]
+    assert continued(known, ()) == known
+    assert continued(known, (record(1), record(2))) == known
+
+
+@pytest.mark.parametrize("seqs", [(4,), (2, 4)])
+def test_a_gap_in_the_feed_means_reading_the_store(seqs: tuple[int, ...]) -> None:
+    assert continued([record(1)], tuple(record(seq) for seq in seqs)) is None
+
+
+def test_what_only_keeps_count_or_tells_progress_is_left_out_of_what_happened() -> None:
+    progress, ready = (
+        IndexChanged(IndexState(phase, "m", 1, 2)) for phase in (IndexPhase.EMBEDDING, IndexPhase.READY)
+    )
+    counted = CallCounted("a:b", "5f", "{}", 1, 1)
+    measured = BudgetMeasured(Budget(100, TokenParts(), 0))
+    stream = [record(n, event) for n, event in enumerate((progress, counted, measured, ready), start=1)]
+    assert [row.event for row in in_group(stream, "main")] == [ready]
+    assert [row.key for row in feed_rows(tuple(stream))] == ["4"]
+    assert len(in_group(stream, "all")) == 4
+    streamed = [record(1, UserSaid("x")), record(2, AnswerStreamed("y"))]
+    assert [len(in_group(streamed, group)) for group in ("all", "model")] == [1, 2]
+
+
+def test_a_shortened_conversation_stands_out_with_the_guards_and_with_the_model() -> None:
+    reduced = record(1, ContextReduced("truncate", 9000, 7000, 2, "2 results shortened"))
+    assert [name for name in GROUPS if in_group([reduced], name)] == ["main", "guards", "model", "all"]
+    assert event_row(reduced).tone == "warning"
+
+
+async def test_new_events_are_added_without_reading_the_store() -> None:
+    async with app_rig() as (pilot, rig):
+        await goes(pilot, "events")
+        events = pilot.app.screen.query_one("#events", RecordList)
+        await until(pilot, lambda: bool(events.records))
+        before = len(events.records)
+
+        def refuse(*_: object) -> list[Record]:
+            raise AssertionError("read again")
+
+        rig.bench.records = refuse  # type: ignore[method-assign, assignment]
+        rig.bench.search(SearchRequest("forecast"))
+        await until(pilot, lambda: len(events.records) == before + 1)
+        assert events.records[-1].key == events.records[-1].cells[0] == str(rig.store.read("s")[-1].seq)
+        await pilot.press("t", "t")
+        await until(pilot, lambda: "t shows the next group" in seen(pilot))
+
+
+async def test_enter_opens_an_error_with_what_came_back() -> None:
+    async with app_rig(ModelError("openai is overloaded", hint="Wait.", raw="HTTP 503\n\nbusy")) as (
+        pilot,
+        rig,
+    ):
+        await rig.bench.chat("hello")
+        await goes(pilot, "events")
+        events = pilot.app.screen.query_one("#events", RecordList)
+        await until(pilot, lambda: any(row.tone == "error" for row in events.records))
+        assert "HTTP 503" not in "".join(str(cell) for row in events.records for cell in row.cells)
+        await pilot.press("slash", *"overloaded", "enter")
+        await until(pilot, lambda: len(events.shown) == 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
+        text = pilot.app.screen.query_one(TextView).text
+        assert text == "told: openai is overloaded\n\nWait.\n\nHTTP 503\n\nbusy"
+
+
+async def test_an_export_holds_what_the_filter_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "events")
+        events = pilot.app.screen.query_one("#events", RecordList)
+        await until(pilot, lambda: bool(events.records))
+        await pilot.press("slash", *"weather", "enter")
+        await until(pilot, lambda: 0 < len(events.shown) < len(events.records))
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ExportDialog))
+        written = (tmp_path / "toolsight-s.jsonl").read_text().splitlines()
+        assert [str(json.loads(line)["seq"]) for line in written] == [row.key for row in events.shown]

@@ -1,0 +1,267 @@
+"""The sessions page, driven by keys: what is listed, imported, replayed and written."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Event as Signal
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.app import app
+from inspector.app.place import TracePage, WorklistPage
+from inspector.core.budget import Prices
+from inspector.core.error import ConfigError
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    Record,
+    SessionStarted,
+)
+from inspector.core.ports import SessionSummary
+from inspector.core.ranking import SearchRequest
+from inspector.features.agents.finding import Findings
+from inspector.features.agents.importing import Imported
+from inspector.features.agents.library import AgentLibrary, Found, ImportReport
+from inspector.features.trace import sessions_page as sessions, sessions_text as content
+from inspector.features.trace.sessions_page import SessionsScreen
+from inspector.search.evalset import read_cases
+from inspector.store.memory import MemoryStore
+from tests.support.app import app_rig, arrives, destinations, goes, seen, until
+from tests.support.hostile import with_hostile_text
+from tests.support.transcripts import MODEL, StoreLibrary, story, written
+from tests.support.workbench import Rig
+
+
+class Stubborn:
+    """A library whose import runs until it is stopped."""
+
+    def __init__(self, _rig: Rig) -> None:
+        self._never = Signal()
+
+    def folders(self) -> tuple[Found, ...]:
+        return (Found("claude-code", "/home/ada/.claude/projects", 2, 12_000_000),)
+
+    def import_from(
+        self,
+        paths: Sequence[str],
+        progress: Callable[[int, int], None],
+        stopped: Callable[[], bool],
+        last: int | None = None,  # noqa: ARG002
+    ) -> ImportReport:
+        if paths == ["nowhere"]:
+            raise ConfigError("nowhere does not exist")
+        progress(3_000_000, 12_000_000)
+        while not stopped():
+            self._never.wait(0.005)
+        return ImportReport(Imported(is_complete=False), transcripts=1)
+
+    def findings(self, session: str) -> Findings:
+        return Findings(session)
+
+    def write_requests(self, sessions: Sequence[str], path: str) -> int:  # noqa: ARG002
+        raise ConfigError(f"{path} cannot be written")
+
+
+def _over_its_store(rig: Rig) -> AgentLibrary:
+    return StoreLibrary(rig.store)
+
+
+@asynccontextmanager
+async def page(
+    library: Callable[[Rig], AgentLibrary] | None = _over_its_store,
+) -> AsyncGenerator[Pilot[None], None]:
+    def beside(rig: Rig) -> dict[str, AgentLibrary | None]:
+        return {"agents": library(rig) if library else None}
+
+    prices = (Prices(MODEL, 3e-6, 15e-6),)
+    async with app_rig(prices=prices, size=(120, 36), beside=beside) as (pilot, _):
+        await goes(pilot, "sessions")
+        await until(pilot, lambda: "1 session, 0 of other agents" in seen(pilot))
+        yield pilot
+
+
+async def entered(pilot: Pilot[None], key: str, path: str) -> None:
+    """Press a key that asks for a path, and give it."""
+    await pilot.press(key)
+    await until(pilot, lambda: bool(pilot.app.screen.query("#path")))
+    await pilot.press("ctrl+u", *path, "enter")
+
+
+async def imported(pilot: Pilot[None], tmp_path: Path) -> None:
+    await entered(pilot, "i", str(written(tmp_path / "a.jsonl", story())))
+    await until(
+        pilot,
+        lambda: (
+            "1 transcript: 1 new" in seen(pilot)
+            and "first question" in seen(pilot)
+            and "claude-code" in seen(pilot)
+        ),
+    )
+
+
+def _row(pilot: Pilot[None]) -> str:
+    return next(line for line in seen(pilot).splitlines() if "claude-code" in line and "2026" in line)
+
+
+async def test_an_imported_transcript_is_listed_with_its_findings_and_written_as_requests(
+    tmp_path: Path,
+) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        row = _row(pilot)
+        assert "Which orders are late?" in row
+        await until(pilot, lambda: "$" in _row(pilot))
+        searches, missed, calls, cost = _row(pilot).split()[-4:]
+        assert (searches, missed, calls, cost[0]) == ("2", "1", "1", "$")
+        await pilot.press("home")
+        await until(pilot, lambda: "overdue deliveries" in seen(pilot))
+        shown = seen(pilot)
+        assert "5 model calls, 2 searches, 1 missed" in shown
+        assert "needs a login" in shown
+        assert "at list prices" in shown
+        await entered(pilot, "w", str(tmp_path / "mine.jsonl"))
+        await until(pilot, lambda: "1 request added" in seen(pilot))
+        assert [case.query for case in read_cases(tmp_path / "mine.jsonl")] == ["late orders"]
+
+
+async def test_a_puts_the_missed_searches_whose_tool_is_here_on_the_worklist(tmp_path: Path) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        await pilot.press("home")
+        await until(pilot, lambda: "overdue deliveries" in seen(pilot))
+        went = destinations(pilot)
+        await pilot.press("a")
+        assert "No missed search of this session led to a call" in seen(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, SessionsScreen)
+        found = screen._findings
+        assert found is not None
+        called = replace(found.misses[0], called=("shop:list_orders",))
+        screen._findings = replace(found, misses=(called, *found.misses))
+        await pilot.press("a")
+        assert went == [WorklistPage(((SearchRequest(called.query), "shop:list_orders"),))]
+
+
+async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: "REPLAY call 1 of 5" in seen(pilot))
+        await pilot.press("end")
+        await until(pilot, lambda: "REPLAY end of 5" in seen(pilot))
+        for name, tells in (
+            ("servers", "late_orders"),
+            ("calls", f"priced {MODEL}"),
+            ("budget", "lacks the definitions of 3 tools"),
+            ("events", "compaction"),
+        ):
+            await goes(pilot, name)
+            await until(pilot, lambda tells=tells: tells in seen(pilot))  # type: ignore[misc]
+
+
+async def test_an_import_tells_how_far_it_is_and_esc_stops_it() -> None:
+    async with page(Stubborn) as pilot:
+        await pilot.press("i")
+        await until(pilot, lambda: "claude-code: 2 files, 12 MB" in seen(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: "1 session, 0 of other agents" in seen(pilot))
+        await entered(pilot, "i", "nowhere")
+        await until(pilot, lambda: "nowhere does not exist" in seen(pilot))
+        await entered(pilot, "i", "all")
+        await until(pilot, lambda: "Importing: 3 MB of 12 MB" in seen(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: "stopped early" in seen(pilot))
+
+
+async def test_an_app_that_cannot_import_says_which_command_does() -> None:
+    async with page(None) as pilot:
+        await pilot.press("i")
+        await until(pilot, lambda: "Use `toolsight sessions import`" in seen(pilot))
+
+
+@with_hostile_text
+def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
+    summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)
+    found = Findings(text, text, text)
+    found.server(text).trouble = text
+    assert content.rows([summary], text, {text: content.outline(1, found)})
+    assert not {"\x1b", "\u202e"} & set("".join(map(str, content.detail(found, 40))))
+
+
+async def test_sessions_are_read_only_while_their_page_is_shown() -> None:
+    async with page() as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, SessionsScreen)
+        await until(pilot, lambda: "outlines" in screen._jobs)
+        await goes(pilot, "budget")
+        assert screen._jobs["outlines"].is_stopped
+
+
+async def test_a_session_that_runs_elsewhere_is_marked_and_read_again_as_it_grows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sessions, "_LOOKS_EVERY", 0.02)
+    running = SessionSummary("20261126-1", 1e9, 1e9, "/home/ada/shop", "", 4, 0, 1, "claude-code")
+    running = replace(running, is_running=True)
+    found = [running]
+    monkeypatch.setattr(MemoryStore, "sessions", lambda _: list(found))
+    async with app_rig(size=(140, 36), beside=lambda rig: {"agents": _over_its_store(rig)}) as (pilot, _):
+        await goes(pilot, "sessions")
+        await until(pilot, lambda: "claude-code" in seen(pilot))
+        assert "●" in row_of(pilot)
+        found[0] = replace(running, calls=777)
+        await until(pilot, lambda: "777" in row_of(pilot))
+        found[0] = replace(running, calls=778, is_running=False)
+        await until(pilot, lambda: "778" in row_of(pilot))
+        assert "●" not in row_of(pilot)
+
+
+async def test_a_session_that_runs_elsewhere_is_followed_until_it_ends_and_no_other_is_mixed_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(app, "_FOLLOWED_EVERY", 0.02)
+    entry = CatalogEntry("calc:add", 40, deferred=False)
+
+    def calls(number: int) -> list[Event]:
+        id_ = f"c{number}"
+        done = CallFinished(id_, "calc:add", True, "", 2.0)
+        return [CallStarted(id_, "calc:add", {"n": number}), done]
+
+    async with app_rig(size=(120, 36)) as (pilot, rig):
+        assert isinstance(rig.store, MemoryStore)
+        store, stored = rig.store, list[Event]()
+
+        def record(*events: Event) -> None:
+            for event in events:
+                stored.append(event)
+                store.append(Record("tap-1", len(stored), 1e9, event))
+
+        record(SessionStarted("/home/ada", ("calc",), "", "", "", 0), CatalogBuilt("", (entry,), "", 0, 40))
+        record(*calls(1))
+        store.written_elsewhere.add("tap-1")
+        await arrives(pilot, TracePage("tap-1"))
+        await until(pilot, lambda: "LIVE  tap-1" in seen(pilot) and "live, after 1 tool call" in seen(pilot))
+        record(*calls(2))
+        await until(pilot, lambda: "live, after 2 tool calls" in seen(pilot))
+        await pilot.press("left")
+        await until(pilot, lambda: "REPLAY call 2 of 2" in seen(pilot))
+        record(*calls(3))
+        await until(pilot, lambda: "REPLAY call 2 of 3" in seen(pilot))
+        await pilot.press("end")
+        await goes(pilot, "events")
+        record(*calls(4))
+        await until(pilot, lambda: "n=4" in seen(pilot))
+        assert "Events 10" in seen(pilot)
+        store.written_elsewhere.clear()
+        await until(pilot, lambda: "REPLAY end of 4 calls" in seen(pilot))
+        await pilot.app.run_action("live")
+        await until(pilot, lambda: "n=4" not in seen(pilot))
+
+
+def row_of(pilot: Pilot[None]) -> str:
+    return next(line for line in seen(pilot).splitlines() if "claude-code" in line)

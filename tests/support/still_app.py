@@ -1,0 +1,42 @@
+"""A still and quick app: no animations, no waits by the clock."""
+
+import gc
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+from textual import constants
+
+from inspector.app import app as app_module, place
+from inspector.features.find.text_editor import DescriptionArea
+from inspector.mcp.pace import Coalesced
+from tests.support.idle import quicken
+from tests.support.picture import draw_when_read, read_styles_once
+from widgets import Guarded, PlainInput, Prompt
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lean() -> Iterator[None]:
+    """What is imported by now stays for good; without it, a fifth of every test is collecting garbage."""
+    assert place.SCREENS
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for field in (PlainInput, DescriptionArea, Prompt):
+        monkeypatch.setattr(field, "cursor_blink", False)
+    # Every look at the clock is ten seconds later: a question takes its answer at once.
+    monkeypatch.setattr(Guarded, "clock", count(0, 10).__next__)
+    # What is drawn is drawn soon, however long it takes on a busy machine.
+    monkeypatch.setattr(app_module, "_GATHERING_FACTOR", 0)
+    # Every change of a server is an event of the catalog, however fast servers follow each other.
+    monkeypatch.setattr(Coalesced, "soon", lambda changes: changes.act())
+    quicken(monkeypatch)
+    draw_when_read(monkeypatch)
+    read_styles_once(monkeypatch)
