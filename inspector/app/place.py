@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from inspector.core.feature import PageInfo
 from inspector.core.ranking import SearchReport, SearchRequest
-from inspector.features import FEATURES
+from inspector.features.feature_list import FEATURES
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from inspector.config.profile import find_profile
 from inspector.config.setting import Knob, find_knob, parse_value
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
-from inspector.features import commands_of
+from inspector.features.feature_list import commands_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEMO_MODEL = "demo/planner"

@@ -12,7 +12,7 @@ from inspector.cli.options import TYPED_SERVER, CommandGroup, common_options, op
 from inspector.cli.run import MEANINGS, Exit, give_up, is_of_output, written
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.text import closest
-from inspector.features import commands_of
+from inspector.features.feature_list import commands_of
 
 _SECTIONS = ("See", "Find", "Cost", "Talk", "More")
 _COMMON = "Common options, before or after the command's name"

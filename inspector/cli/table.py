@@ -22,7 +22,7 @@ from inspector.core.error import ConfigError
 from inspector.core.number import duration
 from inspector.core.ports import Clock, SystemClock
 from inspector.core.redaction import clean, write
-from inspector.core.report import Table
+from inspector.core.report import Block, Facts, Table
 from widgets import visible
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def is_json() -> bool:
     return context is not None and context.meta.get(AS_JSON, False)
 
 
-def show(data: object, report: Iterable[str | Table]) -> None:
+def show(data: object, report: Iterable[Block]) -> None:
     """Print the data with `--json`, else the report: lines and tables."""
     if is_json():
         say_json(data)
@@ -184,13 +184,25 @@ def show(data: object, report: Iterable[str | Table]) -> None:
         say_report(report)
 
 
-def say_report(report: Iterable[str | Table]) -> None:
-    """Print lines, and tables with their titles and notes."""
+def say_report(report: Iterable[Block]) -> None:
+    """Print lines, facts, and tables with their titles and notes."""
     for part in report:
         if isinstance(part, Table):
             say_table(part)
+        elif isinstance(part, Facts):
+            say_facts(part)
         else:
             say(part)
+
+
+def say_facts(facts: Facts) -> None:
+    """Print facts with their labels in one column; further lines of a text stand below its first."""
+    if facts.title:
+        say(f"\n{facts.title}")
+    labels = max((len(fact.label) for fact in facts.facts), default=0)
+    for fact in facts.facts:
+        for label, line in zip_longest([fact.label], fact.text.split("\n"), fillvalue=""):
+            say(f"{label:<{labels}}  {line}".rstrip())
 
 
 def say_table(table: Table) -> None:

@@ -16,6 +16,7 @@ from inspector.core.number import count
 from inspector.core.package_run import PackageKind, package_run
 from inspector.core.ports import ServerMemory
 from inspector.core.redaction import Redactor
+from inspector.core.report import Fact
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import ChangedFile, ConsentItem, Program, ServerSpec, asking_files, changed_files
 
@@ -102,15 +103,6 @@ _TO_IDP = re.compile(r"oauth\.(?:assertion|idp)")
 _FILE, _JWT_FILE = "file ", "oauth.assertionFile"
 # Every started process has these of the person's own, whatever the configuration says.
 _EVERYONES = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"})
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A line of the question. With `warns`, it says what a person should look at before a yes."""
-
-    label: str
-    text: str
-    warns: bool = False
 
 
 @dataclass(frozen=True, slots=True)

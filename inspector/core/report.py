@@ -1,4 +1,4 @@
-"""Reports: tables of objects as people read them, what programs read of the same objects, and Markdown.
+"""Reports: facts and tables of objects as people read them, and what programs read of the same objects.
 
 A table's columns say once how each value is found and shown. `selected` names the keys of JSON in one place.
 """
@@ -79,6 +79,27 @@ class Table:
             notes,
             whole=frozenset(place for place, column in enumerate(columns) if column.kind.whole),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A labelled line. With `warns`, it says what a person should look at."""
+
+    label: str
+    text: str
+    warns: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Facts about one thing, their labels in one column."""
+
+    facts: tuple[Fact, ...]
+    title: str = ""
+
+
+Block = str | Table | Facts
+"""A part of a report. Terminal, pages and Markdown draw the same blocks."""
 
 
 @dataclass(frozen=True, slots=True)

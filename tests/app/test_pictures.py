@@ -6,7 +6,6 @@ replayed) is asserted as text by the tests of the page.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 

@@ -14,7 +14,6 @@ from hypothesis import given, strategies as st
 from inspector.config import program
 from inspector.config.configuration import Configuration, Named
 from inspector.config.consent import (
-    Fact,
     approve,
     approve_work,
     check_consent,
@@ -23,6 +22,7 @@ from inspector.config.consent import (
     warnings_text,
 )
 from inspector.config.reader import read
+from inspector.core.report import Fact
 from inspector.core.server import (
     ChangedFile,
     Era,

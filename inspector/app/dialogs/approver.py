@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED, change_lines
-from inspector.config.consent import Fact, ServerConsent, purpose, warnings_text
+from inspector.config.consent import ServerConsent, purpose, warnings_text
 from inspector.core.number import count
 from inspector.core.ports import ApprovalRequest, Decision, Leftovers
+from inspector.core.report import Fact
 from inspector.core.server import Leftover, ended_text, since_text
 from inspector.schema.json_value import compact
 from widgets import Choice, GuardedConfirm, plain, visible

@@ -3,7 +3,7 @@
 Numbers are never cut. Headers and text cells wrap between words.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from textwrap import wrap
@@ -12,11 +12,13 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED, IdentityCache
 from inspector.core.number import shown_moment, tokens
-from inspector.core.report import Table
+from inspector.core.report import Block, Table
 from inspector.core.session import Binding, SessionState, ToolState
 from widgets import Column, Record, visible
 
 _LEAST = 12
+# Cells between two columns, and where those do not fit.
+_GAPS = (2, 1)
 
 
 def fact(label: str | Content, value: Content, labels: int, width: int) -> Content:
@@ -31,9 +33,26 @@ def fact(label: str | Content, value: Content, labels: int, width: int) -> Conte
     return Content.assemble(head, Content(f"\n{' ' * labels}").join(rows or [Content("")]))
 
 
+def report_lines(report: Iterable[Block], width: int) -> Iterator[Content]:
+    """Return lines, facts and tables in lines of at most `width` cells."""
+    for part in report:
+        if isinstance(part, str):
+            yield Content(visible(part))
+            continue
+        if part.title:
+            yield Content.styled(visible(part.title), "bold")
+        if isinstance(part, Table):
+            yield from table_lines(part, width)
+            yield from (Content.styled(visible(note), MUTED) for note in part.notes)
+        else:
+            labels = max((_cells(one.label) for one in part.facts), default=0) + _GAPS[0]
+            for one in part.facts:
+                text = Content(visible(one.text))
+                yield fact(one.label, text.stylize("$text-warning") if one.warns else text, labels, width)
+
+
 # The minimum width of a text column, unless its text is shorter.
 _NARROWEST = 12
-_GAPS = (2, 1)
 
 
 def table_lines(table: Table, width: int) -> Iterator[Content]:

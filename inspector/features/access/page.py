@@ -93,7 +93,7 @@ class AccessScreen(ListPage, ToolKeys):
     """Who may see which tools. A restricted user sees the own tools here, and the way back."""
 
     page = "access"
-    CSS_PATH = "access.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#access-users RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "see_as", "view as", id="access.see_as"),

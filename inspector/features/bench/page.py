@@ -25,7 +25,7 @@ from widgets import RecordList
 class BenchRequestScreen(ListPage):
     """The worst requests of a ranker, or those where it differs most from `first`."""
 
-    CSS_PATH = "bench.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#requests RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
         "The first ranker's page lists its worst requests; any other lists where it differs from the first.",
@@ -62,7 +62,7 @@ class BenchScreen(ListPage):
     """
 
     page = "bench"
-    CSS_PATH = "bench.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#rankers RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "recorded runs", id="page.view"),

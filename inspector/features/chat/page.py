@@ -144,7 +144,7 @@ class SessionScreen(ToolKeys):
     """The home page. Narrow terminals show one part at a time, wide ones all of them."""
 
     page = "session"
-    CSS_PATH = "session.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#prompt"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type a request and press enter: the model searches for tools, loads them and calls them.",

@@ -59,7 +59,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
     """Every finding, the worst first; those that change nothing are folded away until they are asked for."""
 
     page = "findings"
-    CSS_PATH = "findings.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#findings RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open_tool", "open", show=False, id="findings.open"),

@@ -196,7 +196,7 @@ class ClientsScreen(ReadingPage, ToolKeys):
     """Every known client; the numbers come in one after another, counted in a thread."""
 
     page = "clients"
-    CSS_PATH = "clients.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#clients RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "request", id="page.view"),

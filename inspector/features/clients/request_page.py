@@ -91,7 +91,7 @@ class ManifestScreen(ListPage, ToolKeys):
     """Manifest and tools[] as views, the tokens of every entry beside them."""
 
     page = "manifest"
-    CSS_PATH = "manifest.tcss"
+    CSS_PATH = "request_page.tcss"
     AUTO_FOCUS = "#manifest-text TextLines"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "clients", id="page.view"),

@@ -47,7 +47,7 @@ class BudgetScreen(ToolKeys):
     """Three views: the next request, the model calls so far, and the ways to deliver tools."""
 
     page = "budget"
-    CSS_PATH = "budget.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#budget-table RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "defer", "defer/bind", id="budget.defer"),

@@ -60,7 +60,7 @@ class FindScreen(SourceChanges):
     """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
 
     page = "search"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "findings", "findings", id="find.findings"),

@@ -30,7 +30,7 @@ class ScenarioScreen(LabScreen):
     """Scenarios, and what the one under the cursor expects or what came of its last run."""
 
     page = "scenarios"
-    CSS_PATH = "scenario.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#scenarios RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "run", "run", id="lab.run"),

@@ -122,7 +122,7 @@ class MarketplaceScreen(ReadingPage):
     """What could be installed. Nothing here changes anything before a yes in a dialog."""
 
     page = "marketplace"
-    CSS_PATH = "marketplace.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#plugins RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "install", "install", id="marketplace.install"),

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from inspector.config.configuration import Configuration
-from inspector.config.consent import Fact, ServerConsent, describe
+from inspector.config.consent import ServerConsent, describe
 from inspector.config.suspect import lookalikes
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind, package_run, program_name, runs_anything
+from inspector.core.report import Fact
 from inspector.core.server import ServerSpec
 from inspector.schema.json_value import JsonObject
 

@@ -30,7 +30,7 @@ class RegistryScreen(ListPage, ToolKeys):
     """As much of the registry as was scrolled through, or what was found; everything is read in threads."""
 
     page = "registry"
-    CSS_PATH = "registry.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#registry-tools RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "sync", "import", id="registry.sync"),

@@ -34,7 +34,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
     """Servers and tools as one list; at less than 100 columns the list and the detail take turns."""
 
     page = "servers"
-    CSS_PATH = "catalog.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#catalog RecordRows"
     titles: ClassVar[Mapping[str, str]] = {"catalog": "Servers and tools"}
     help_lines: ClassVar[tuple[str, ...]] = (

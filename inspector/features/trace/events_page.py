@@ -63,7 +63,7 @@ class EventsScreen(GroupedPage):
     """A virtual list of all events, with the one under the cursor as JSON."""
 
     page = "events"
-    CSS_PATH = "events.tcss"
+    CSS_PATH = "events_page.tcss"
     AUTO_FOCUS = "#events RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
         "The session's events in order, as stored: main leaves out routine events, all shows every event.",

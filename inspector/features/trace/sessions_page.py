@@ -50,7 +50,7 @@ class SessionsScreen(ListPage):
     """Every session in a list; below, what the one under the cursor shows."""
 
     page = "sessions"
-    CSS_PATH = "sessions.tcss"
+    CSS_PATH = "sessions_page.tcss"
     AUTO_FOCUS = "#sessions RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "replay", "replay", priority=True, id="sessions.replay"),

@@ -154,7 +154,7 @@ class TimelineScreen(ListPage, ToolKeys):
     """Lanes of tools over model calls. Every page shows the moment chosen here."""
 
     page = "timeline"
-    CSS_PATH = "timeline.tcss"
+    CSS_PATH = "timeline_page.tcss"
     AUTO_FOCUS = "#lanes RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "call(-1)", "call", key_display="← →", priority=True),

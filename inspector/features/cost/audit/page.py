@@ -94,7 +94,7 @@ class MachineScreen(ListPage):
     """Every configuration in a list, the one under the cursor in full below. It only reads files."""
 
     page = "machine"
-    CSS_PATH = "machine.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#configurations RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "again", "reload", id="machine.again")]
     titles: ClassVar[Mapping[str, str]] = {

@@ -116,7 +116,7 @@ class RaceScreen(LabScreen):
     """Runs both sides for real and shows them call by call. A race goes on while another page is shown."""
 
     page = "race"
-    CSS_PATH = "race.tcss"
+    CSS_PATH = "page.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
         Binding("x", "export", "export", id="race.export"),

@@ -158,7 +158,7 @@ def _need(need: Need) -> Content:
 class RecordedRunScreen(ListPage):
     """The runs of one setup; enter opens an own session's timeline, or searches for what was asked."""
 
-    CSS_PATH = "recorded.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#runs RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
         "✓ solved, ✕ not solved, as the recording says; – it does not say.",
@@ -197,7 +197,7 @@ class RecordedRunsScreen(ListPage):
     """Plays the shipped recording, or one's own sessions, in a thread; a row a profile."""
 
     page = "runs"
-    CSS_PATH = "recorded.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#setups RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "benchmark", id="page.view"),

@@ -176,7 +176,7 @@ class TelemetryScreen(GroupedPage):
     """Numbers by group, over one session or all of them; live, and in a replay up to its moment."""
 
     page = "telemetry"
-    CSS_PATH = "telemetry.tcss"
+    CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#numbers"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Searches, results, calls, latency, failures and unmet requests.",

@@ -1,0 +1,25 @@
+"""What tools cost: the next request, loading strategies, and every client of this machine."""
+
+from inspector.core.feature import CommandInfo, Feature, PageInfo
+
+FEATURE = Feature(
+    "cost",
+    pages=(
+        PageInfo("budget", "budget", "What the next request costs; what-if.", "cost", at="page:BudgetScreen"),
+        PageInfo("calls", "usage", "What every model call cost.", "cost", part_of="budget", view_of="budget"),
+        PageInfo(
+            "ways", "strategies", "The same calls under five loading strategies.", "cost", part_of="budget"
+        ),
+        PageInfo(
+            "machine",
+            "this machine",
+            "What the servers of every MCP client cost.",
+            "cost",
+            at="audit.page:MachineScreen",
+        ),
+    ),
+    commands=(
+        CommandInfo("cost", "command:cost", "Cost"),
+        CommandInfo("audit", "audit.command:audit", "Cost"),
+    ),
+)

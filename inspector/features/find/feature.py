@@ -1,0 +1,13 @@
+"""Searches, and why they find a tool or do not."""
+
+from inspector.core.feature import CommandInfo, Feature, PageInfo
+
+FEATURE = Feature(
+    "find",
+    pages=(
+        PageInfo(
+            "search", "search", "Search, and see why a tool is or is not found.", "find", at="page:FindScreen"
+        ),
+    ),
+    commands=(CommandInfo("search", "command:search", "Find"),),
+)

@@ -1,0 +1,37 @@
+"""What was recorded: model calls, events, sessions, and statistics over them."""
+
+from inspector.core.feature import CommandInfo, Feature, PageInfo
+
+FEATURE = Feature(
+    "trace",
+    pages=(
+        PageInfo(
+            "timeline",
+            "timeline",
+            "Every model call; replay any moment.",
+            "trace",
+            at="timeline_page:TimelineScreen",
+        ),
+        PageInfo("events", "events", "Every event of the session.", "trace", at="events_page:EventsScreen"),
+        PageInfo(
+            "sessions",
+            "sessions",
+            "Every session; import sessions of real agents.",
+            "trace",
+            at="sessions_page:SessionsScreen",
+        ),
+        PageInfo(
+            "telemetry",
+            "metrics",
+            "Searches, calls, latency, failures; unmet requests.",
+            "trace",
+            at="metrics.page:TelemetryScreen",
+        ),
+    ),
+    commands=(
+        CommandInfo("sessions", "command:sessions", "Talk"),
+        CommandInfo("sessions show", "command:show_session"),
+        CommandInfo("sessions metrics", "metrics.command:metrics"),
+        CommandInfo("sessions next", "command:next_tools"),
+    ),
+)
