@@ -26,8 +26,13 @@ NAME = "shop:orders"
 KNOWN = {"CLIENT": "codex", "NAME": "codex"}
 # These say in general what a command is for, not what to run here.
 GENERAL = {
-    *("app/pages/tools/findings.py", "cli/assumption.py", "cli/audit.py", "cli/catalog.py", "cli/clients.py"),
-    "cli/open_app.py",
+    *(
+        "cli/open_app.py",
+        "features/check/page.py",
+        "features/clients/command.py",
+        "features/tools/command.py",
+    ),
+    *("features/cost/assumption.py", "features/cost/audit/command.py"),
 }
 SOURCES = (
     Options(demo=True),

@@ -12,7 +12,7 @@ INITIALIZE = (
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",'
     b'"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}\n'
 )
-SERVERS = Path(__file__).parents[2] / "fixtures" / "servers"
+SERVERS = Path(__file__).parents[3] / "fixtures" / "servers"
 
 
 def run(arguments: tuple[str, ...], **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -14,7 +14,7 @@ from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY
 from tests.widgets.hostile import dangerous
 
-SERVERS = Path(__file__).resolve().parents[2] / "fixtures" / "servers"
+SERVERS = Path(__file__).resolve().parents[3] / "fixtures" / "servers"
 RATES = "exchange rate of the euro"
 FITS = suggestion(CURRENCY, 0.93, "convert_currency", Score("currency:convert_currency", 1.0))
 

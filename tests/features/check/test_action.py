@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ACTION = yaml.safe_load((ROOT / ".github/actions/check/action.yml").read_text(encoding="utf-8"))
 KEEPS = '#!/bin/sh\nprintf "%s\\n" "$@" ---- >> "$CALLS"\necho report\nexit "${CODE:-0}"\n'
 

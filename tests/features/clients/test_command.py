@@ -11,7 +11,7 @@ from inspector.features.clients.command import implied_by
 from tests.support.commands import Done, Toolsight
 from tests.support.mcp_case import SERVERS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SERVER = ("--approve", "--", sys.executable, str(SERVERS / "library.py"))
 
 

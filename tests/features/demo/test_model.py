@@ -25,7 +25,7 @@ from inspector.tokens.manifest import search_tools_definition
 from tests.loop.test_litellm_openai import chunk, stream
 from tests.support.local_servers import stub_server
 
-SCENARIOS = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
+SCENARIOS = sorted((Path(__file__).resolve().parents[3] / "fixtures" / "scenarios").glob("*.yaml"))
 
 
 def test_models_are_found_by_name() -> None:

@@ -31,7 +31,7 @@ from inspector.features.lab.scenario import (
     load_scenario,
 )
 
-SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
+SCENARIOS = sorted((Path(__file__).parents[3] / "fixtures" / "scenarios").glob("*.yaml"))
 EVERYTHING = """
 title: Everything
 about: All keys in one file.

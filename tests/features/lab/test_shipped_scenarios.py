@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.commands import Toolsight
 
-SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
+SCENARIOS = sorted((Path(__file__).parents[3] / "fixtures" / "scenarios").glob("*.yaml"))
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from inspector.features.marketplace.reader import (
 )
 from tests.support.hostile import with_hostile_text
 
-SHIPPED = Path(__file__).resolve().parents[2] / "fixtures" / "marketplace" / "catalog.json"
+SHIPPED = Path(__file__).resolve().parents[3] / "fixtures" / "marketplace" / "catalog.json"
 PLACES = {"TOOLSIGHT_PYTHON": "/usr/bin/python3", "TOOLSIGHT_FIXTURES": "/fixtures"}
 OFFICIAL = "io.modelcontextprotocol.registry/official"
 NPM = {

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.commands import Toolsight
 
-SERVERS = Path(__file__).resolve().parents[2] / "fixtures" / "servers"
+SERVERS = Path(__file__).resolve().parents[3] / "fixtures" / "servers"
 
 
 def _plugin(name: str, command: str, *args: str, **package: Any) -> dict[str, Any]:
