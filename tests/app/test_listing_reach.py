@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from inspector.app.pages.tools import catalog_rows, server_panel
-from inspector.registry.marketplace.marketplace import Marketplace
 
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
+from inspector.features.marketplace.marketplace import Marketplace
+from inspector.features.tools import catalog_rows, server_panel
 from inspector.loop import settings_check
 from inspector.loop.unmatched_pattern import Checked
 from inspector.tokens import manifest

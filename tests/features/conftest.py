@@ -1,7 +1,6 @@
 """A feature's tests run its commands and draw its pages."""
 
-from tests.app.conftest import lean, still
-from tests.cli.conftest import (
+from tests.support.commands import (
     database,
     demo_vectors,
     file,
@@ -11,6 +10,7 @@ from tests.cli.conftest import (
     toolsight,
     variables,
 )
+from tests.support.still_app import lean, still
 
 __all__ = [
     "database",
