@@ -203,7 +203,8 @@ class Binder:
         ):
             self._session.emit(evicted)
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
-        live.retrieval.update(self.catalog.tools, summaries, instructions, gate_ranker=gate)
+        tags = {spec.name: spec.tags for spec in live.configuration.servers}
+        live.retrieval.update(self.catalog.tools, summaries, instructions, tags=tags, gate_ranker=gate)
         self._session.emit(self.news.rebuilt(built))
         self.context.trim()
 

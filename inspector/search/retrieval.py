@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MISSES_SHOWN = 200
 _NOTHING: Mapping[str, Sequence[str]] = {}
 _NO_TEXTS: Mapping[str, str] = {}
+_NO_TAGS: Mapping[str, tuple[str, ...]] = {}
 
 
 async def _at_once() -> None:
@@ -56,7 +57,6 @@ class Retrieval:
         embedder: Embedder | None,
         static: StaticEmbedder | None = None,
         vectors: VectorStore,
-        tags: Callable[[], Mapping[str, tuple[str, ...]]] = dict,
         report: Callable[[IndexState], None],
         cases: Callable[[], Sequence[EvalCase]] = tuple,
         calm: Callable[[], Awaitable[None]] = _at_once,
@@ -67,8 +67,7 @@ class Retrieval:
     ) -> None:
         """Without an `embedder` searches use words alone, and their `static` vectors.
 
-        `tags` reads those of servers, by name, and `cases` labelled requests for these tools, as they are
-        when they are used.
+        `cases` reads labelled requests for these tools, as they are when they are used.
 
         Embedding begins when `calm` has returned. `past_calls` reads those of earlier sessions, in a thread.
         `whose` says which of them are past use, or of those that `past_uses` reads, where it is given.
@@ -79,7 +78,7 @@ class Retrieval:
         self.settings = settings
         self.clock = clock
         self._cases = cases
-        self._server_tags = tags
+        self._server_tags: Mapping[str, tuple[str, ...]] = {}
         self._embedder = embedder
         self._static = static
         self._vectors = vectors
@@ -103,16 +102,18 @@ class Retrieval:
         summaries: Mapping[str, str],
         instructions: Mapping[str, str] = _NO_TEXTS,
         *,
+        tags: Mapping[str, tuple[str, ...]] = _NO_TAGS,
         gate_ranker: str = "",
     ) -> None:
         """Search these tools from now on. Only what changed is read again, and not before it is asked for.
 
-        `summaries` and `instructions` are those of the servers. Summary lines are embedded only for a ranker
-        that compares with them: the gate's or the current one.
+        `summaries`, `instructions` and `tags` are those of the servers. Summary lines are embedded only for
+        a ranker that compares with them: the gate's or the current one.
         """
         self._lined = ISO in (gate_ranker, self.settings.ranker)
         self._wanted = (tools, summaries, instructions)
         self._wanted_number += 1
+        self._server_tags = tags
         if self.settings.affinity:
             self._use.follow()
         if self._semantics is None:
@@ -182,7 +183,7 @@ class Retrieval:
     @property
     def tags(self) -> Tags:
         """The tags of tools and servers by the configuration and the settings."""
-        return Tags(self._server_tags(), self.settings.tags)
+        return Tags(self._server_tags, self.settings.tags)
 
     @property
     def rules(self) -> "SearchRules":

@@ -336,7 +336,6 @@ class RunningSession:
             embedder=ports.embedder_for(settings.discovery.embedding_model),
             static=ports.static,
             vectors=ports.vectors,
-            tags=lambda: {spec.name: spec.tags for spec in self.configuration.servers},
             report=partial(self._on_index, self._session),
             cases=lambda: seen_cases(self._cases, self.access.sight),
             calm=self._connections.calm,

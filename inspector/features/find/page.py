@@ -27,6 +27,7 @@ from inspector.app.place import (
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.session import ServerState
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.pane import NO_QUERY, Pane, Topic
 from inspector.features.find.rankers_pane import RankerDialog, RankersPane, StepsPane
@@ -99,6 +100,7 @@ class FindScreen(SourceChanges):
         self._made = Search()
         self._intro = _INTRO
         self._explained: tuple[Pane, Topic] | None = None
+        self._away: tuple[ServerState, ...] = ()
 
     def body(self) -> ComposeResult:
         yield AskBar(id="ask")
@@ -197,12 +199,14 @@ class FindScreen(SourceChanges):
         return self._made.report
 
     def _show_facts(self) -> None:
-        self.set_class(bool(self._made.away(self.session)), "-away")
-        self.write(heading(self._made, self.session, self._intro, self.size.width - 2), "#facts")
+        self.set_class(bool(self._away), "-away")
+        width = self.size.width - 2
+        self.write(heading(self._report, self.session, self._intro, self._away, width), "#facts")
 
     def _show_results(self) -> None:
+        self._away = self._made.away(self.session)
         self._show_facts()
-        self._results.show(self._report, self._made.ranks, self.own_tool, self._made.away(self.session))
+        self._results.show(self._report, self._made.ranks, self.own_tool, self._away)
         self._show_pane()
 
     @property
@@ -221,7 +225,7 @@ class FindScreen(SourceChanges):
         also = self._worklist.queries_for(self.own_tool)
         shown = self._pane, Topic(self.request, self._report, self._results.hit, self.own_tool, also)
         # What is known of a tool stays beside it while its server is away.
-        if shown != self._explained or not self._made.away(self.session):
+        if shown != self._explained or not self._away:
             self._explained = shown
             self._pane.show(shown[1])
 
@@ -307,7 +311,7 @@ class FindScreen(SourceChanges):
     def _set_own(self, name: str) -> None:
         named = self.session.catalog.named(name)
         self.own_tool = named[0].id if len(named) == 1 else name
-        self._results.show(self._report, self._made.ranks, self.own_tool, self._made.away(self.session))
+        self._results.show(self._report, self._made.ranks, self.own_tool, self._away)
         self._results.found.move_to(self.own_tool)
 
     def action_edit_tool(self) -> None:

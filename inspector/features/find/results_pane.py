@@ -180,6 +180,7 @@ class ResultList(InContext, Vertical):
         self._report: SearchReport | None = None
         self._before: Mapping[str, int] = NO_RANKS
         self._own = NO_TOOL
+        self._bound: Collection[str] = ()
         self._away: Mapping[str, str] = NOT_AWAY
         self._drawn: tuple[object, ...] = ()
         self._placed = ""
@@ -257,7 +258,8 @@ class ResultList(InContext, Vertical):
     def _draw(self) -> None:
         # The cursor is where a search put it, and not on a tool that the person chose.
         is_placed = bool(self._placed) and self._placed == self._key != self._own.tool_id
-        report, last = self._report, self.session.state.marketplace
+        report, state = self._report, self.session.state
+        self._bound, last = frozenset(state.bound_ids), state.marketplace
         if report is None:
             self.found.records, self._drawn = (), ()
         else:
@@ -279,10 +281,6 @@ class ResultList(InContext, Vertical):
     def _show_own(self) -> None:
         line = self.query_one("#own", Static)
         line.update(own_line(self._own, self._bound, line.content_size.width))
-
-    @property
-    def _bound(self) -> Collection[str]:
-        return frozenset(self.session.state.bound_ids)
 
     @on(events.Click, "#own")
     def _go_to_own(self) -> None:

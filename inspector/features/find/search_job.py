@@ -1,7 +1,7 @@
 """The search that the page is about: where it is typed, how it is made, and what it found in a line."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Self
@@ -98,9 +98,9 @@ class Search:
     @classmethod
     def over(cls, request: SearchRequest, session: SessionView, report: SearchReport | None = None) -> Self:
         """A search over the tools of now; without a report it is made, and recorded nowhere."""
-        index = session.retrieval.index
+        retrieval = session.retrieval
         found = report or _look(request, session)
-        return cls(request, found, session.retrieval.ranker_name, index, index.tools)
+        return cls(request, found, retrieval.ranker_name, retrieval.index, retrieval.index.tools)
 
     def again(self, session: SessionView) -> Self:
         """The search over the tools and vectors of now; itself if they are the same or it is an older one.
@@ -121,9 +121,9 @@ class Search:
 
         Between two connections a server counts as ready and lists nothing yet.
         """
-        index, state = session.retrieval.index, session.state
-        if self.index is None or self.report is None or self.index is index:
+        if self.index is None or self.report is None or self.index is (index := session.retrieval.index):
             return ()
+        state = session.state
         found = {hit.tool_id for hit in self.report.hits if session.sight.permits(hit.tool_id)}
         toolset = session.configuration.toolset(state.toolset)
         names = {tool.server for tool in permitted(self.index.tools, toolset) if tool.id in found}
@@ -170,12 +170,18 @@ _TERMS = 20
 _GAP = "   "
 
 
-def heading(made: Search, session: SessionView, intro: Content, width: int) -> Content:
+def heading(
+    report: SearchReport | None,
+    session: SessionView,
+    intro: Content,
+    away: Iterable[ServerState],
+    width: int,
+) -> Content:
     """Return which servers are away, and what there is to say of the search, or before one."""
-    index, report, away = session.state.index, made.report, made.away(session)
-    text = facts(report, index, width) if report else introduction(intro, index)
+    state = session.state
+    text = facts(report, state.index, width) if report else introduction(intro, state.index)
     if report is not None and not report.hits:
-        away = tuple(one for one in session.state.servers.values() if one.phase is ServerPhase.FAILED)
+        away = (one for one in state.servers.values() if one.phase is ServerPhase.FAILED)
     return Content("\n").join([*(away_line(one, session.stderr(one.name)) for one in away), text])
 
 
