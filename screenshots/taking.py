@@ -15,13 +15,10 @@ from inspector.app.opening import Opened
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import demo_configuration
 from inspector.cli.location import fixtures_path
-from inspector.cli.open_app import registry_library
+from inspector.cli.open_app import parts_of
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.core.ranking import IndexPhase
-from inspector.features.agents.agents_command import MachineLibrary
-from inspector.features.lab.open_lab import ShippedLab
-from inspector.features.trace.command import RecordedFlows
 from inspector.session.workbench import Workbench
 
 FOLDER = Path(__file__).parent
@@ -57,10 +54,7 @@ async def running(
         async with bench:
 
             async def start() -> Opened:
-                lab, agents = ShippedLab(options), MachineLibrary(options)
-                flows = RecordedFlows(options)
-                kept = registry_library(bench, options)
-                return Opened(*(bench, memory, approver, lab), agents=agents, flows=flows, registry=kept)
+                return Opened(bench, memory, approver, parts_of(options, bench))
 
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:

@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,9 +20,11 @@ from textual.worker import Worker
 
 from inspector.app import command
 from inspector.app.command import CommandSource
+from inspector.app.place import PLACES, page_info
 from inspector.app.place_app import PlaceApp
 from inspector.app.terminal import DARK, LIGHT
 from inspector.core.error import ToolsightError
+from inspector.core.feature import Parts
 
 if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
@@ -73,8 +74,7 @@ class ToolsightApp(PlaceApp):
         self._bridge: Bridge | None = None
         self._replay: Replay | None = None
         self._following: Worker[None] | None = None
-        self._has_registry = False
-        self._filled: tuple[object, frozenset[str]] = (None, frozenset())
+        self._looked_with: Mapping[str, Any] | None = None
 
     @property
     def replay(self) -> "Replay":
@@ -97,33 +97,20 @@ class ToolsightApp(PlaceApp):
         return self.view or View()
 
     @property
-    def parts(self) -> "Opened":
+    def opened(self) -> "Opened":
         assert self._opened is not None
-        if self._opened.bench.sight.is_whole:
-            return self._opened
-        # What is known beside the session is not shown to who sees only some tools.
-        return replace(self._opened, lab=None, audit=None, agents=None, flows=None)
+        return self._opened
+
+    @property
+    def parts(self) -> Parts:
+        parts = self.opened.parts
+        return parts if self.opened.bench.sight.is_whole else parts.of_session()
 
     @cached_property
     def verdicts(self) -> "Verdicts":
         from inspector.session.verdict import Verdicts
 
         return Verdicts()
-
-    @property
-    def filled(self) -> frozenset[str]:
-        """The optional pages that have something to show; looked up again with every change of settings."""
-        if self._replay is None or self._opened is None:
-            return frozenset()
-        settings = self.shown.state.settings
-        if settings is not self._filled[0]:
-            session = self._opened.bench
-            has = {
-                "access": session.access_policy is not None,
-                "marketplace": bool(session.marketplace.plugins),
-            }
-            self._filled = settings, frozenset(page for page, is_filled in has.items() if is_filled)
-        return self._filled[1] | ({"registry"} if self._has_registry else set())
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""
@@ -167,25 +154,33 @@ class ToolsightApp(PlaceApp):
                 self.exit(message="No server was started.")
             elif self._opened.first is not None:
                 self.open(self._opened.first)
-            await self._look_into_registry()
         except ToolsightError as error:
             self.failure = error
             self.exit()
 
     def go(self, page: str) -> "BaseScreen":
-        """Show a page as it was left; whoever leaves the registry may have filled it."""
-        if self.page == "registry":
-            self.run_worker(self._look_into_registry(), exit_on_error=False)
+        """Show a page as it was left; whoever leaves an optional one may have filled it."""
+        if self.page and page_info(self.page).has_content is not None:
+            self._look_for_content()
         return super().go(page)
 
-    async def _look_into_registry(self) -> None:
-        """List the registry's page if a tool is in it, or if it cannot be read, which the page says."""
-        registry = self.parts.registry
-        if registry is not None:
+    def _look_for_content(self) -> None:
+        """List the optional pages that have something to show, or that cannot be read, which they say."""
+
+        def look() -> frozenset[str]:
+            pages = (page for place in PLACES for page in place.pages)
+            return frozenset(page.name for page in pages if page.has_content and has(page.has_content))
+
+        def has(content: Callable[[Any, Parts], bool]) -> bool:
             try:
-                self._has_registry = await asyncio.to_thread(registry.has_tools)
+                return content(self.opened.bench, self.opened.parts)
             except ToolsightError:
-                self._has_registry = True
+                return True
+
+        async def find() -> None:
+            self.filled = await asyncio.to_thread(look)
+
+        self.run_worker(find(), exit_on_error=False)
 
     async def _use_own_keys(self) -> None:
         """Change the keys that a person has changed, and say what cannot be used of them."""
@@ -225,6 +220,9 @@ class ToolsightApp(PlaceApp):
 
     def _show(self, view: "View") -> None:
         self.view = view
+        if view.state.settings is not self._looked_with:
+            self._looked_with = view.state.settings
+            self._look_for_content()
 
     def action_stop_embedding(self) -> None:
         """Stop downloading or embedding; searches use what is ready."""

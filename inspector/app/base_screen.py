@@ -193,6 +193,7 @@ class BaseScreen(InContext, Screen[None]):
     def on_mount(self) -> None:
         self.watch(self.app, "view", self._on_view, init=False)
         self.watch(self.app, "activities", self.redraw_header, init=False)
+        self.watch(self.app, "filled", self.redraw_header, init=False)
         self.call_next(self._be_ready)
 
     def when_ready(self, act: Callable[[], None]) -> None:

@@ -18,6 +18,7 @@ from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.line import failure_text
 from inspector.app.place import Destination, ToolPage, Where
+from inspector.core.feature import Parts
 from inspector.session.view import Commands, SessionView
 from widgets import RecordList, SchemaTree, TextView, visible
 
@@ -105,8 +106,12 @@ class Context(Protocol):
         """The moment and the session that are shown."""
 
     @property
-    def parts(self) -> "Opened":
-        """What else the app has; for who sees only some tools, nothing that is known beside the session."""
+    def opened(self) -> "Opened":
+        """What the app was opened with."""
+
+    @property
+    def parts(self) -> Parts:
+        """What features give their pages; for who sees only some tools, nothing beside the session."""
 
     @property
     def verdicts(self) -> "Verdicts":

@@ -3,8 +3,8 @@
 import asyncio
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover, ask_about_leftovers
@@ -12,6 +12,7 @@ from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.config.configuration import Configuration
 from inspector.config.consent import approve, check_consent
 from inspector.config.source_files import unwatched
+from inspector.core.feature import Parts
 from inspector.core.ports import Leftovers, ServerMemory
 from inspector.session.workbench import Workbench
 from widgets import visible
@@ -20,24 +21,15 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from inspector.app.place import Destination
-    from inspector.features.agents.library import AgentLibrary
-    from inspector.features.cost.audit.result import Audit
-    from inspector.features.lab.runs.recorded_session import RunSource
-    from inspector.features.lab.scenario_job import Lab
-    from inspector.features.registry.library import RegistryLibrary
-    from inspector.loop.flow import FlowLibrary
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A workbench without connections, and what else the app needs.
 
-    Without a `lab` no scenarios can run; without a `clipboard` only the terminal is asked to copy; without
-    `leftovers` nobody is told what earlier runs left. `audit` reads what the other configurations on this
-    machine cost, in a thread. With `approves`, the person has given consent already. Without an `elicitor`
-    servers' questions are not shown here; without `agents` no transcripts can be imported; without `flows`
-    nobody knows what other sessions called; without a `registry` there are no tools but those of the servers;
-    without `recorded` no runs are played.
+    `parts` are what features give their pages. Without a `clipboard` only the terminal is asked to copy;
+    without `leftovers` nobody is told what earlier runs left; without an `elicitor` servers' questions are
+    not shown here. With `approves`, the person has given consent already.
     With `watches`, a server starts again when its files change. `source` names the servers on a command line.
     The app opens on the page `home`, and goes to a `first` destination, if there is one, once it is open.
     """
@@ -45,18 +37,13 @@ class Opened:
     bench: Workbench
     memory: ServerMemory
     approver: ModalApprover
-    lab: "Lab | None" = None
+    parts: Parts = field(default_factory=Parts)
     clipboard: "SystemClipboard | None" = None
-    audit: "Callable[[], Audit] | None" = None
     leftovers: Leftovers | None = None
     approves: bool = False
-    agents: "AgentLibrary | None" = None
-    flows: "FlowLibrary | None" = None
     elicitor: ModalElicitor | None = None
     home: str = "session"
-    registry: "RegistryLibrary | None" = None
     first: "Destination | None" = None
-    recorded: "RunSource | None" = None
     watches: bool = False
     source: Sequence[str] = ()
 

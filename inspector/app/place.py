@@ -51,7 +51,7 @@ def listed(place: Place, filled: frozenset[str], here: str = "") -> tuple[PageIn
     return tuple(
         info
         for info in place.pages
-        if info.name == here or (not info.view_of and (not info.is_optional or info.name in filled))
+        if info.name == here or (not info.view_of and (info.has_content is None or info.name in filled))
     )
 
 

@@ -49,9 +49,13 @@ def page_class(name: str) -> "type[BaseScreen]":
 
 
 class PlaceApp(TerminalApp[None]):
-    """Goes from page to page; `activities` is what their screens measure now."""
+    """Goes from page to page.
+
+    `activities` is what their screens measure now, `filled` the optional pages that have something to show.
+    """
 
     activities: reactive[tuple[Activity, ...]] = reactive((), init=False)
+    filled: reactive[frozenset[str]] = reactive(frozenset[str], init=False)
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,11 +102,6 @@ class PlaceApp(TerminalApp[None]):
         """The page that is shown, "" before there is one."""
         pages = (getattr(screen, "page", "") for screen in reversed(self.screen_stack))
         return next(filter(None, pages), "")
-
-    @property
-    def filled(self) -> frozenset[str]:
-        """The optional pages that have something to show."""
-        return frozenset()
 
     @property
     def where(self) -> Where:

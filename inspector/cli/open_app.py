@@ -6,7 +6,6 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +17,13 @@ from inspector.app.terminal import TerminalApp
 from inspector.cli.options import Options
 from inspector.cli.run import found_in, run
 from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.feature import Part, Parts
+from inspector.features.feature_list import FEATURES
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.start import Way
     from inspector.core.server import ServerSpec
-    from inspector.features.cost.audit.result import Audit
-    from inspector.features.registry.library import RegistryLibrary
-    from inspector.session.assembly import Ports
     from inspector.session.workbench import Workbench
 
 _GIVE_WAY_SECONDS = 0.001
@@ -129,13 +127,9 @@ async def _start(
     from inspector.app.place import ScenarioPage
     from inspector.cli import composition
     from inspector.cli.configuration import as_seen, is_the_demo, whole_configuration
-    from inspector.cli.location import shipped_recording, source_words
+    from inspector.cli.location import source_words
     from inspector.config.program import under_work
     from inspector.core.redaction import clean
-    from inspector.features.agents.agents_command import MachineLibrary
-    from inspector.features.lab.open_lab import ShippedLab
-    from inspector.features.lab.runs.recorded_session import RunSource
-    from inspector.features.trace.command import RecordedFlows
     from widgets import cover_with
 
     cover_with(clean)
@@ -156,45 +150,26 @@ async def _start(
         await stack.enter_async_context(_watched(bench))
     if bench.settings.access.policy:
         await stack.enter_async_context(_followed(bench, Path(bench.settings.access.policy)))
-    clipboard = SystemClipboard(os.environ)
-    audit = partial(_audit, options)
-    lab, leftovers = ShippedLab(options), composition.open_leftovers(options)
     return Opened(
-        *(bench, memory, approver, lab, clipboard, audit, leftovers),
+        *(bench, memory, approver, parts_of(options, bench)),
+        clipboard=SystemClipboard(os.environ),
+        leftovers=composition.open_leftovers(options),
         approves=options.approve,
-        agents=MachineLibrary(options),
-        flows=RecordedFlows(options),
         elicitor=elicitor,
-        registry=registry_library(bench, options),
         home="session" if scenario or is_the_demo(configuration) else "servers",
         first=ScenarioPage(scenario) if scenario else None,
-        recorded=RunSource(shipped_recording(), partial(_recorded_ports, options)),
         watches=watch,
         source=source_words(options),
     )
 
 
-def _recorded_ports(options: Options) -> "Ports":
-    from inspector.features.lab.runs.command import recorded_ports
-
-    return recorded_ports(options.database)
-
-
-def registry_library(bench: "Workbench", options: Options) -> "RegistryLibrary | None":
-    """The registry of the session, searched with the session's own model."""
-    from inspector.cli.composition import open_health
-    from inspector.features.registry.library import RegistryLibrary
-
-    ports = bench.ports
-    if ports.registry is None:
-        return None
-
-    return RegistryLibrary(
-        ports.registry,
-        lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
-        lambda: bench.sight,
-        open_health(options),
-    )
+def parts_of(options: Options, bench: "Workbench") -> Parts:
+    """What the features give their pages."""
+    given: dict[Part[Any], object] = {}
+    for feature in FEATURES:
+        if feature.provide is not None:
+            given.update(feature.provide(options, bench))
+    return Parts(given)
 
 
 @asynccontextmanager
@@ -238,9 +213,3 @@ async def _watched(bench: "Workbench") -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _audit(options: Options) -> "Audit":
-    from inspector.features.cost.audit.machine import audit_machine
-
-    return audit_machine(options)

@@ -1,6 +1,35 @@
-"""What a feature of Toolsight declares: its pages and its commands. The shells are made of it."""
+"""What a feature declares: its pages, its commands, and what it gives them. The shells are made of it."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part(Generic[T]):
+    """The key of something that a feature gives its pages.
+
+    What is known `beside_session` is not for who may see only some tools.
+    """
+
+    beside_session: bool = False
+
+
+class Parts:
+    """What features give their pages, by its key."""
+
+    def __init__(self, given: Mapping[Part[Any], object] | None = None) -> None:
+        self._given = dict(given or {})
+
+    def get(self, part: Part[T]) -> T | None:
+        """What is given under this key; None if nothing is."""
+        return cast("T | None", self._given.get(part))
+
+    def of_session(self) -> "Parts":
+        """Without what is known beside the session."""
+        return Parts({part: one for part, one in self._given.items() if not part.beside_session})
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,7 +38,8 @@ class PageInfo:
 
     `part_of` names the page whose screen also shows this one; such a page has no class of its own.
     A page that is a `view_of` another one is not listed: a key on that page opens it. One with
-    `is_optional` is listed once it has something to show. The palette has all of them.
+    `has_content`, which is asked with the workbench and the parts in a thread, is listed if that is true or
+    raises ToolsightError. The palette has all of them.
     """
 
     name: str
@@ -19,7 +49,7 @@ class PageInfo:
     at: str = ""
     part_of: str = ""
     view_of: str = ""
-    is_optional: bool = False
+    has_content: Callable[[Any, Parts], bool] | None = None
 
     @property
     def screen(self) -> str:
@@ -41,11 +71,15 @@ class CommandInfo:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What a person can do, in one folder below `inspector.features`."""
+    """What a person can do, in one folder below `inspector.features`.
+
+    `provide` makes the parts of its pages from the command line's options and the open workbench.
+    """
 
     name: str
     pages: tuple[PageInfo, ...] = ()
     commands: tuple[CommandInfo, ...] = ()
+    provide: Callable[[Any, Any], Mapping[Part[Any], object]] | None = None
 
     def place_of(self, at: str) -> tuple[str, str]:
         """The whole name of a module in the feature's folder, and the name in it."""

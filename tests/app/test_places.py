@@ -16,9 +16,11 @@ from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.draw.header import header
 from inspector.app.opening import Opened
 from inspector.app.place import PLACES, SCREENS, Activity, Where, listed, page_after, page_info, place_of
+from inspector.core.feature import Parts
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
+from inspector.features.registry.feature import REGISTRY
 from tests.features.bench.test_page import HeldEmbedder
 from tests.support.app import RigApp, app_rig, goes, ready, seen, until
 from tests.support.canned import library_of
@@ -26,7 +28,7 @@ from tests.support.office import office
 from tests.support.workbench import Rig, opened
 from widgets import Prompt, RecordList
 
-OPTIONAL = frozenset(page.name for place in PLACES for page in place.pages if page.is_optional)
+OPTIONAL = frozenset(page.name for place in PLACES for page in place.pages if page.has_content)
 NAMES = [page.name for place in PLACES for page in place.pages]
 
 
@@ -60,7 +62,7 @@ async def test_the_registry_is_listed_once_something_is_in_it() -> None:
         library = library_of()
 
         async def start() -> Opened:
-            return Opened(rig.bench, rig.memory, approver, registry=library, home="servers")
+            return Opened(rig.bench, rig.memory, approver, Parts({REGISTRY: library}), home="servers")
 
         app: ToolsightApp = RigApp(start)
         async with app.run_test() as pilot:

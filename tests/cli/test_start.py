@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 
 from inspector.app.start import Opens
-from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
 from inspector.cli.start import problem, ways
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.events import Origin, Record, SessionStarted
+from inspector.core.feature import Parts
 from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.features.registry.embedding import embed_missing
+from inspector.features.registry.feature import REGISTRY, provide
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
@@ -119,7 +120,8 @@ async def test_a_user_sees_permitted_tools_of_the_registry(registry: SqliteRegis
     async with connected(
         registry=registry, policy=lambda: POLICY, values=values, embedder=MemoryEmbedder()
     ) as rig:
-        library = registry_library(rig.bench, Options(database=tmp_path / "sessions.db"))
+        parts = Parts(provide(Options(database=tmp_path / "sessions.db"), rig.bench))
+        library = parts.get(REGISTRY)
         assert library is not None
         assert [one.tool.id for one in library.rows("", "", 9).tools] == [
             "billing:send_reminder",

@@ -24,6 +24,7 @@ from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
 from inspector.core.error import SettingProblem
+from inspector.core.feature import Part, Parts
 from inspector.core.ports import Leftovers
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
@@ -60,6 +61,9 @@ class BlankSession(SessionScreen):
         """Nothing to draw."""
 
 
+Beside = Callable[[Rig], Mapping[Any, Any]]
+
+
 class RigApp(ToolsightApp):
     """An app whose home is the session page (`at_home`) or a blank one."""
 
@@ -91,12 +95,12 @@ async def app_rig(
     marketplace: MarketplacePorts | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
     values: Mapping[str, Any] | None = None,
-    beside: Callable[[Rig], Mapping[str, Any]] = lambda _: {},
+    beside: Beside = lambda _: {},
     mcp: McpConnector | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
 
-    What the app gets `beside` the workbench are fields of `Opened`.
+    What the app gets `beside` the workbench are parts by their keys, and fields of `Opened`.
 
     Tests of the session page take `at_home`; under any other page there is a blank one. With `yes` every call
     is approved without asking; with `approves` so is the configuration.
@@ -153,11 +157,12 @@ def app_on(
     leftovers: Leftovers | None = None,
     approves: bool = False,
     elicitor: ModalElicitor | None = None,
-    beside: Callable[[Rig], Mapping[str, Any]] = lambda _: {},
+    beside: Beside = lambda _: {},
 ) -> ToolsightApp:
     """An app that shows the rig's workbench."""
 
     async def start() -> Opened:
+        given = beside(rig)
         return Opened(
             rig.bench,
             rig.memory,
@@ -165,7 +170,10 @@ def app_on(
             leftovers=leftovers,
             approves=approves,
             elicitor=elicitor,
-            **beside(rig),
+            parts=Parts(
+                {key: one for key, one in given.items() if isinstance(key, Part) and one is not None}
+            ),
+            **{key: one for key, one in given.items() if isinstance(key, str)},
         )
 
     app = RigApp(start)

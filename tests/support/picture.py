@@ -20,12 +20,18 @@ from inspector.app.place import Destination
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
 from inspector.core.events import Record
+from inspector.core.feature import Part, Parts
 from inspector.core.ports import TokenCounter
+from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.library import AgentLibrary
 from inspector.features.cost.audit.result import Audit
+from inspector.features.cost.feature import AUDIT
+from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.recorded_session import RunSource
 from inspector.features.marketplace.marketplace import MarketplacePorts
+from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import RegistryLibrary
+from inspector.features.trace.feature import FLOWS
 from inspector.loop.flow import FlowLibrary
 from inspector.search.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
@@ -90,13 +96,16 @@ class Shown(RigApp):
             )
         )
         self._rig.store.append_all(self._recorded)
+        given: dict[Part[Any], object] = {
+            AUDIT: self._audit,
+            AGENTS: self._agents,
+            FLOWS: self._flows,
+            REGISTRY: self._kept,
+            RUNS: self._runs,
+        }
         return Opened(
             *(self._rig.bench, self._rig.memory, approver),
-            audit=self._audit,
-            agents=self._agents,
-            flows=self._flows,
-            registry=self._kept,
-            recorded=self._runs,
+            parts=Parts(given),
         )
 
     @property

@@ -1,6 +1,17 @@
 """Who may see which tools, and why."""
 
-from inspector.core.feature import CommandInfo, Feature, PageInfo
+from typing import TYPE_CHECKING
+
+from inspector.core.feature import CommandInfo, Feature, PageInfo, Parts
+
+if TYPE_CHECKING:
+    from inspector.session.workbench import Workbench
+
+
+def has_policy(bench: "Workbench", _parts: Parts) -> bool:
+    """Whether a policy says who sees what."""
+    return bench.access_policy is not None
+
 
 FEATURE = Feature(
     "access",
@@ -11,7 +22,7 @@ FEATURE = Feature(
             "Who may see which tools, and why.",
             "tools",
             at="page:AccessScreen",
-            is_optional=True,
+            has_content=has_policy,
         ),
     ),
     commands=(CommandInfo("config access", "command:access"),),

@@ -122,7 +122,9 @@ class SourceChanges(ToolKeys):
 
         def written(_: None) -> None:
             then = (
-                "Its server restarts now." if self.context.parts.watches else "Restart its server: 2, then r."
+                "Its server restarts now."
+                if self.context.opened.watches
+                else "Restart its server: 2, then r."
             )
             where = shown_place(place.path, place.line)
             self.notify(f"{where}\n{then}", title="Written", markup=False)

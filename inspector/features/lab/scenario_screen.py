@@ -11,6 +11,7 @@ from inspector.app.context import Job
 from inspector.app.draw.line import failure_text
 from inspector.core.events import Record
 from inspector.features.lab.comparison import ScenarioResult
+from inspector.features.lab.feature import LAB
 from inspector.features.lab.scenario_job import Choice, Lab, Progress, ScenarioFile
 
 
@@ -31,7 +32,7 @@ class LabScreen(BaseScreen):
     @property
     def lab(self) -> Lab | None:
         """The lab given to this page, else the app's."""
-        return self._given if self._given is not None else self.context.parts.lab
+        return self._given if self._given is not None else self.context.parts.get(LAB)
 
     def read(self, done: Callable[[], None]) -> None:
         """Read the scenarios, if there is a lab, and go on."""

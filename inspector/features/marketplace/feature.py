@@ -1,6 +1,17 @@
 """Servers that can be installed."""
 
-from inspector.core.feature import CommandInfo, Feature, PageInfo
+from typing import TYPE_CHECKING
+
+from inspector.core.feature import CommandInfo, Feature, PageInfo, Parts
+
+if TYPE_CHECKING:
+    from inspector.session.workbench import Workbench
+
+
+def has_plugins(bench: "Workbench", _parts: Parts) -> bool:
+    """Whether a catalog offers anything."""
+    return bool(bench.marketplace.plugins)
+
 
 FEATURE = Feature(
     "marketplace",
@@ -11,7 +22,7 @@ FEATURE = Feature(
             "Servers you can install.",
             "tools",
             at="page:MarketplaceScreen",
-            is_optional=True,
+            has_content=has_plugins,
         ),
     ),
     commands=(

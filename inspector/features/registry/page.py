@@ -15,6 +15,7 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
 from inspector.features.registry import registered_text as content
+from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.health import Health
 from inspector.features.registry.library import FILL, Overview, RegistryLibrary, Rows
 from inspector.features.registry.synchronise import synchronise
@@ -94,7 +95,7 @@ class RegistryScreen(ListPage, ToolKeys):
 
     @property
     def _library(self) -> RegistryLibrary | None:
-        return self.context.parts.registry
+        return self.context.parts.get(REGISTRY)
 
     @property
     def tool_id(self) -> str:

@@ -126,7 +126,7 @@ class CallAnswer(InContext, Vertical):
         except ToolsightError as error:
             self.fail(error)
         else:
-            told = shlex.join(("toolsight", "call", "--saved", name, *self.context.parts.source))
+            told = shlex.join(("toolsight", "call", "--saved", name, *self.context.opened.source))
             self.notify(visible(told, limit=300), title=f"Saved in {SAVED_CALLS}", markup=False)
 
 

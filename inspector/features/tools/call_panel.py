@@ -161,7 +161,7 @@ class CallPanel(InContext, Container):
         arguments, protocol = self._arguments(values), state.info.protocol if state is not None else ""
 
         def copy(form: str) -> None:
-            text = written(form, tool, arguments, spec, protocol, self.context.parts.source)
+            text = written(form, tool, arguments, spec, protocol, self.context.opened.source)
             self.copy(clean(text), f"the call ({form})")
 
         rows = tuple(Record(form, (" ", form, ""), detail=about) for form, about in _FORMS.items())

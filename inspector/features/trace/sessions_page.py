@@ -20,6 +20,7 @@ from inspector.app.place import TracePage, WorklistPage
 from inspector.core.number import byte_size, count
 from inspector.core.ports import SessionSummary
 from inspector.core.ranking import SearchRequest
+from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.library import AgentLibrary, Found, ImportReport
 from inspector.features.trace.sessions_text import (
@@ -100,7 +101,7 @@ class SessionsScreen(ListPage):
 
     @property
     def _library(self) -> AgentLibrary | None:
-        return self.context.parts.agents
+        return self.context.parts.get(AGENTS)
 
     def action_again(self) -> None:
         """Read the list of sessions again."""

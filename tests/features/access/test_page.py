@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -10,10 +11,15 @@ from textual.pilot import Pilot
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.choice import SeeAsDialog, viewer_rows, viewers_of
 from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User, user_rows
+from inspector.core.feature import Part, Parts
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.features.access.page import facts, own_records, user_records
+from inspector.features.agents.feature import AGENTS
 from inspector.features.cost.audit.result import Audit
+from inspector.features.cost.feature import AUDIT
+from inspector.features.lab.feature import LAB, RUNS
+from inspector.features.trace.feature import FLOWS
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.canned import CannedFlows
 from tests.support.fakes import says
@@ -94,12 +100,19 @@ async def test_what_is_known_beside_the_session_is_for_the_administrator_alone()
         app = pilot.app
         assert isinstance(app, ToolsightApp)
         assert app._opened is not None
-        app._opened = replace(app._opened, audit=audit_machine, flows=CannedFlows())
-        assert (app.parts.audit, app.parts.flows, app.parts.lab, app.parts.agents) == (None, None, None, None)
+        given: dict[Part[Any], object] = {
+            AUDIT: audit_machine,
+            FLOWS: CannedFlows(),
+            LAB: object(),
+            AGENTS: object(),
+            RUNS: object(),
+        }
+        app._opened = replace(app._opened, parts=Parts(given))
+        assert {part for part in given if app.parts.get(part) is not None} == {RUNS}
         app.see_as("")
         await until(pilot, lambda: not rig.bench.state.is_restricted)
-        assert app.parts.audit is audit_machine
-        assert app.parts.flows is not None
+        assert app.parts.get(AUDIT) is audit_machine
+        assert all(app.parts.get(part) is one for part, one in given.items())
         await until(pilot, lambda: "3 users" in seen(pilot))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 from textual.pilot import Pilot
 
@@ -12,6 +13,7 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.features.registry import registered_text as content
+from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.health import ToolHealth
 from inspector.features.registry.library import Overview, RegistryLibrary
 from inspector.features.registry.page import PAGE, RegistryScreen
@@ -31,10 +33,10 @@ async def page(
 ) -> AsyncGenerator[tuple[Pilot[None], Rig]]:
     """The page; with a policy as ada sees it."""
 
-    def beside(rig: Rig) -> dict[str, RegistryLibrary | None]:
+    def beside(rig: Rig) -> dict[Any, object]:
         if library is None or policy is None:
-            return {"registry": library}
-        return {"registry": RegistryLibrary(library.opened, library._embedder, lambda: rig.bench.sight)}
+            return {REGISTRY: library}
+        return {REGISTRY: RegistryLibrary(library.opened, library._embedder, lambda: rig.bench.sight)}
 
     values = {"access.policy": "p", "access.user": "ada"} if policy is not None else {}
     opening = app_rig(servers=office(), policy=policy, values=values, size=(120, 36), beside=beside)

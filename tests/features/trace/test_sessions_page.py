@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Signal
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -24,6 +25,7 @@ from inspector.core.events import (
 )
 from inspector.core.ports import SessionSummary
 from inspector.core.ranking import SearchRequest
+from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import Imported
 from inspector.features.agents.library import AgentLibrary, Found, ImportReport
@@ -75,8 +77,8 @@ def _over_its_store(rig: Rig) -> AgentLibrary:
 async def page(
     library: Callable[[Rig], AgentLibrary] | None = _over_its_store,
 ) -> AsyncGenerator[Pilot[None], None]:
-    def beside(rig: Rig) -> dict[str, AgentLibrary | None]:
-        return {"agents": library(rig) if library else None}
+    def beside(rig: Rig) -> dict[Any, object]:
+        return {AGENTS: library(rig) if library else None}
 
     prices = (Prices(MODEL, 3e-6, 15e-6),)
     async with app_rig(prices=prices, size=(120, 36), beside=beside) as (pilot, _):
@@ -210,7 +212,7 @@ async def test_a_session_that_runs_elsewhere_is_marked_and_read_again_as_it_grow
     running = replace(running, is_running=True)
     found = [running]
     monkeypatch.setattr(MemoryStore, "sessions", lambda _: list(found))
-    async with app_rig(size=(140, 36), beside=lambda rig: {"agents": _over_its_store(rig)}) as (pilot, _):
+    async with app_rig(size=(140, 36), beside=lambda rig: {AGENTS: _over_its_store(rig)}) as (pilot, _):
         await goes(pilot, "sessions")
         await until(pilot, lambda: "claude-code" in seen(pilot))
         assert "●" in row_of(pilot)

@@ -18,6 +18,7 @@ from inspector.core.number import count, percent
 from inspector.core.report import NOTHING
 from inspector.features.cost.audit.audit import server_table
 from inspector.features.cost.audit.result import Audit, ConfigurationAudit
+from inspector.features.cost.feature import AUDIT
 from inspector.session.verdict import Answer
 from widgets import Column, Record, RecordList, plain, visible
 
@@ -122,7 +123,7 @@ class MachineScreen(ListPage):
 
     def action_again(self) -> None:
         """Read the files again."""
-        audit = self.context.parts.audit
+        audit = self.context.parts.get(AUDIT)
         if audit is None:
             self.say(NOT_HERE)
         else:

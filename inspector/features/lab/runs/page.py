@@ -20,6 +20,7 @@ from inspector.core.ports import SessionSummary
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import NOTHING
 from inspector.core.tool import Tool
+from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.recorded_agent import Reason
 from inspector.features.lab.runs.recorded_batch import SetupSummary, setups
 from inspector.features.lab.runs.recorded_report import (
@@ -268,7 +269,7 @@ class RecordedRunsScreen(ListPage):
 
     def action_play(self) -> None:
         """Play what is chosen under each profile."""
-        source, own = self.context.parts.recorded, self._own
+        source, own = self.context.parts.get(RUNS), self._own
         if source is None:
             self._say(NOT_HERE)
             return

@@ -24,6 +24,7 @@ from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.report import Section, Table
 from inspector.core.turns import turns
 from inspector.features.agents.miss import Backlog
+from inspector.features.trace.feature import FLOWS
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
 from inspector.features.trace.metrics.section import MOST, overview, sections
 from inspector.loop.flow import flows, following
@@ -266,7 +267,7 @@ class TelemetryScreen(GroupedPage):
         """Read all sessions, in a thread."""
         replay, library, settings = (
             self.context.replay,
-            self.context.parts.flows,
+            self.context.parts.get(FLOWS),
             self.session.settings.inertia,
         )
         aging = Aging(self.session.retrieval.clock.now(), settings.half_life_days)

@@ -7,13 +7,14 @@ from textual.pilot import Pilot
 
 from inspector.core.error import ConfigError
 from inspector.features.cost.audit.result import Audit
+from inspector.features.cost.feature import AUDIT
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.canned import machine
 
 
 @asynccontextmanager
 async def page(audit: Callable[[], Audit] | None) -> AsyncGenerator[Pilot[None], None]:
-    async with app_rig(size=(120, 40), beside=lambda _: {"audit": audit}) as (pilot, _):
+    async with app_rig(size=(120, 40), beside=lambda _: {AUDIT: audit}) as (pilot, _):
         await goes(pilot, "machine")
         yield pilot
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -18,6 +19,7 @@ from inspector.core.budget import Prices, Tokenizer
 from inspector.core.events import Record
 from inspector.core.events.base import json_lines
 from inspector.core.report import Table
+from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.page import (
     NO_SESSIONS,
     NOT_HERE,
@@ -80,9 +82,9 @@ async def opened(
 ) -> AsyncGenerator[Pilot[None], None]:
     """The page, after its key on the benchmark page."""
 
-    def beside(rig: Rig) -> dict[str, RunSource | None]:
+    def beside(rig: Rig) -> dict[Any, object]:
         rig.store.append_all(stored)
-        return {"recorded": source}
+        return {RUNS: source}
 
     async with app_rig(beside=beside, size=(120, 36)) as (pilot, _):
         await goes(pilot, "bench")

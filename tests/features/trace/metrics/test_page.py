@@ -17,6 +17,7 @@ from inspector.core.events import Record
 from inspector.core.report import Table
 from inspector.core.turns import turns
 from inspector.features.agents.miss import Miss, MissCause, backlog
+from inspector.features.trace.feature import FLOWS
 from inspector.features.trace.metrics import page as content
 from inspector.features.trace.metrics.gathering import Telemetry, telemetry
 from inspector.session.view import SessionView
@@ -149,7 +150,7 @@ def test_no_line_is_wider_than_the_page(width: int) -> None:
 
 
 async def test_all_sessions_show_what_each_persona_called_after_what() -> None:
-    async with app_rig(*STEPS, beside=lambda _: {"flows": CannedFlows()}) as (pilot, rig):
+    async with app_rig(*STEPS, beside=lambda _: {FLOWS: CannedFlows()}) as (pilot, rig):
         await rig.bench.chat("go")
         await goes(pilot, "telemetry")
         await pilot.press("a", *"tttt")
