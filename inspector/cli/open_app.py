@@ -167,8 +167,9 @@ def parts_of(options: Options, bench: "Workbench") -> Parts:
     """What the features give their pages."""
     given: dict[Part[Any], object] = {}
     for feature in FEATURES:
-        if feature.provide is not None:
-            given.update(feature.provide(options, bench))
+        if feature.provide:
+            module, name = feature.place_of(feature.provide)
+            given.update(getattr(import_module(module), name)(options, bench))
     return Parts(given)
 
 

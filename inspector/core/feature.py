@@ -17,10 +17,14 @@ class Part(Generic[T]):
     beside_session: bool = False
 
 
+Given = Mapping[Part[Any], object]
+"""Parts by their keys."""
+
+
 class Parts:
     """What features give their pages, by its key."""
 
-    def __init__(self, given: Mapping[Part[Any], object] | None = None) -> None:
+    def __init__(self, given: Given | None = None) -> None:
         self._given = dict(given or {})
 
     def get(self, part: Part[T]) -> T | None:
@@ -73,13 +77,14 @@ class CommandInfo:
 class Feature:
     """What a person can do, in one folder below `inspector.features`.
 
-    `provide` makes the parts of its pages from the command line's options and the open workbench.
+    `provide` names, like a command's `at`, what makes the parts of its pages from the command line's options
+    and the open workbench.
     """
 
     name: str
     pages: tuple[PageInfo, ...] = ()
     commands: tuple[CommandInfo, ...] = ()
-    provide: Callable[[Any, Any], Mapping[Part[Any], object]] | None = None
+    provide: str = ""
 
     def place_of(self, at: str) -> tuple[str, str]:
         """The whole name of a module in the feature's folder, and the name in it."""

@@ -13,9 +13,11 @@ from inspector.cli.composition import bulk_counter_for, open_store, require_sess
 from inspector.cli.options import Options, as_json, database
 from inspector.cli.table import Progress, is_json, say, show
 from inspector.core.error import ConfigError
+from inspector.core.feature import Given
 from inspector.core.number import count, money, tokens
 from inspector.core.ports import EventStore
 from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Column, Table, selected
+from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import KINDS, Findings, ToolUse, findings
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.library import (
@@ -33,6 +35,7 @@ from inspector.features.agents.transcript_file.reader import (
     open_transcript,
 )
 from inspector.search.evalset import added_cases, append_cases, is_there, read_cases
+from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import LitellmPrices
 
 AGENT_FOLDERS = {
@@ -307,3 +310,8 @@ def agents(last: int, database: Path | None) -> None:
             found.append(library.findings(session))
     report = agent_report(found)
     show(_report_json(report), _report(report))
+
+
+def provide(options: Options, _bench: Workbench) -> Given:
+    """What imports transcripts."""
+    return {AGENTS: MachineLibrary(options)}

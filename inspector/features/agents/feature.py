@@ -1,24 +1,14 @@
 """Sessions of real agents: their transcripts, and the tap on their servers."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.core.feature import CommandInfo, Feature, Part
 
 if TYPE_CHECKING:
-    from inspector.cli.options import Options
     from inspector.features.agents.library import AgentLibrary
-    from inspector.session.workbench import Workbench
 
 
 AGENTS: "Part[AgentLibrary]" = Part(beside_session=True)
-
-
-def provide(options: "Options", _bench: "Workbench") -> Mapping[Part[Any], object]:
-    """What imports transcripts."""
-    from inspector.features.agents.agents_command import MachineLibrary
-
-    return {AGENTS: MachineLibrary(options)}
 
 
 FEATURE = Feature(
@@ -31,5 +21,5 @@ FEATURE = Feature(
         CommandInfo("tap add", "tap.command:add"),
         CommandInfo("tap remove", "tap.command:remove"),
     ),
-    provide=provide,
+    provide="agents_command:provide",
 )

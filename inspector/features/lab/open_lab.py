@@ -21,18 +21,22 @@ from inspector.cli.composition import make_connector, make_workbench, open_memor
 from inspector.cli.configuration import demo_configuration, is_the_demo, read_configuration, with_chosen
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.launch import model_failure
-from inspector.cli.location import fixtures_path, scenario_path, shipped_scenarios
+from inspector.cli.location import fixtures_path, scenario_path, shipped_recording, shipped_scenarios
 from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import Failed, Record
+from inspector.core.feature import Given
 from inspector.core.ports import SystemClock
 from inspector.core.stream import Listener
 from inspector.features.lab.comparison import ScenarioResult
+from inspector.features.lab.feature import LAB, RUNS
+from inspector.features.lab.runs.recorded_session import RunSource
 from inspector.features.lab.scenario import Scenario, load_scenario
 from inspector.features.lab.scenario_job import ScenarioFile
 from inspector.loop.breaking import MemoryBreakers
+from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -251,3 +255,14 @@ def _read(path: Path) -> ScenarioFile:
         return ScenarioFile(path, load_scenario(path))
     except ConfigError as error:
         return ScenarioFile(path, problem=error.message)
+
+
+def provide(options: Options, _bench: Workbench) -> Given:
+    """What plays scenarios and recorded runs."""
+
+    def ports() -> Ports:
+        from inspector.features.lab.runs.command import recorded_ports
+
+        return recorded_ports(options.database)
+
+    return {LAB: ShippedLab(options), RUNS: RunSource(shipped_recording(), ports)}

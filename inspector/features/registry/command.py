@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from inspector.access.restriction import AccessControl, require_whole
-from inspector.cli.composition import make_embedder
+from inspector.cli.composition import make_embedder, open_health
 from inspector.cli.configuration import load_policy, open_registry
 from inspector.cli.launch import headless
 from inspector.cli.options import (
@@ -27,17 +27,20 @@ from inspector.cli.run import Exit, run
 from inspector.cli.table import Progress, cancellation, say, say_raw, show
 from inspector.core.access import Sight
 from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.feature import Given
 from inspector.core.number import count, percent
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table, selected
 from inspector.core.settings import AccessSettings, DiscoverySettings
 from inspector.features.registry.acceptance import NAME_HINT, name_problem
 from inspector.features.registry.embedding import embed_missing, forget_other_dimensions
-from inspector.features.registry.library import FILL
+from inspector.features.registry.feature import REGISTRY
+from inspector.features.registry.library import FILL, RegistryLibrary
 from inspector.features.registry.peer import export_lines, is_export, read_export, write_export
 from inspector.features.registry.synchronise import Synchronised, synchronise
 from inspector.mcp.tool_file import read_definitions
 from inspector.search.ports import Embedder, SyncReport, ToolRegistry
+from inspector.session.workbench import Workbench
 
 _MODEL = "discovery.embedding_model"
 _REPORT = "added changed unchanged removed"
@@ -276,3 +279,17 @@ def _show_status(options: Options) -> None:
 
     model = embedder.name if embedder is not None else ""
     show({"tools": total, "origins": origins, "model": model, "embedded": embedded}, report())
+
+
+def provide(options: Options, bench: Workbench) -> Given:
+    """The registry of the session, searched with the session's own model."""
+    ports = bench.ports
+    if ports.registry is None:
+        return {}
+    library = RegistryLibrary(
+        ports.registry,
+        lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
+        lambda: bench.sight,
+        open_health(options),
+    )
+    return {REGISTRY: library}

@@ -1,34 +1,15 @@
 """Stored tools and their versions, beside those of connected servers."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.core.feature import CommandInfo, Feature, PageInfo, Part, Parts
 
 if TYPE_CHECKING:
-    from inspector.cli.options import Options
     from inspector.features.registry.library import RegistryLibrary
     from inspector.session.workbench import Workbench
 
 
 REGISTRY: "Part[RegistryLibrary]" = Part()
-
-
-def provide(options: "Options", bench: "Workbench") -> Mapping[Part[Any], object]:
-    """The registry of the session, searched with the session's own model."""
-    from inspector.cli.composition import open_health
-    from inspector.features.registry.library import RegistryLibrary
-
-    ports = bench.ports
-    if ports.registry is None:
-        return {}
-    library = RegistryLibrary(
-        ports.registry,
-        lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
-        lambda: bench.sight,
-        open_health(options),
-    )
-    return {REGISTRY: library}
 
 
 def has_tools(_bench: "Workbench", parts: Parts) -> bool:
@@ -56,5 +37,5 @@ FEATURE = Feature(
         CommandInfo("registry search", "search_command:search"),
         CommandInfo("registry export", "command:export"),
     ),
-    provide=provide,
+    provide="command:provide",
 )

@@ -22,6 +22,7 @@ from inspector.cli.table import is_json, say, say_json, say_raw, show
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
+from inspector.core.feature import Given
 from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import count, percent, plural, shown_moment
 from inspector.core.ports import EventStore, SystemClock
@@ -33,8 +34,10 @@ from inspector.core.text import closest
 from inspector.features.agents.finding import KINDS, findings
 from inspector.features.agents.library import by_tokens
 from inspector.features.agents.tap.note import TapNotes
+from inspector.features.trace.feature import FLOWS
 from inspector.loop.flow import Flow, exported, flows, following, warmth
 from inspector.session.timeline import Lane, ModelCall, Timeline
+from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
 
 _KEYS = "id started_at ended_at config model events searches calls agent user expert question is_running"
@@ -310,3 +313,8 @@ def _of_persona(found: Sequence[Flow], persona: str) -> Sequence[Flow]:
         near = closest(persona, names) or tuple(names) or ("none",)
         raise ConfigError(f"there is no persona '{persona}'", hint=f"Recorded personas: {', '.join(near)}.")
     return chosen
+
+
+def provide(options: Options, _bench: Workbench) -> Given:
+    """What knows which tools other sessions called one after another."""
+    return {FLOWS: RecordedFlows(options)}

@@ -1,24 +1,14 @@
 """What was recorded: model calls, events, sessions, and statistics over them."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.core.feature import CommandInfo, Feature, PageInfo, Part
 
 if TYPE_CHECKING:
-    from inspector.cli.options import Options
     from inspector.loop.flow import FlowLibrary
-    from inspector.session.workbench import Workbench
 
 
 FLOWS: "Part[FlowLibrary]" = Part(beside_session=True)
-
-
-def provide(options: "Options", _bench: "Workbench") -> Mapping[Part[Any], object]:
-    """What knows which tools other sessions called one after another."""
-    from inspector.features.trace.command import RecordedFlows
-
-    return {FLOWS: RecordedFlows(options)}
 
 
 FEATURE = Feature(
@@ -53,5 +43,5 @@ FEATURE = Feature(
         CommandInfo("sessions metrics", "metrics.command:metrics"),
         CommandInfo("sessions next", "command:next_tools"),
     ),
-    provide=provide,
+    provide="command:provide",
 )

@@ -28,6 +28,7 @@ from inspector.config.client import (
 from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted
+from inspector.core.feature import Given
 from inspector.core.ports import ChatModel, EventStore, ServerMemory, SystemClock
 from inspector.core.stream import LiveModel
 from inspector.features.cost.assumption import Assumed
@@ -43,9 +44,11 @@ from inspector.features.cost.audit.result import (
     stored,
     unreadable,
 )
+from inspector.features.cost.feature import AUDIT
 from inspector.features.setup.doctor_command import ask_about_leftovers
 from inspector.loop.settings_check import Policy
 from inspector.session.setup import first_call
+from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import Accounting, LitellmPrices
 from inspector.tokens.plan import Assumptions
 
@@ -221,3 +224,9 @@ def _accounting(model: ChatModel, options: Options, subjects: Sequence[Subject])
     common = Policy(Configuration("", ()), profile=options.profile, values=options.values).settings
     settings = subjects[0].settings if len(subjects) == 1 else common
     return Accounting(counter_for, LitellmPrices(), LiveModel(settings, model))
+
+
+def provide(options: Options, _bench: Workbench) -> Given:
+    """What reads the other configurations on this machine, in a thread."""
+
+    return {AUDIT: partial(audit_machine, options)}
