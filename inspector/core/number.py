@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 # The standard normal quantile of a two-sided 95 % interval.
@@ -20,6 +21,35 @@ LAST = 253_402_300_799.0
 """The last second of the year 9999, in seconds since 1970: no time that a calendar has is later."""
 
 _UNKNOWN = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` of `total` cases; `total` is above 0. `low` and `high` are its 95 % Wilson interval.
+
+    `size` is the effective sample size if the cases are not independent; None if they are.
+    """
+
+    count: int
+    total: int
+    size: float | None = field(default=None, compare=False)
+
+    @property
+    def value(self) -> float:
+        return self.count / self.total
+
+    @property
+    def text(self) -> str:
+        """For people, in percent: “71 % [60, 80]”."""
+        return f"{percent(self.value)} [{self.low * 100:.0f}, {self.high * 100:.0f}]"
+
+    @property
+    def low(self) -> float:
+        return wilson(self.value, self.size or self.total)[0]
+
+    @property
+    def high(self) -> float:
+        return wilson(self.value, self.size or self.total)[1]
 
 
 def shown_moment(seconds: float, form: str = "%Y-%m-%d %H:%M") -> str:

@@ -5,13 +5,7 @@ import pytest
 from inspector.core.budget import Prices, TokenParts
 from inspector.core.prompt_cache import Charge
 from inspector.core.session import CallCost
-from inspector.features.agents.finding import (
-    answer_line,
-    input_line,
-    is_reported,
-    reported_dollars,
-    reported_hit_rate,
-)
+from inspector.tokens.reported import answer_line, input_line, reported_dollars, reported_hit_rate
 
 SONNET = Prices("sonnet", 3e-6, 15e-6, cache_read=0.3e-6, cache_write=3.75e-6, cache_write_hour=6e-6)
 COMPUTED = CallCost(1, TokenParts(history=1000), 0, Charge(700, 200, 100))
@@ -28,7 +22,6 @@ def test_reported_tokens_cost_what_each_kind_costs() -> None:
 
 
 def test_nothing_is_made_up_before_a_provider_reports() -> None:
-    assert not is_reported(COMPUTED)
     assert reported_dollars(COMPUTED, SONNET) is None
     assert reported_hit_rate(COMPUTED) is None
     assert answer_line(COMPUTED) == ""

@@ -8,8 +8,8 @@ from inspector.core.number import count, percent, tokens
 from inspector.core.report import COUNT, NAME, TOKENS, Column, Table
 from inspector.features.agents.finding import Answer, Findings, Reported, RewriteCause, ServerUse, ToolUse
 from inspector.features.agents.importing import Imported, ImportedSession
-from inspector.features.agents.miss import Backlog, backlog
 from inspector.features.agents.transcript import Tally
+from inspector.session.miss import Backlog, backlog
 
 
 @dataclass(frozen=True, slots=True)

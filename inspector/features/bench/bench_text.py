@@ -8,11 +8,11 @@ from textual.content import Content
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.app.draw.line import MUTED, progress_bar
-from inspector.core.number import bar, count, duration, percent, plural
+from inspector.core.number import Share, bar, count, duration, percent, plural
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING
 from inspector.features.bench.ranker_bench import Measured, markdown
-from inspector.features.bench.run import KINDS, CaseRun, Run, Share, Summary
+from inspector.features.bench.run import KINDS, CaseRun, Run, Summary
 from inspector.features.bench.standing import Weak, difference, standings, weakest
 from inspector.search.bootstrap import Estimate
 from inspector.search.ranker_list import INFO, RANKERS

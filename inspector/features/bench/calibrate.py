@@ -15,8 +15,8 @@ import numpy as np
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.config.setting import value_of
 from inspector.core.error import ToolsightError
+from inspector.core.number import Share
 from inspector.core.settings import Settings
-from inspector.features.bench.run import Share
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.metric import hit_at
 from inspector.search.ranker import Ranking

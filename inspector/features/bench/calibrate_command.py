@@ -11,7 +11,7 @@ from inspector.cli import composition
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, show
-from inspector.core.number import bar, percent
+from inspector.core.number import Share, bar, percent
 from inspector.core.ports import SystemClock
 from inspector.core.report import NOTHING, selected
 from inspector.core.settings import Settings
@@ -26,7 +26,7 @@ from inspector.features.bench.calibrate import (
 from inspector.features.bench.command import BAR_CELLS
 from inspector.features.bench.dataset import generated, read_datasets
 from inspector.features.bench.ranker_bench import DataSet
-from inspector.features.bench.run import Share, prepare
+from inspector.features.bench.run import prepare
 from inspector.search.catalog_rankers import CatalogRankers
 from inspector.search.ranker_list import ISO
 from inspector.search.semantics import Semantics

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from inspector.access.reach import EvalSet
-from inspector.core.number import count, percent
+from inspector.core.number import Share, count, percent
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING
@@ -16,7 +16,6 @@ from inspector.features.bench.run import (
     Kind,
     Prepared,
     Run,
-    Share,
     Summary,
     prepare,
     run_bench,

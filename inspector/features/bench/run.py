@@ -1,13 +1,13 @@
 """Runs rankers on every request of a data set: rankings, what a search returns of them, latencies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.core.number import percent, wilson
+from inspector.core.number import Share
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.search.bootstrap import Estimate, clusters, effective_size, estimate, share_estimate
@@ -219,35 +219,6 @@ Measure = Callable[[Sequence[str], tuple[frozenset[str], ...]], float]
 # Whether some tool fits a request.
 Kind = Literal["possible", "impossible"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """`count` of `total` cases; `total` is above 0. `low` and `high` are its 95 % Wilson interval.
-
-    `size` is the effective sample size if the cases are not independent; None if they are.
-    """
-
-    count: int
-    total: int
-    size: float | None = field(default=None, compare=False)
-
-    @property
-    def value(self) -> float:
-        return self.count / self.total
-
-    @property
-    def text(self) -> str:
-        """For people, in percent: “71 % [60, 80]”."""
-        return f"{percent(self.value)} [{self.low * 100:.0f}, {self.high * 100:.0f}]"
-
-    @property
-    def low(self) -> float:
-        return wilson(self.value, self.size or self.total)[0]
-
-    @property
-    def high(self) -> float:
-        return wilson(self.value, self.size or self.total)[1]
 
 
 @dataclass(frozen=True, slots=True)

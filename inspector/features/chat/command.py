@@ -51,10 +51,10 @@ from inspector.core.number import count, milliseconds, money, percent, saving
 from inspector.core.report import NOTHING, Table
 from inspector.core.session import SessionState
 from inspector.core.turns import turns
-from inspector.features.agents.finding import answer_line, input_line, is_reported, reported_dollars
 from inspector.features.lab.scenario import load_scenario
 from inspector.features.tools.command import budget_report
 from inspector.session.workbench import Workbench
+from inspector.tokens.reported import answer_line, input_line, reported_dollars
 from widgets import visible
 
 _TITLE = "in the marketplace, not installed; `toolsight marketplace install NAME` installs one:"
@@ -133,7 +133,7 @@ class Transcript:
             say(f"\nModel{thinks}\n{_indented(event.text)}")
         if event.written:
             say(f"\nModel ({event.written_note})\n{_indented(event.written)}")
-        if self._state.costs and is_reported(self._state.costs[-1]):
+        if self._state.costs and self._state.costs[-1].reported_input is not None:
             cost, prices = self._state.costs[-1], self._prices()
             parts = [input_line(cost), answer_line(cost)]
             if prices is not None and (spent := reported_dollars(cost, prices)) is not None:

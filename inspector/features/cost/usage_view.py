@@ -17,7 +17,7 @@ from inspector.core.budget import Prices
 from inspector.core.number import count, money, money_decimals, percent, signed, signed_percent, tokens
 from inspector.core.report import NOTHING
 from inspector.core.session import CallCost, SessionState
-from inspector.features.agents.finding import answer_line, input_line, reported_dollars, reported_hit_rate
+from inspector.tokens.reported import answer_line, input_line, reported_dollars, reported_hit_rate
 from widgets import Column, Record, RecordList, plain, visible
 
 _MILLION = 1_000_000

@@ -29,10 +29,10 @@ from inspector.core.ports import LocalModel, LocalModels, SystemClock
 from inspector.core.report import COUNT, NAME, NUMBER, Column, Table, selected
 from inspector.core.server import Leftover, ended_text, since_text
 from inspector.core.text import closest
-from inspector.features.agents.tap.note import TapNotes
 from inspector.loop.breaker import Breaker, BreakerKey, reset as reset_breaker
 from inspector.loop.breaking import BreakerStore
 from inspector.loop.model.local import LocalModelServers
+from inspector.store.tap_note import TapNotes
 from inspector.tokens.accounting import LitellmPrices
 
 

@@ -33,12 +33,12 @@ from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
 from inspector.features.agents.finding import KINDS, findings
 from inspector.features.agents.library import by_tokens
-from inspector.features.agents.tap.note import TapNotes
 from inspector.features.trace.feature import FLOWS
 from inspector.loop.flow import Flow, exported, flows, following, warmth
 from inspector.session.timeline import Lane, ModelCall, Timeline
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
+from inspector.store.tap_note import TapNotes
 
 _KEYS = "id started_at ended_at config model events searches calls agent user expert question is_running"
 _SESSIONS = (

@@ -13,7 +13,7 @@ from inspector.core.ports import SessionSummary
 from inspector.core.report import Table
 from inspector.features.agents.finding import Findings, ServerUse
 from inspector.features.agents.library import Found, ImportReport, by_tokens, tool_table
-from inspector.features.agents.miss import backlog
+from inspector.session.miss import backlog
 from widgets import Column, Record, plain, visible
 
 COLUMNS = (

@@ -12,7 +12,6 @@ from inspector.features.agents.agent_session import AgentSession
 from inspector.features.agents.finding import Findings, findings
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.library import agent_report
-from inspector.features.agents.miss import Miss, MissCause, backlog, misses, unused
 from inspector.features.agents.transcript import (
     TOTALS,
     AgentTool,
@@ -27,6 +26,7 @@ from inspector.features.agents.transcript import (
 )
 from inspector.features.agents.transcript_file.reader import Format, open_transcript
 from inspector.search.vocabulary import terms
+from inspector.session.miss import Miss, MissCause, backlog, misses, unused
 from inspector.store.memory import MemoryStore
 from tests.core.test_event import records
 from tests.support.fakes import WordCounter

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.access.reach import EvalCase, EvalSet
+from inspector.core.number import Share
 from inspector.core.ranking import Answer, Score
 from inspector.core.tool import Tool
 from inspector.features.bench.ranker_bench import Row, json_rows, markdown
-from inspector.features.bench.run import Run, Share, Summary, run_bench, summarise
+from inspector.features.bench.run import Run, Summary, run_bench, summarise
 from inspector.features.bench.standing import Difference, difference
 from inspector.search.bootstrap import Estimate, estimate
 from inspector.search.index import ToolIndex

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.error import ToolsightError
+from inspector.core.number import Share
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
@@ -21,7 +22,7 @@ from inspector.features.bench.calibrate import (
     calibrate,
     sweep,
 )
-from inspector.features.bench.run import Share, run_bench, summarise
+from inspector.features.bench.run import run_bench, summarise
 from inspector.search.search import SearchRules
 from tests.support.examples import examples
 from tests.support.fakes import ManualClock

@@ -9,10 +9,10 @@ from hypothesis import given, strategies as st
 
 from docs.benchmark.inertia import ALL, RULES, Ahead, InertiaScore, score
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.core.number import wilson
+from inspector.core.number import Share, wilson
 from inspector.core.ranking import Answer
 from inspector.features.bench.ranker_bench import Measured, Row
-from inspector.features.bench.run import CaseRun, Run, Share, summarise
+from inspector.features.bench.run import CaseRun, Run, summarise
 from inspector.features.bench.standing import difference, standings
 from inspector.features.lab.runs.recorded_agent import OtherRuns, session_of
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep

@@ -115,8 +115,8 @@ def record(
     from inspector.config.configuration import target
     from inspector.config.reader import server_name
     from inspector.core.redaction import learn_environment
-    from inspector.features.agents.tap.note import TapNotes
     from inspector.features.agents.tap.tapped import Tapped, TapRecorder, pieces, record as record_all
+    from inspector.store.tap_note import TapNotes
 
     # What a client's configuration passes to the server as a secret is one in its messages, too.
     learn_environment(os.environ)

@@ -33,7 +33,7 @@ _HOST = re.compile(rb"(?i)(\r\nhost:[ \t]*)[^\r\n]*")
 class HttpTap:
     """Stands before the server at `url`; the headers in `secrets` are ones. Raises ConfigError.
 
-    With `signs_in`, what the server says of its own address is rewritten, see `tap_sign_in.py`.
+    With `signs_in`, what the server says of its own address is rewritten, see `sign_in.py`.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """A tap between a client and its server: every byte passes unchanged, and a copy of it is recorded.
 
 This process becomes the server's command, so that its exit code, its signals and its stderr need no help.
-What the client and the server write passes through a second process (`tap_pump.py`), which hands copies to a
+What the client and the server write passes through a second process (`pump.py`), which hands copies to a
 third one that records them. A client waits for the start, so hardly anything is imported before.
 """
 
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 _LOWEST = 19
+
+
+def start(given: Sequence[tuple[str, str]], command: Sequence[str]) -> "NoReturn":
+    """Become the server's command; `given` are the options before it, none of which needs a parser."""
+
+    def record_all(source: int) -> None:
+        from inspector.features.agents.tap.command import record
+
+        named, secrets = dict(given), [value for option, value in given if option == "--redact"]
+        name, database = named.get("--name", ""), named.get("--db", "")
+        record(source, command, name=name, database=database, secrets=secrets)
+
+    run(command, record_all)
 
 
 def run(command: Sequence[str], record: "Recording") -> "NoReturn":

@@ -4,9 +4,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from inspector.core.number import count, percent, tokens
+from inspector.core.number import Share, count, percent, tokens
 from inspector.core.report import NOTHING, Table
-from inspector.features.bench.run import Share
 from inspector.search.bootstrap import effective_size_of
 from inspector.search.metric import percentile
 

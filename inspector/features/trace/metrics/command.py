@@ -20,10 +20,10 @@ from inspector.core.redaction import clean, open_private
 from inspector.core.report import Table, selected
 from inspector.core.text import closest
 from inspector.core.turns import turns
-from inspector.features.agents.miss import Backlog
 from inspector.features.trace.metrics.discovery import OWN, RoutingLog
 from inspector.features.trace.metrics.gathering import KINDS, RULES, Telemetry
 from inspector.features.trace.metrics.section import overview, sections
+from inspector.session.miss import Backlog
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 

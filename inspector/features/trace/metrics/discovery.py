@@ -9,9 +9,9 @@ from typing import Literal
 from inspector.core.events import GateApplied, ModelRequested, Record, SearchPerformed
 from inspector.core.ranking import Answer, Outcome
 from inspector.core.turns import Search, Session, ToolCall, Turn
-from inspector.features.agents.miss import BacklogGroups, MissCause, unused_in
 from inspector.features.trace.metrics.cell import Cases, Sample
 from inspector.features.trace.metrics.otel import plain
+from inspector.session.miss import BacklogGroups, MissCause, unused_in
 
 OWN = "toolsight"
 """Who a session is of that was not imported."""

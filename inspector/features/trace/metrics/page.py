@@ -23,11 +23,11 @@ from inspector.core.inertia import Aging
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.report import Section, Table
 from inspector.core.turns import turns
-from inspector.features.agents.miss import Backlog
 from inspector.features.trace.feature import FLOWS
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
 from inspector.features.trace.metrics.section import MOST, overview, sections
 from inspector.loop.flow import flows, following
+from inspector.session.miss import Backlog
 from inspector.session.view import SessionView
 from widgets import plain
 

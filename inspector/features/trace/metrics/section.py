@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from inspector.core.error import BreakerState
 from inspector.core.number import count, shown_moment
 from inspector.core.report import COUNT, MILLISECONDS, NUMBER, SHARE, TWO, Column, Section, Table
-from inspector.features.agents.miss import MissCause
 from inspector.features.trace.metrics.cell import (
     Row,
     counted,
@@ -25,6 +24,7 @@ from inspector.features.trace.metrics.gathering import (
     ReliabilityCount,
     Telemetry,
 )
+from inspector.session.miss import MissCause
 
 MOST = 12
 """How many rows a table has that grows with the tools."""

@@ -16,10 +16,10 @@ from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.events import Record
 from inspector.core.report import Table
 from inspector.core.turns import turns
-from inspector.features.agents.miss import Miss, MissCause, backlog
 from inspector.features.trace.feature import FLOWS
 from inspector.features.trace.metrics import page as content
 from inspector.features.trace.metrics.gathering import Telemetry, telemetry
+from inspector.session.miss import Miss, MissCause, backlog
 from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.canned import CannedFlows
