@@ -493,7 +493,7 @@ MUTANTS = (
     # Taps
     Mutant(
         "the secrets of a tapped command are known",
-        "inspector/features/agents/tap/command.py",
+        "inspector/features/agents/tap/recorder.py",
         "    SECRETS.learn(spec.secrets)\n",
         "",
         ("tests/features/agents/tap/test_command.py",),
@@ -507,7 +507,7 @@ MUTANTS = (
     ),
     Mutant(
         "a tap that cannot record leaves a note",
-        "inspector/features/agents/tap/tapped.py",
+        "inspector/features/agents/tap/recorder.py",
         "self._tell(str(error))",
         "pass",
         ("tests/features/agents/tap/test_note.py",),

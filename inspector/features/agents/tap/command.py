@@ -7,7 +7,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -22,7 +21,7 @@ from inspector.config.text_edit import entry_at, with_command_ahead, with_value,
 from inspector.config.written_entry import URLS, passed_names, written_secrets
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
-from inspector.features.agents.tap.tap import run, start_recorder
+from inspector.features.agents.tap.tap import recording, run, start_recorder
 from inspector.features.marketplace.plugin import FileChange
 
 _CLIENTS = (
@@ -75,15 +74,11 @@ def tap(
     command: tuple[str, ...] = context.meta.get(TYPED_SERVER, ())
     if bool(command) is bool(url):
         raise click.UsageError("write either a server's command after --, or --url", context)
-    given = str(database or "")
-
-    def record_all(source: int) -> None:
-        record(source, command or (url,), name=name, database=given, secrets=secrets)
-
+    record = recording(command or (url,), name, str(database or ""), secrets)
     if url:
-        _serve(url, port, secrets, record_all, signs_in=signs_in)
+        _serve(url, port, secrets, record, signs_in=signs_in)
     else:
-        run(command, record_all)
+        run(command, record)
 
 
 def _serve(
@@ -92,64 +87,17 @@ def _serve(
     """Pass on to a server with an address until a signal comes."""
     from inspector.cli.run import run as run_until_signal
     from inspector.cli.table import say
-    from inspector.core.redaction import clean
+    from inspector.core.redaction import SECRETS, clean
     from inspector.features.agents.tap.http import HttpTap
     from inspector.features.agents.tap.pump import Copies
 
-    _learned("", (url,), ())
+    SECRETS.learn(ServerSpec("", url=url).secrets)
 
     def ready(address: str) -> None:
         say(f"Listening on {clean(address)}, passing on to {clean(url)}. Ctrl+C stops.", err=True)
 
     with Copies(start_recorder(record)) as copies, suppress(KeyboardInterrupt):
         run_until_signal(HttpTap(url, copies, secrets, signs_in=signs_in).serve(port, ready))
-
-
-def record(
-    source: int, command: Sequence[str], *, name: str = "", database: str = "", secrets: Sequence[str] = ()
-) -> None:
-    """Record a tapped server in the database, until it ends. `secrets` names what its client passes to it."""
-    from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
-    from inspector.cli.location import database_path, tap_notes_path
-    from inspector.cli.options import Options
-    from inspector.config.configuration import target
-    from inspector.config.reader import server_name
-    from inspector.core.redaction import learn_environment
-    from inspector.features.agents.tap.tapped import Tapped, TapRecorder, pieces, record as record_all
-    from inspector.store.tap_note import TapNotes
-
-    # What a client's configuration passes to the server as a secret is one in its messages, too.
-    learn_environment(os.environ)
-    spec = _learned(name or server_name(command), command, secrets)
-    counter_for, options = (
-        cache(bulk_counter_for),
-        Options(database=Path(database).absolute() if database else None),
-    )
-    what = spec.name, target(spec), str(Path.cwd())
-    note = partial(TapNotes(tap_notes_path()).put, spec.name, str(database_path(options)))
-    try:
-        with open_store(options) as store:
-            record_all(
-                pieces(source), lambda: TapRecorder(Tapped(new_session_id(), *what), store, counter_for, note)
-            )
-    except Exception as error:
-        note(f"{type(error).__name__}: {error}")
-        raise
-
-
-def _learned(name: str, command: Sequence[str], secrets: Sequence[str]) -> ServerSpec:
-    """The server as a configuration would have it, whose secrets are known from now on."""
-    from inspector.core.redaction import SECRETS
-
-    passed = {variable: os.environ[variable] for variable in secrets if variable in os.environ}
-    is_address = "://" in command[0]
-    spec = (
-        ServerSpec(name, url=command[0], env=passed)
-        if is_address
-        else ServerSpec(name, command[0], tuple(command[1:]), passed)
-    )
-    SECRETS.learn(spec.secrets)
-    return spec
 
 
 _placed = with_options(

@@ -19,9 +19,8 @@ import h11
 from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
-from inspector.features.agents.tap.message import Messages, headers_of
+from inspector.features.agents.tap.http_message import Messages, SignIn, headers_of
 from inspector.features.agents.tap.pump import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies, now
-from inspector.features.agents.tap.sign_in import SignIn
 from inspector.mcp.pace import CutLine
 from inspector.schema.json_value import JsonObject, read_object
 
@@ -33,7 +32,7 @@ _HOST = re.compile(rb"(?i)(\r\nhost:[ \t]*)[^\r\n]*")
 class HttpTap:
     """Stands before the server at `url`; the headers in `secrets` are ones. Raises ConfigError.
 
-    With `signs_in`, what the server says of its own address is rewritten, see `sign_in.py`.
+    With `signs_in`, what the server says of its own address is rewritten, see `SignIn`.
     """
 
     def __init__(

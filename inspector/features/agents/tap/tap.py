@@ -22,20 +22,25 @@ _LOWEST = 19
 def start(given: Sequence[tuple[str, str]], command: Sequence[str]) -> "NoReturn":
     """Become the server's command; `given` are the options before it, none of which needs a parser."""
 
-    def record_all(source: int) -> None:
-        from inspector.features.agents.tap.command import record
+    named, secrets = dict(given), [value for option, value in given if option == "--redact"]
+    run(command, recording(command, named.get("--name", ""), named.get("--db", ""), secrets))
 
-        named, secrets = dict(given), [value for option, value in given if option == "--redact"]
-        name, database = named.get("--name", ""), named.get("--db", "")
+
+def recording(command: Sequence[str], name: str, database: str, secrets: Sequence[str]) -> "Recording":
+    """What records the server, imported where it is needed."""
+
+    def record_all(source: int) -> None:
+        from inspector.features.agents.tap.recorder import record
+
         record(source, command, name=name, database=database, secrets=secrets)
 
-    run(command, record_all)
+    return record_all
 
 
 def run(command: Sequence[str], record: "Recording") -> "NoReturn":
     """Become the server's command, with a tap on its input and output.
 
-    `record` runs in a process of its own, and gets the pipe from which `tapped.pieces` reads. Exits as a
+    `record` runs in a process of its own, and gets the pipe from which `recorder.pieces` reads. Exits as a
     shell does if the command cannot be started.
     """
     server_in, to_server = os.pipe()

@@ -1,82 +1,33 @@
-"""Turns what crosses a tap into the events of a session, and stores them while it runs."""
+"""Makes the events of a session of what crosses a tap."""
 
-import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from inspector.clients.client import client_name
-from inspector.core.error import FailureKind, StoreError
+from inspector.core.error import FailureKind
 from inspector.core.events import (
     CallFinished,
     CallStarted,
     Event,
-    Failed,
     MessagePassed,
     Origin,
-    Record,
     ServerConnecting,
     ServerStopped,
     SessionStarted,
     TaskChanged,
 )
 from inspector.core.message import TaskState
-from inspector.core.number import byte_size, count
-from inspector.core.ports import EventStore, TokenCounter
-from inspector.core.redaction import SECRETS, clean
-from inspector.core.server import ServerSpec
+from inspector.core.ports import TokenCounter
 from inspector.features.agents.known_tools import KnownTools
-from inspector.features.agents.tap.pump import END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
 from inspector.features.agents.transcript import AgentTool
 from inspector.mcp.client import task as tasks
 from inspector.mcp.frame import beginning
-from inspector.mcp.pace import CutLine, Lines
+from inspector.mcp.pace import CutLine
 from inspector.schema.json_value import JsonObject, as_object, compact, read_object
 
-_READ = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Bytes as they crossed the tap, in the direction `side`; before them, `lost` bytes were not copied.
-
-    `at` is when the tap read them, in seconds since 1970, UTC. `session` tells the clients of a tap apart.
-    """
-
-    side: int
-    at: float
-    lost: int
-    data: bytes
-    session: int = 0
-
-
-def pieces(source: int) -> Iterator[Sequence[Piece]]:
-    """The pieces that were sent through a pipe until it ends: each time all that have come."""
-    rest = b""
-    while read := os.read(source, _READ):
-        rest += read
-        found, begin = [], 0
-        while len(rest) >= begin + HEADER.size:
-            side, session, at, lost, size = HEADER.unpack_from(rest, begin)
-            data = rest[begin + HEADER.size : begin + HEADER.size + size]
-            if len(data) < size:
-                break
-            found.append(Piece(side, at, lost, data, session))
-            begin += HEADER.size + size
-        rest = rest[begin:]
-        if found:
-            yield found
-
-
 UNKNOWN_CLIENT = "client"
-MOST_SESSIONS = 64
-"""Sessions that one tap records at once; beyond that, the one that was quiet longest ends."""
-MOST_WAITING = 2_000
-"""Events that may wait for a store that fails; beyond that they are dropped and counted."""
 _LONGEST_TEXT = 20_000
 _MOST_PENDING = 1_000
-# Seconds until a store that failed is tried again.
-_PAUSE = 1.0
 _STATUS = ("notifications/tasks/status", "notifications/tasks")
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 
@@ -263,128 +214,3 @@ class Conversation:
 
 def _is_reply(found: JsonObject) -> bool:
     return "method" not in found and ("result" in found or "error" in found)
-
-
-@dataclass(slots=True)
-class _Side:
-    """One direction. After a gap, what comes until the next end of a line is half of a message."""
-
-    lines: Lines = field(default_factory=Lines)
-    skips: bool = False
-
-    def after(self, piece: Piece) -> Iterator[bytes | CutLine]:
-        data = piece.data
-        if piece.lost:
-            self.lines, self.skips = Lines(), True
-        if self.skips and b"\n" in data:
-            data, self.skips = data.partition(b"\n")[2], False
-        if not self.skips:
-            yield from self.lines.feed(data)
-
-
-class TapRecorder:
-    """Stores a tapped session as it runs. A store that fails gets the events later, or they are counted.
-
-    `note` is told why it fails, and "" once it does not, whenever that changes.
-    """
-
-    def __init__(
-        self,
-        tapped: Tapped,
-        store: EventStore,
-        counter_for: Callable[[str], TokenCounter],
-        note: Callable[[str], object] = len,
-    ) -> None:
-        self._session = tapped.session
-        self._store = store
-        self._conversation = Conversation(tapped, counter_for)
-        self._sides = (_Side(), _Side())
-        self._waiting: list[tuple[float, Event]] = []
-        self._stored = self._dropped = 0
-        self._again = self._at = 0.0
-        self._server = tapped.server
-        self._note = note
-        self._noted: str | None = None
-
-    def take(self, piece: Piece) -> None:
-        """Make events of a piece; `flush` stores them."""
-        self._at = piece.at
-        self._take(piece.at, self._events(piece))
-
-    def end(self) -> None:
-        """Nothing more comes: store what is left."""
-        self._take(self._at, self._conversation.end())
-        self._again = 0.0
-        self.flush()
-        self._store.release(self._session)
-
-    def _events(self, piece: Piece) -> Iterator[Event]:
-        if piece.lost:
-            yield Failed(self._server, f"{byte_size(piece.lost)} passed unrecorded: the recording lagged")
-        if piece.side == SECRET:
-            name, _, value = piece.data.decode("latin-1").partition(":")
-            SECRETS.learn(ServerSpec("", headers={name: value}).secrets)
-            return
-        if piece.side in (NOTE, REWRITTEN):
-            said, server = piece.data.decode("utf-8", "replace"), self._server
-            yield from self._conversation.started({})
-            changed = MessagePassed(server, False, "rewritten by the tap", "", len(said), said)
-            yield Failed(server, said) if piece.side == NOTE else changed
-            return
-        for line in self._sides[piece.side].after(piece):
-            yield from self._conversation.line(line, piece.at, sent=piece.side == TO_SERVER)
-
-    def _take(self, at: float, events: Iterable[Event]) -> None:
-        for event in events:
-            if len(self._waiting) >= MOST_WAITING:
-                self.flush()
-            if len(self._waiting) < MOST_WAITING:
-                self._waiting.append((at, clean(event)))
-            else:
-                self._dropped += 1
-
-    def flush(self) -> None:
-        """Store what waits, unless the store has just failed."""
-        if not self._waiting or time.monotonic() < self._again:
-            return
-        waiting = list(self._waiting)
-        if self._dropped:
-            lost = f"{count(self._dropped, 'event')} not stored: the database failed"
-            waiting.append((waiting[-1][0], Failed(self._server, lost)))
-        records = [
-            Record(self._session, self._stored + number, at, event)
-            for number, (at, event) in enumerate(waiting, start=1)
-        ]
-        try:
-            self._store.append_all(records)
-        except (StoreError, OSError) as error:
-            self._again = time.monotonic() + _PAUSE
-            self._tell(str(error))
-            return
-        self._tell("")
-        self._stored += len(records)
-        self._waiting, self._dropped = [], 0
-
-    def _tell(self, why: str) -> None:
-        if why != self._noted:
-            self._noted = why
-            self._note(why)
-
-
-def record(batches: Iterable[Sequence[Piece]], new: Callable[[], TapRecorder]) -> None:
-    """Record every session that crosses a tap, until the tap ends."""
-    running: dict[int, TapRecorder] = {}
-    for batch in batches:
-        for piece in batch:
-            recorder = running.pop(piece.session, None) or new()
-            if piece.side == END:
-                recorder.end()
-                continue
-            running[piece.session] = recorder
-            recorder.take(piece)
-            if len(running) > MOST_SESSIONS:
-                running.pop(next(iter(running))).end()
-        for recorder in running.values():
-            recorder.flush()
-    for recorder in running.values():
-        recorder.end()

@@ -15,8 +15,8 @@ from inspector.config.file import load_object
 from inspector.config.reader import server_name
 from inspector.config.text_edit import entry_at, parsed, with_command_ahead, without_command_ahead
 from inspector.config.written_entry import passed_names
-from inspector.features.agents.tap.command import record
 from inspector.features.agents.tap.pump import HEADER, TO_CLIENT, TO_SERVER
+from inspector.features.agents.tap.recorder import record
 from tests.support.commands import Toolsight
 
 FILE = """{

@@ -10,8 +10,8 @@ import pytest
 
 from inspector.core.error import ToolsightError
 from inspector.features.agents.tap.http import HttpTap
+from inspector.features.agents.tap.http_message import SignIn
 from inspector.features.agents.tap.pump import Copies
-from inspector.features.agents.tap.sign_in import SignIn
 from tests.mcp.test_sign_in import TOOLS, Visitor, rig
 
 

@@ -25,7 +25,7 @@ import pytest
 from inspector.core.error import ConfigError
 from inspector.core.events import MessagePassed
 from inspector.features.agents.tap.http import HttpTap
-from inspector.features.agents.tap.message import LONGEST_MESSAGE
+from inspector.features.agents.tap.http_message import LONGEST_MESSAGE
 from inspector.features.agents.tap.pump import (
     END,
     NOTE,
@@ -36,7 +36,7 @@ from inspector.features.agents.tap.pump import (
     Copies,
     pass_on,
 )
-from inspector.features.agents.tap.tapped import pieces
+from inspector.features.agents.tap.recorder import pieces
 from inspector.store.store import SqliteStore
 
 # Sends back what it gets with every byte inverted.

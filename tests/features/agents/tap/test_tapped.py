@@ -21,9 +21,10 @@ from inspector.core.events import (
     ToolsChanged,
 )
 from inspector.core.fold import fold
-from inspector.features.agents.tap import tapped
+from inspector.features.agents.tap import recorder as tap_recorder
 from inspector.features.agents.tap.pump import END, SECRET, TO_CLIENT, TO_SERVER
-from inspector.features.agents.tap.tapped import Piece, Tapped, TapRecorder, record
+from inspector.features.agents.tap.recorder import Piece, TapRecorder, record_pieces
+from inspector.features.agents.tap.tapped import Tapped
 from inspector.store.store import SqliteStore
 from inspector.tokens.counter import TiktokenCounter
 
@@ -55,7 +56,7 @@ def store(tmp_path: Path) -> SqliteStore:
 
 
 def recorded(store: SqliteStore, pieces: Iterable[Piece], recorder: TapRecorder | None = None) -> list[Event]:
-    record(([one] for one in pieces), lambda: recorder or TapRecorder(TAPPED, store, TiktokenCounter))
+    record_pieces(([one] for one in pieces), lambda: recorder or TapRecorder(TAPPED, store, TiktokenCounter))
     return [record.event for record in store.read("s1")]
 
 
@@ -148,8 +149,8 @@ def test_a_store_that_fails_for_a_while_gets_the_events_later_and_counts_the_res
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most = 200
-    monkeypatch.setattr(tapped, "_PAUSE", 0.0)
-    monkeypatch.setattr(tapped, "MOST_WAITING", most)
+    monkeypatch.setattr(tap_recorder, "_PAUSE", 0.0)
+    monkeypatch.setattr(tap_recorder, "MOST_WAITING", most)
     store = FailingStore(tmp_path / "toolsight.db")
     recorder = TapRecorder(TAPPED, store, TiktokenCounter)
 
@@ -175,7 +176,7 @@ def test_sessions_of_one_tap_are_stored_apart_and_end_one_by_one(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first ends as its client says so, the second as too many run; the fourth never says anything."""
-    monkeypatch.setattr(tapped, "MOST_SESSIONS", 1)
+    monkeypatch.setattr(tap_recorder, "MOST_SESSIONS", 1)
     taps = (TapRecorder(replace(TAPPED, session=f"s{number}"), store, TiktokenCounter) for number in range(4))
     ends = list[list[bool]]()
 
@@ -187,7 +188,7 @@ def test_sessions_of_one_tap_are_stored_apart_and_end_one_by_one(
                 [record.kind == "stopped" for one in range(3) for record in store.read(f"s{one}")[-1:]]
             )
 
-    record(pieces(), lambda: next(taps))
+    record_pieces(pieces(), lambda: next(taps))
     assert ends == [[False], [True], [True, False], [True, True, False], [True, True, False]]
     assert len(store.sessions()) == 3
 
