@@ -24,13 +24,13 @@ from inspector.features.lab.runs.recorded_agent import known_runs, last_words
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.mcp.tool_file import read_definitions
-from inspector.search.bootstrap import estimate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.metric import ndcg_at, recall_at
-from inspector.search.past_request import Affinity
-from inspector.search.past_use import PastUse, Use
-from inspector.search.ranker import Ranking
-from inspector.search.search import SearchRules
+from inspector.search.answer.bootstrap import estimate
+from inspector.search.answer.search import SearchRules
+from inspector.search.index.metric import ndcg_at, recall_at
+from inspector.search.index.past_use import PastUse, Use
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.history import Affinity
+from inspector.search.ranker.ranker import Ranking
 from tests.support.retrieval import semantic_index
 
 CUT = 5

@@ -14,8 +14,8 @@ from pathlib import Path
 from docs.benchmark import say
 from docs.benchmark.data import POOL, ROOT, folder
 from inspector.core.tool import Tool
-from inspector.search.codex_ranker import CodexRanker
-from inspector.search.evalset import read_tools
+from inspector.search.answer.evalset import read_tools
+from inspector.search.ranker.codex_ranker import CodexRanker
 
 RESULTS = 8
 ORDERS = ROOT / "tests" / "search" / "codex_order.json"

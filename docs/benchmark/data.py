@@ -16,9 +16,9 @@ from inspector.cli.options import Options
 from inspector.core.ports import SystemClock
 from inspector.core.tool import Tool
 from inspector.features.bench.run import Prepared, prepare
-from inspector.search.evalset import read_cases, read_evalset, read_tools, sample
-from inspector.search.ports import Embedder
-from inspector.search.semantics import Semantics
+from inspector.search.answer.evalset import read_cases, read_evalset, read_tools, sample
+from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Semantics
 from inspector.store.server_memory import SqliteVectors
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,9 +18,9 @@ from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.run import CaseRun, run_bench
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.metric import recall_at
-from inspector.search.search import SearchRules
+from inspector.search.answer.search import SearchRules
+from inspector.search.index.metric import recall_at
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 IMPOSSIBLE = ("far", "near-miss", "small-talk")
 

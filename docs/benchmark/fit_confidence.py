@@ -29,9 +29,9 @@ from docs.benchmark.data import (
 )
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.settings import DiscoverySettings
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.hybrid import WORDS_ALONE, FitModel, FitSignals, HybridRanker
-from inspector.search.index import ToolIndex
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.hybrid import WORDS_ALONE, FitModel, FitSignals, HybridRanker
 
 NAMES = (
     "coverage",

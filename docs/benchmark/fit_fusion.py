@@ -18,8 +18,10 @@ from docs.benchmark import say
 from docs.benchmark.data import PUBLISHED, among_others, prepared, published
 from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.fusion import (
+from inspector.search.index.metric import ndcg_at
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.fusion import (
     BEST,
     STATIC,
     SUMMARY_TERM,
@@ -28,8 +30,6 @@ from inspector.search.fusion import (
     FusionWeights,
     Standardised,
 )
-from inspector.search.index import ToolIndex
-from inspector.search.metric import ndcg_at
 
 CANDIDATES = 150
 SIGNALS = len(fields(FusionWeights))

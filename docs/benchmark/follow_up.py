@@ -16,7 +16,7 @@ from inspector.core.number import percent, wilson
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings, GateQuery, GateSettings
 from inspector.loop.gate import Gate
-from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 SETS = ("demo", "demo_search")
 QUERIES: tuple[GateQuery, ...] = ("user", "rolling", "either")

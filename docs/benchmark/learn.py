@@ -18,15 +18,15 @@ from docs.benchmark.data import PUBLISHED, among_others, folder, prepared, publi
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ports import PastCall
 from inspector.core.settings import DiscoverySettings
-from inspector.search.bootstrap import clusters, estimate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.document import key_of
-from inspector.search.embedding import newest
-from inspector.search.evalset import read_evalset
-from inspector.search.index import ToolIndex
-from inspector.search.metric import recall_at
-from inspector.search.past_request import AskedBefore, PastRequests
-from inspector.search.ranker import Ranking
+from inspector.search.answer.bootstrap import clusters, estimate
+from inspector.search.answer.evalset import read_evalset
+from inspector.search.index.document import key_of
+from inspector.search.index.embedding import PastRequests, newest
+from inspector.search.index.metric import recall_at
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.history import AskedBefore
+from inspector.search.ranker.ranker import Ranking
 
 SPLITS, CUTS = 5, (5, 1)
 OLD, NEW, ALL = "tools with a past", "tools without", "all"

@@ -23,16 +23,16 @@ from inspector.core.text import sentences
 from inspector.core.tool import Tool
 from inspector.features.bench.run import DEPTH, Run, run_bench, summarise
 from inspector.features.bench.standing import difference
-from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker
-from inspector.search.bootstrap import Estimate, clusters, estimate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.fusion import FusionRanker, FusionWeights
-from inspector.search.hybrid import HybridRanker
-from inspector.search.metric import ndcg_at, recall_at
-from inspector.search.query import ParsedQuery, parse
-from inspector.search.query_fusion import QueryFusion, QueryWeights
-from inspector.search.ranker import Ranker
-from inspector.search.search import SearchRules
+from inspector.search.answer.bootstrap import Estimate, clusters, estimate
+from inspector.search.answer.search import SearchRules
+from inspector.search.index.metric import ndcg_at, recall_at
+from inspector.search.index.query import ParsedQuery, parse
+from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.fusion import FusionRanker, FusionWeights
+from inspector.search.ranker.hybrid import HybridRanker
+from inspector.search.ranker.query_fusion import QueryFusion, QueryWeights
+from inspector.search.ranker.ranker import Ranker
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,13 +32,13 @@ from inspector.loop.gate import Gate, Preconditions
 from inspector.loop.inertia import Inertia
 from inspector.loop.iteration_guard import LoopWatch
 from inspector.loop.redundancy import RedundancyDetector
-from inspector.search.bm25 import Bm25Ranker
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.dense import TwoStageRanker
-from inspector.search.hybrid import HybridRanker
-from inspector.search.index import ToolIndex
-from inspector.search.ranker import Ranker, Ranking
-from inspector.search.search import ToolSearch
+from inspector.search.answer.search import ToolSearch
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.bm25 import Bm25Ranker
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.dense import TwoStageRanker
+from inspector.search.ranker.hybrid import HybridRanker
+from inspector.search.ranker.ranker import Ranker, Ranking
 from inspector.store.store import SqliteStore
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.measure import BudgetMeter
@@ -202,7 +202,7 @@ async def shares(profile: str, count: int) -> Shares:
     number = count // (len(_VERBS) * len(_NOUNS))
     with ExitStack() as stack:
         stack.enter_context(patch.object(ToldModel, "window", 10**9))
-        stack.enter_context(patch("inspector.search.embedding.BATCH", 4_096))
+        stack.enter_context(patch("inspector.search.index.embedding.BATCH", 4_096))
         for layer, methods in LAYERS.items():
             for kind, name in methods:
                 stack.enter_context(patch.object(kind, name, found.timed(layer, getattr(kind, name))))

@@ -18,11 +18,11 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Proposal
 from inspector.features.check.proposal import FOUND, ProposalTrial
-from inspector.search.bootstrap import Estimate, clusters, estimate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.evalset import read_evalset
-from inspector.search.generate import query_key
-from inspector.search.metric import recall_at
+from inspector.search.answer.bootstrap import Estimate, clusters, estimate
+from inspector.search.answer.evalset import read_evalset
+from inspector.search.answer.generate import query_key
+from inspector.search.index.metric import recall_at
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 

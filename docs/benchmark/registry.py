@@ -24,7 +24,7 @@ from docs.benchmark.registry_data import GROUPS, chunks, exact, permitting, quer
 from inspector.features.registry.postgres import PostgresRegistry
 from inspector.features.registry.postgres_vector import EF_SEARCH, written
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.ports import Neighbour, ToolRegistry
+from inspector.search.index.ports import Neighbour, ToolRegistry
 
 NEAREST = 10
 # A quarter of 8 GB of memory, as its manual advises; the rest is as it comes.

@@ -24,8 +24,8 @@ from docs.papers.source import StoredEmbedder
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.tool import Tool
 from inspector.features.registry.embedding import embedded_text
-from inspector.search.document import key_of
-from inspector.search.evalset import read_evalset, read_tools
+from inspector.search.answer.evalset import read_evalset, read_tools
+from inspector.search.index.document import key_of
 from inspector.store.server_memory import SqliteVectors
 
 NOISE = 0.8

@@ -23,11 +23,11 @@ from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.run import Run, summarise
 from inspector.features.bench.standing import difference
-from inspector.search.bootstrap import clusters, estimate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.evalset import read_evalset, sample
-from inspector.search.metric import recall_at
-from inspector.search.ports import Embedder
+from inspector.search.answer.bootstrap import clusters, estimate
+from inspector.search.answer.evalset import read_evalset, sample
+from inspector.search.index.metric import recall_at
+from inspector.search.index.ports import Embedder
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 KS = (1, 2, 3, 5, 8, 10, 15, 20)
 # A larger encoder takes a tenth of a second a text.

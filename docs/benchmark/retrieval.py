@@ -47,8 +47,8 @@ from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.command import standing_lines
 from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, markdown
 from inspector.features.bench.standing import standings
-from inspector.search.fusion import FusionWeights
-from inspector.search.ranker_list import RANKERS
+from inspector.search.ranker.fusion import FusionWeights
+from inspector.search.ranker.ranker_list import RANKERS
 
 _SPEED = "## Speed and size"
 SIGNALS = tuple(field.name.replace("_", " ") for field in fields(FusionWeights))

@@ -33,7 +33,7 @@ from inspector.core.tool import Tool
 from inspector.loop.breaking import Breakers, BreakerStore, MemoryBreakers
 from inspector.loop.tool_call import Attempt, Break, Record as Recorded, Request, Restarts, Retry
 from inspector.schema.json_value import JsonObject
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ToldModel
 from tests.support.retrieval import words_only

@@ -28,10 +28,10 @@ from inspector.core.ports import SystemClock
 from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.index import ToolIndex
-from inspector.search.query import parse
-from inspector.search.retrieval import Retrieval
-from inspector.search.vocabulary import VOCABULARY
+from inspector.search.answer.retrieval import Retrieval
+from inspector.search.index.query import parse
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import VOCABULARY
 from tests.support.memory_vectors import MemoryVectors
 
 SIZES = (100, 1_000, 10_000, 100_000)

@@ -20,7 +20,7 @@ from docs.benchmark.list_changes import DELIVERIES
 from inspector.core.message import ModelReply
 from inspector.core.tool import Tool
 from inspector.schema.schema import ModelFeatures
-from inspector.search.vocabulary import split_words
+from inspector.search.index.vocabulary import split_words
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.synthetic import has_proxy
 from tests.support.fakes import ToldModel, calls, says, searches

@@ -62,8 +62,8 @@ from docs.papers.study import (
 )
 from inspector.core.number import percent
 from inspector.core.ports import TokenCounter
-from inspector.search.bootstrap import SIGNIFICANT
-from inspector.search.ports import Embedder, StaticEmbedder
+from inspector.search.answer.bootstrap import SIGNIFICANT
+from inspector.search.index.ports import Embedder, StaticEmbedder
 
 Progress = Callable[[str, int, int], None]
 

@@ -14,7 +14,7 @@ from inspector.core.number import percent
 from inspector.core.ports import TokenCounter
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
 from inspector.core.tool import Tool, definition
-from inspector.search.answer_text import found_text
+from inspector.search.answer.answer_text import found_text
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 

@@ -18,14 +18,14 @@ from inspector.core.settings import BindingSettings, DiscoverySettings, Manifest
 from inspector.core.tool import Catalog
 from inspector.loop.tool_context import Limits, evictions
 from inspector.schema.json_value import compact
-from inspector.search.answer_text import SearchAnswer
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.document import Key, texts_by_key
-from inspector.search.index import ToolIndex
-from inspector.search.ports import Embedder, StaticEmbedder
-from inspector.search.ranker import Ranker, Ranking
-from inspector.search.search import SearchRules, ToolSearch
-from inspector.search.semantics import Semantics
+from inspector.search.answer.answer_text import SearchAnswer
+from inspector.search.answer.search import SearchRules, ToolSearch
+from inspector.search.index.document import Key, texts_by_key
+from inspector.search.index.ports import Embedder, StaticEmbedder
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker import Ranker, Ranking
 from inspector.tokens.delivery import DefinitionLoader, tools_array
 from inspector.tokens.manifest import SEARCH_TOOLS, entries, fitted_manifest, search_tools_definition
 

@@ -15,11 +15,11 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSettings
 from inspector.core.tool import SUMMARY_TOKENS, Tool, definition, summary_pool
 from inspector.loop.gate import Gate
-from inspector.search.answer_text import found_text
-from inspector.search.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.search import SearchRules, ToolSearch
+from inspector.search.answer.answer_text import found_text
+from inspector.search.answer.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
+from inspector.search.answer.search import SearchRules, ToolSearch
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
 from inspector.tokens.measure import BudgetMeter
 

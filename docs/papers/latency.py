@@ -15,10 +15,10 @@ from inspector.features.marketplace.marketplace import PluginSearch
 from inspector.features.marketplace.plugin import Plugin
 from inspector.features.registry.embedding import embed_missing
 from inspector.features.registry.registry_tier import RegistryTier
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.ports import ToolRegistry
-from inspector.search.search import SearchRules, ToolSearch
+from inspector.search.answer.search import SearchRules, ToolSearch
+from inspector.search.index.ports import ToolRegistry
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 _LOOK_S = 0.2
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from docs.papers.task import Task, Turn
 from docs.papers.testbed import Testbed
 from inspector.core.tool import Tool
-from inspector.search.embedding import BATCH
-from inspector.search.ports import Embedder
-from inspector.search.vocabulary import terms
+from inspector.search.index.embedding import BATCH
+from inspector.search.index.ports import Embedder
+from inspector.search.index.vocabulary import terms
 
 Matrix = NDArray[np.float64]
 

@@ -21,11 +21,11 @@ from inspector.core.number import percent
 from inspector.core.ports import Clock, TokenCounter
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import SUMMARY_TOKENS, Tool, tool_summary
-from inspector.search.bootstrap import Estimate, share_estimate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.document import texts_by_key
-from inspector.search.index import ToolIndex
-from inspector.search.semantics import Semantics
+from inspector.search.answer.bootstrap import Estimate, share_estimate
+from inspector.search.index.document import texts_by_key
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 # Section 7.6: excluded descriptions of 50, on their accompanying queries.
 PUBLISHED, OF = 46, 50

@@ -32,12 +32,12 @@ from inspector.features.lab.scenario import load_scenario
 from inspector.features.marketplace.plugin import Plugin
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.mcp.tool_file import read_definitions
-from inspector.search.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
-from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry
+from inspector.search.answer.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
+from inspector.search.index.ports import Embedder, StaticEmbedder, ToolRegistry
 from inspector.store.server_memory import SqliteVectors
 
 if TYPE_CHECKING:
-    from inspector.search.semantics import Semantics
+    from inspector.search.index.semantics import Semantics
 
 
 # A model whose tokens are counted with the encoding.
@@ -107,7 +107,7 @@ class ShippedSource:
         return counter_for(_COUNTS_WITH[encoding])
 
     def semantics(self) -> "Semantics | None":
-        from inspector.search.semantics import Semantics
+        from inspector.search.index.semantics import Semantics
 
         return Semantics(self.embedder, self.vectors, self.static) if self.embedder is not None else None
 

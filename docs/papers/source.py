@@ -13,12 +13,12 @@ from inspector.core.ports import Clock, TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.features.marketplace.plugin import Plugin
-from inspector.search.document import key_of
-from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
+from inspector.search.index.document import key_of
+from inspector.search.index.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
 
 if TYPE_CHECKING:
-    from inspector.search.index import ToolIndex
-    from inspector.search.semantics import Semantics
+    from inspector.search.index.semantics import Semantics
+    from inspector.search.index.tool_index import ToolIndex
 
 
 COMMAND = "toolsight bench runs FOLDER --tools FILE"

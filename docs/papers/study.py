@@ -32,9 +32,9 @@ from inspector.core.budget import utilization
 from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySettings
 from inspector.core.tool import definition, summary_pool
 from inspector.schema.json_value import compact
-from inspector.search.bootstrap import Estimate, clusters_of, estimate, p_value
-from inspector.search.document import MAX_EMBEDDED, line_text, passage_texts
-from inspector.search.ports import Embedder, StaticEmbedder
+from inspector.search.answer.bootstrap import Estimate, clusters_of, estimate, p_value
+from inspector.search.index.document import MAX_EMBEDDED, line_text, passage_texts
+from inspector.search.index.ports import Embedder, StaticEmbedder
 
 Count = Callable[[str], int]
 Progress = Callable[[str, int, int], None]

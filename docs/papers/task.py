@@ -12,7 +12,7 @@ from statistics import mean
 
 from docs.papers.testbed import Plan, Testbed
 from docs.papers.vocabulary import plural, speech, with_article
-from inspector.search.vocabulary import terms
+from inspector.search.index.vocabulary import terms
 
 SINGLE, MULTI, LONG = "single-step", "multi-step", "long-horizon"
 # The paper names the three kinds, but not how many tasks of each there are.

@@ -23,7 +23,7 @@ from inspector.core.tool import Catalog, Tool
 from inspector.features.marketplace.marketplace import Marketplace
 from inspector.mcp.frame import WireLog
 from inspector.mcp.reading import Offers
-from inspector.search.retrieval import Retrieval
+from inspector.search.answer.retrieval import Retrieval
 from inspector.session.setup import Setup
 from inspector.session.view import Commands, SessionView, TokenView
 from inspector.session.workbench import Workbench

@@ -54,7 +54,7 @@ from inspector.mcp.sign_in.kept import SignIns, system_keychain
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.schema.schema import PLAIN, ModelFeatures
-from inspector.search.ports import Embedder, StaticEmbedder
+from inspector.search.index.ports import Embedder, StaticEmbedder
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
@@ -110,8 +110,8 @@ def make_embedder(name: str) -> Embedder | None:
     """The embedder for `packaged`, `none` or any fastembed model. Its model is loaded once, on first use."""
     if name == "none":
         return None
-    from inspector.search.named_model import NamedEmbedder
-    from inspector.search.packaged_model import FastembedEmbedder
+    from inspector.search.index.named_model import NamedEmbedder
+    from inspector.search.index.packaged_model import FastembedEmbedder
 
     folder = platformdirs.user_cache_path(APP) / "models"
     return FastembedEmbedder(folder) if name == "packaged" else NamedEmbedder(name, folder)
@@ -120,7 +120,7 @@ def make_embedder(name: str) -> Embedder | None:
 @cache
 def make_static_embedder() -> StaticEmbedder | None:
     """The table of static vectors, read on first use; None where its package is missing."""
-    from inspector.search.packaged_model import WordLlamaEmbedder
+    from inspector.search.index.packaged_model import WordLlamaEmbedder
 
     return WordLlamaEmbedder.packaged()
 
@@ -235,7 +235,7 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     """The labelled requests of the configuration's own files. Raises ConfigError."""
     if not files:
         return []
-    from inspector.search.evalset import read_cases
+    from inspector.search.answer.evalset import read_cases
 
     return [case for file in files for case in read_cases(Path(file))]
 

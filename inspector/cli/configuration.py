@@ -38,7 +38,7 @@ from inspector.store.server_memory import SqliteServerMemory
 if TYPE_CHECKING:
     from inspector.core.access import AccessPolicy
     from inspector.core.inertia import InertiaGraph
-    from inspector.search.ports import ToolRegistry
+    from inspector.search.index.ports import ToolRegistry
 
 DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
 _POLICY = "access.policy"

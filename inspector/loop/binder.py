@@ -20,7 +20,7 @@ from inspector.core.tool import Catalog, Tool
 from inspector.loop.catalog import CatalogNews, build_catalog
 from inspector.loop.gate import Gate, Preconditions
 from inspector.loop.tool_context import ToolContext
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 from inspector.tokens.accounting import Accounting
 from inspector.tokens.delivery import (
     UNCHANGED,

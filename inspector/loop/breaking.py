@@ -15,7 +15,7 @@ from inspector.core.settings import BreakerSettings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.breaker import Breaker, BreakerKey, Permit, admitted, answered, failed, released
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 from inspector.store.codec import decode_value, encode_value
 from inspector.store.database import SqliteDatabase
 

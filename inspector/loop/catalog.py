@@ -13,9 +13,9 @@ from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.stream import Session
 from inspector.core.text import without_breaks
 from inspector.core.tool import SUMMARY_TOKENS, Catalog, Tool, summary_pool
-from inspector.search.ranker_list import matching
-from inspector.search.retrieval import Live
-from inspector.search.vocabulary import Tags
+from inspector.search.answer.retrieval import Live
+from inspector.search.index.vocabulary import Tags
+from inspector.search.ranker.ranker_list import matching
 from inspector.tokens.delivery import is_steady
 from inspector.tokens.manifest import ManifestEntry, entries, fitted_manifest, search_tools_definition
 from inspector.tokens.measure import BudgetMeter

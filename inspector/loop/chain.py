@@ -39,7 +39,7 @@ from inspector.loop.tool_call import (
     error_text,
 )
 from inspector.schema.json_value import JsonObject
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 from inspector.tokens.synthetic import SYNTHETIC, Answer
 
 

@@ -45,7 +45,7 @@ from inspector.loop.redundancy import RedundancyDetector
 from inspector.loop.rejection import Rejections, written_calls
 from inspector.loop.search_tools import Further, SearchTools, nowhere
 from inspector.loop.tool_call import Servers
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 from inspector.tokens.synthetic import Answer
 
 # A streamed answer is stored in pieces of about this many characters or seconds; each piece is a row.

@@ -14,10 +14,10 @@ from inspector.loop.breaking import Breakers
 from inspector.schema.check import schema_problem
 from inspector.schema.json_value import JsonObject
 from inspector.schema.narrowing import argument_mapping, mapped
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 
 if TYPE_CHECKING:
-    from inspector.search.index import ToolIndex
+    from inspector.search.index.tool_index import ToolIndex
 
 # Which tools are most like another one, by the vectors of the search index, or by words without any.
 
@@ -27,7 +27,7 @@ def similar_tools(index: "ToolIndex", tool_id: str, *, least: float) -> Sequence
 
     It is the cosine of their summaries, or the weighted Jaccard index of their words where one has no vector.
     """
-    from inspector.search.confusable import Closeness
+    from inspector.search.answer.confusable import Closeness
 
     position = index.position.get(tool_id)
     if position is None:

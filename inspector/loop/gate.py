@@ -26,8 +26,8 @@ from inspector.core.stream import LiveSettings
 from inspector.core.text import closest
 
 if TYPE_CHECKING:
-    from inspector.search.catalog_rankers import CatalogRankers
-    from inspector.search.index import ToolIndex
+    from inspector.search.index.tool_index import ToolIndex
+    from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 Table = Mapping[str, tuple[str, ...]]
 

@@ -21,7 +21,7 @@ from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
 from inspector.loop.breaking import Breakers
 from inspector.loop.flow import is_likely
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 from inspector.store.call_history import persona_of
 from inspector.tokens.accounting import Accounting
 

@@ -18,14 +18,14 @@ from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.loop.redundancy import RedundancyDetector
 from inspector.loop.tool_context import TTL, Found, Load, Placement
 from inspector.schema.json_value import JsonObject
-from inspector.search.answer_text import unloaded_text
-from inspector.search.retrieval import Live
+from inspector.search.answer.answer_text import unloaded_text
+from inspector.search.answer.retrieval import Live
 from inspector.tokens.delivery import is_native, schema_text
 from inspector.tokens.manifest import SEARCH_TOOLS, text_with
 from inspector.tokens.synthetic import Answer
 
 if TYPE_CHECKING:
-    from inspector.search.answer_text import SearchAnswer
+    from inspector.search.answer.answer_text import SearchAnswer
 
 Further = Callable[["SearchReport", Actor], MarketplaceSearched | None]
 """Where a search goes on after a report, and what it finds there; None if it does not go on."""

@@ -18,8 +18,8 @@ from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.unmatched_pattern import Checked, unmatched_patterns
-from inspector.search.ranker_list import INFO, require_ranker
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
+from inspector.search.ranker.ranker_list import INFO, require_ranker
 from inspector.tokens.delivery import effective_delivery, is_native
 from inspector.tokens.manifest import SEARCH_TOOLS
 

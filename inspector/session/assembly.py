@@ -53,14 +53,14 @@ from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
 from inspector.mcp.frame import Beginning, WireLog
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
-from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
+from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.store.call_history import Retention
 from inspector.tokens.accounting import Accounting
 
 if TYPE_CHECKING:
     from inspector.mcp.client.connector import McpConnector
-    from inspector.search.ports import ToolRegistry
+    from inspector.search.index.ports import ToolRegistry
 
 
 class Background:

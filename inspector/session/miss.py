@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from inspector.core.events import Record, TurnOutcome
 from inspector.core.turns import Search, ToolCall, Turn, turns
-from inspector.search.vocabulary import terms
+from inspector.search.index.vocabulary import terms
 
 # Whoever stops a turn says nothing about the searches in it.
 _FINISHED: frozenset[TurnOutcome] = frozenset({"answered", "capped"})

@@ -30,8 +30,8 @@ from inspector.mcp.listing import Shared
 from inspector.mcp.port import SessionClient
 from inspector.mcp.reading import Offers
 from inspector.mcp.sampling import Sampler
-from inspector.search.past_use import Whose
-from inspector.search.retrieval import Live, Retrieval
+from inspector.search.answer.retrieval import Live, Retrieval
+from inspector.search.index.past_use import Whose
 from inspector.session.assembly import (
     Background,
     Handover,

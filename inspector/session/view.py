@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from inspector.mcp.reading import Offers
     from inspector.mcp.sign_in.person import Visitor
     from inspector.schema.json_value import JsonObject
-    from inspector.search.retrieval import Retrieval
+    from inspector.search.answer.retrieval import Retrieval
     from inspector.session.setup import Setup
     from inspector.tokens.accounting import OtherModels
     from inspector.tokens.measure import BudgetMeter

@@ -26,7 +26,7 @@ from inspector.features.agents.transcript_file.reader import open_transcript
 from inspector.features.lab.scenario import load_scenario
 from inspector.features.marketplace.reader import read_catalog
 from inspector.features.registry.peer import read_export
-from inspector.search.evalset import is_there, read_cases
+from inspector.search.answer.evalset import is_there, read_cases
 from tests.support.mcp_case import SUPPORT, opened
 
 READERS: dict[str, Callable[[Path], object]] = {

@@ -34,7 +34,7 @@ from inspector.loop.binder import Binder
 from inspector.loop.breaking import Breakers, MemoryBreakers
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 from inspector.store.memory import MemoryStore
 from tests.support.examples import examples
 from tests.support.fakes import (

@@ -19,7 +19,7 @@ from inspector.core.settings import (
 )
 from inspector.core.tool import Tool
 from inspector.loop.gate import Gate, gate_query
-from inspector.search.catalog_rankers import CatalogRankers
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from tests.loop.test_chat import Bench, bound_names
 from tests.support.fakes import ManualClock, Step, calls, says
 from tests.support.retrieval import rankers_of

@@ -22,7 +22,7 @@ from docs.papers.report import Origin, Report, markdown
 from docs.papers.study import DEFAULT, best
 from inspector.core.budget import utilization
 from inspector.core.prompt_cache import Block
-from inspector.search.index import ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 from tests.papers.test_testbed import quarter
 from tests.support.memory_vectors import MemoryEmbedder
 

@@ -16,7 +16,7 @@ from docs.papers.source import Source, Steps
 from inspector.cli.location import fixtures_path
 from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
-from inspector.search.evalset import QUERIES, TOOLS
+from inspector.search.answer.evalset import QUERIES, TOOLS
 from tests.support.commands import Done
 
 Run = Callable[..., Done]

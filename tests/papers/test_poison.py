@@ -17,7 +17,7 @@ from docs.papers.poison import (
     trials,
 )
 from docs.papers.source import NamedCatalog, Poison, Steps, indexed
-from inspector.search.index import ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 from tests.support.examples import examples
 from tests.support.reproduction import MemorySource, case, office_tools
 

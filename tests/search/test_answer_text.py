@@ -5,7 +5,7 @@ import pytest
 from inspector.core.events import SearchPerformed
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.tool import Tool
-from inspector.search.answer_text import (
+from inspector.search.answer.answer_text import (
     Match,
     answer_text,
     answered,

@@ -11,9 +11,9 @@ from inspector.core.error import ModelError
 from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool, summary_pool
-from inspector.search.index import ToolIndex
-from inspector.search.ports import Embedder
-from inspector.search.retrieval import Retrieval
+from inspector.search.answer.retrieval import Retrieval
+from inspector.search.index.ports import Embedder
+from inspector.search.index.tool_index import ToolIndex
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import CountingEmbedder

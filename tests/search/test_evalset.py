@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from inspector.access.reach import EXACT, EvalCase, EvalSet
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
-from inspector.search.evalset import read_cases, read_evalset, read_tools, sample, write_cases
+from inspector.search.answer.evalset import read_cases, read_evalset, read_tools, sample, write_cases
 
 SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
 TOOL = {"id": "t1", "server": "shop", "name": "get_order", "description": "Get it.", "inputSchema": SCHEMA}

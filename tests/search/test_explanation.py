@@ -11,13 +11,13 @@ from inspector.core.error import ToolsightError
 from inspector.core.ranking import TOLERANCE, Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.query import MAX_STEPS
-from inspector.search.ranker_list import RANKERS
-from inspector.search.search import SearchRules, ToolSearch
-from inspector.search.standing import by_step, compare_rankers
-from inspector.search.vocabulary import Tags
-from inspector.search.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, why_not
+from inspector.search.answer.search import SearchRules, ToolSearch
+from inspector.search.answer.standing import by_step, compare_rankers
+from inspector.search.answer.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, why_not
+from inspector.search.index.query import MAX_STEPS
+from inspector.search.index.vocabulary import Tags
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of, ranks_of
 
@@ -178,7 +178,7 @@ def test_a_tool_over_the_limit_is_compared_with_the_last_result() -> None:
 
 
 def test_no_limit_is_advised_where_an_unsure_search_returns_so_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.search.search.CLOSEST_AT_MOST", 2)
+    monkeypatch.setattr("inspector.search.answer.search.CLOSEST_AT_MOST", 2)
     found = ask("search order messages", "mail:send_message", limit=5, threshold=0.999)
     assert found.cut is Outcome.OVER_LIMIT
     assert found.advice[0].endswith("a “closest” answer has at most 2.")

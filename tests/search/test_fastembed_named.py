@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import ModelError
-from inspector.search import named_model as fastembed_download
-from inspector.search.named_model import NamedEmbedder, _unit, download, named_model
+from inspector.search.index import named_model as fastembed_download
+from inspector.search.index.named_model import NamedEmbedder, _unit, download, named_model
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 REPOSITORY = "Qdrant/all-MiniLM-L6-v2-onnx"

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from inspector.core.ranking import Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.document import SUMMARY
-from inspector.search.fusion import FusionRanker, Standardised
-from inspector.search.hybrid import MAX_CLAUSES, NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
-from inspector.search.index import ToolIndex
-from inspector.search.query import parse
-from inspector.search.query_fusion import QueryFusion, ServerPrior
-from inspector.search.ranker import LOOKED_AT, Ranking
-from inspector.search.vocabulary import terms
+from inspector.search.index.document import SUMMARY
+from inspector.search.index.query import parse
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import terms
+from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.fusion import FusionRanker, Standardised
+from inspector.search.ranker.hybrid import MAX_CLAUSES, NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
+from inspector.search.ranker.query_fusion import QueryFusion, ServerPrior
+from inspector.search.ranker.ranker import LOOKED_AT, Ranking
 from tests.support.office import office
 from tests.support.retrieval import memory_semantics, rankers_of, semantic_index
 

@@ -11,10 +11,10 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.bench.ranker_bench import DataSet, RankerBench
 from inspector.features.bench.run import Prepared, prepare
-from inspector.search.embedding import BATCH
-from inspector.search.evalset import logged_cases
-from inspector.search.generate import MAX_QUERY, REQUESTS, generate
-from inspector.search.semantics import Semantics
+from inspector.search.answer.evalset import logged_cases
+from inspector.search.answer.generate import MAX_QUERY, REQUESTS, generate
+from inspector.search.index.embedding import BATCH
+from inspector.search.index.semantics import Semantics
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 

@@ -13,10 +13,9 @@ from inspector.core.ports import PastCall
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.embedding import MOST_REQUESTS, Embedding, Learning, newest
-from inspector.search.past_request import NOTHING_ASKED
-from inspector.search.retrieval import Retrieval
-from inspector.search.semantics import Semantics
+from inspector.search.answer.retrieval import Retrieval
+from inspector.search.index.embedding import MOST_REQUESTS, NOTHING_ASKED, Embedding, Learning, newest
+from inspector.search.index.semantics import Semantics
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ManualClock, Recorded, says, searches
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors

@@ -11,9 +11,9 @@ from hypothesis import given, strategies as st
 from threadpoolctl import threadpool_info
 
 from inspector.core.error import ModelError
-from inspector.search import packaged_model as fastembed_embedder
-from inspector.search.packaged_model import _BATCHED, FastembedEmbedder, WordLlamaEmbedder, _batches
-from inspector.search.ports import StaticEmbedder
+from inspector.search.index import packaged_model as fastembed_embedder
+from inspector.search.index.packaged_model import _BATCHED, FastembedEmbedder, WordLlamaEmbedder, _batches
+from inspector.search.index.ports import StaticEmbedder
 from tests.support.memory_vectors import MemoryStaticEmbedder
 
 

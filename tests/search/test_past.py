@@ -12,17 +12,18 @@ from inspector.core.ranking import Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool
 from inspector.loop.gate import Gate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.document import key_of
-from inspector.search.index import ToolIndex
-from inspector.search.past_request import FLOOR, FULL, WEIGHT, Affinity, PastRequests, priors
-from inspector.search.past_use import PastUse, Use
-from inspector.search.ranker import Ranking, ServerRanker, ranking_for
-from inspector.search.ranker_list import RANKERS
-from inspector.search.search import SearchRules
-from inspector.search.semantics import Semantics
-from inspector.search.tool_edit import edited_rankers
-from inspector.search.why_not import ledger
+from inspector.search.answer.search import SearchRules
+from inspector.search.answer.tool_edit import edited_rankers
+from inspector.search.answer.why_not import ledger
+from inspector.search.index.document import key_of
+from inspector.search.index.embedding import PastRequests
+from inspector.search.index.past_use import PastUse, Use
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.history import FLOOR, FULL, WEIGHT, Affinity, priors
+from inspector.search.ranker.ranker import Ranking, ServerRanker, ranking_for
+from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.office import office

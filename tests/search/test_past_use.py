@@ -8,8 +8,8 @@ from inspector.core.ports import PastCall
 from inspector.core.ranking import SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.past_use import PastUse, Use, Whose, used
-from inspector.search.retrieval import Retrieval
+from inspector.search.answer.retrieval import Retrieval
+from inspector.search.index.past_use import PastUse, Use, Whose, used
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ManualClock, calls, says, searches
 from tests.support.memory_servers import MemoryCallHistory

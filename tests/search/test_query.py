@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.search.query import MAX_STEPS, clauses, parse, steps, typed
-from inspector.search.semantics import Spelling
+from inspector.search.index.query import MAX_STEPS, clauses, parse, steps, typed
+from inspector.search.index.semantics import Spelling
 
 ASKED = st.sampled_from(
     ["list all open orders", "refund the last payment", "archive old mails", "turn off the hall lamp"]

@@ -11,11 +11,11 @@ from hypothesis import given, strategies as st
 
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.past_use import PastUse, Use
-from inspector.search.ranker import Ranker, Ranking
-from inspector.search.ranker_list import RANKERS
+from inspector.search.index.past_use import PastUse, Use
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker import Ranker, Ranking
+from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.retrieval import embedded, memory_semantics
 
 Catalog = Sequence[Tool]

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from inspector.core.definition import definition_hash
 from inspector.core.tool import Annotations, Tool, contradiction
 from inspector.schema.json_value import JsonObject
-from inspector.search.vocabulary import MOST_OFFERED, TagOrigin, Tags
+from inspector.search.index.vocabulary import MOST_OFFERED, TagOrigin, Tags
 from tests.support.hostile import with_hostile_text
 
 READS = Annotations(read_only=True)

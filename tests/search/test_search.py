@@ -7,13 +7,13 @@ from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.loop.search_tools import parse_request
-from inspector.search.answer_text import SearchAnswer, unknown_server_text
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.ranker_list import INFO
-from inspector.search.retrieval import Retrieval
-from inspector.search.search import SearchRules, ToolSearch
-from inspector.search.vocabulary import Tags
+from inspector.search.answer.answer_text import SearchAnswer, unknown_server_text
+from inspector.search.answer.retrieval import Retrieval
+from inspector.search.answer.search import SearchRules, ToolSearch
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import Tags
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker_list import INFO
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of, words_only
 

@@ -8,10 +8,10 @@ from hypothesis import given, strategies as st
 
 from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.tool import Annotations, Tool, why_destroys
-from inspector.search.answer_text import CLOSEST_ONLY, SearchAnswer
-from inspector.search.index import NameIndex, ToolIndex
-from inspector.search.ranker import Ranking
-from inspector.search.search import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules, ToolSearch
+from inspector.search.answer.answer_text import CLOSEST_ONLY, SearchAnswer
+from inspector.search.answer.search import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules, ToolSearch
+from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.ranker.ranker import Ranking
 from tests.support.fakes import ManualClock
 
 RULES = SearchRules(limit=5, threshold=0.35, closest_threshold=0.02)

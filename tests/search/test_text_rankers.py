@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 from inspector.core.ranking import Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.client_ranker import FuzzyRanker, ratio
-from inspector.search.pattern import MAX_TEXT, PatternRanker, safe_length
-from inspector.search.ranker import Ranking
+from inspector.search.ranker.client_ranker import FuzzyRanker, ratio
+from inspector.search.ranker.pattern import MAX_TEXT, PatternRanker, safe_length
+from inspector.search.ranker.ranker import Ranking
 from tests.support.retrieval import rankers_of
 
 OPEN_URL = Tool(

@@ -10,11 +10,11 @@ from hypothesis import given, strategies as st
 from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.document import SUMMARY
-from inspector.search.index import ToolIndex
-from inspector.search.query_fusion import ServerPrior
-from inspector.search.ranker import Ranking, Scores, ranking_for
+from inspector.search.index.document import SUMMARY
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.query_fusion import ServerPrior
+from inspector.search.ranker.ranker import Ranking, Scores, ranking_for
 from tests.support.office import office
 from tests.support.retrieval import rankers_of
 

@@ -11,13 +11,13 @@ from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search import confusable
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.confusable import Confusable, Reason, confusables, own_words
-from inspector.search.index import ToolIndex
-from inspector.search.ranker_list import RANKERS
-from inspector.search.semantics import Semantics
-from inspector.search.tool_edit import edit_effect
+from inspector.search.answer import confusable
+from inspector.search.answer.confusable import Confusable, Reason, confusables, own_words
+from inspector.search.answer.tool_edit import edit_effect
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
 

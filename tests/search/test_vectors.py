@@ -11,11 +11,11 @@ from hypothesis import given, strategies as st
 from inspector.core.error import StoreError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.metric import side_by_side
-from inspector.search.ports import VectorStore
-from inspector.search.semantics import Semantics
+from inspector.search.index.metric import side_by_side
+from inspector.search.index.ports import VectorStore
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.store.server_memory import SqliteVectors
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import semantic_index

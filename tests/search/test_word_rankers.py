@@ -14,16 +14,17 @@ from inspector.core.ranking import Signal
 from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
 from inspector.mcp.tool_file import read_definitions
 from inspector.schema.schema import fields
-from inspector.search import keyword as weight, vocabulary
-from inspector.search.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.client_ranker import ClaudeCodeRanker
-from inspector.search.codex_ranker import CodexRanker
-from inspector.search.document import FIELDS
-from inspector.search.evalset import read_tools
-from inspector.search.index import ToolIndex
-from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
-from inspector.search.ranker import Ranker, Ranking
-from inspector.search.vocabulary import VOCABULARY, terms
+from inspector.search.answer.evalset import read_tools
+from inspector.search.index import vocabulary
+from inspector.search.index.document import FIELDS
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import VOCABULARY, terms
+from inspector.search.ranker import keyword as weight
+from inspector.search.ranker.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
+from inspector.search.ranker.client_ranker import ClaudeCodeRanker
+from inspector.search.ranker.codex_ranker import CodexRanker
+from inspector.search.ranker.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
+from inspector.search.ranker.ranker import Ranker, Ranking
 from tests.support.retrieval import rankers_of
 
 CLAUDE = "claude_order"

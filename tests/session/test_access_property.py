@@ -20,12 +20,12 @@ from inspector.core.tool import Annotations, Tool
 from inspector.features.registry.embedding import embed_missing
 from inspector.features.registry.library import RegistryLibrary
 from inspector.features.registry.synchronise import synchronise
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.ports import ToolRegistry
-from inspector.search.ranker import Ranking
-from inspector.search.ranker_list import RANKERS
-from inspector.search.semantics import Semantics
+from inspector.search.index.ports import ToolRegistry
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker import Ranking
+from inspector.search.ranker.ranker_list import RANKERS
 from inspector.session.timeline import Timeline
 from tests.support.canned import HeldRegistry
 from tests.support.fakes import calls, says, searches

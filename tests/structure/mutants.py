@@ -100,7 +100,7 @@ MUTANTS = (
     # What destroys
     Mutant(
         "a search loads nothing that destroys unless that was asked for",
-        "inspector/search/search.py",
+        "inspector/search/answer/search.py",
         "return not asks_for(asked or self._query, tool.name, verb)",
         "return False",
         ("tests/search/test_search_answer.py",),
@@ -321,7 +321,7 @@ MUTANTS = (
     ),
     Mutant(
         "a name weighs more than a description",
-        "inspector/search/bm25.py",
+        "inspector/search/ranker/bm25.py",
         "Signal.NAME: 3.0,",
         "Signal.NAME: 1.0,",
         ("tests/search/test_word_rankers.py", "tests/search/test_ranker_contract.py"),
@@ -594,14 +594,14 @@ MUTANTS = (
     # The command line
     Mutant(
         "a search says that it ranks by words alone",
-        "inspector/search/index.py",
+        "inspector/search/index/tool_index.py",
         'return f"ranks by words alone: {why}" if why else ""',
         'return ""',
         ("tests/search/test_embedding.py", "tests/features/find/test_words_alone.py"),
     ),
     Mutant(
         "words alone are as careful as the model",
-        "inspector/search/hybrid.py",
+        "inspector/search/ranker/hybrid.py",
         "intercept=-16.3,\n    coverage=2.0,",
         "intercept=-12.0,\n    coverage=2.0,",
         ("tests/fixtures/test_retrieval_quality.py",),

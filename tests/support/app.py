@@ -31,7 +31,7 @@ from inspector.core.settings import Settings
 from inspector.features.chat.page import SessionScreen
 from inspector.features.marketplace.marketplace import MarketplacePorts
 from inspector.mcp.client.connector import McpConnector
-from inspector.search.ports import Embedder
+from inspector.search.index.ports import Embedder
 from inspector.session.view import SessionView
 from tests.support.fakes import Step
 from tests.support.memory_servers import MemoryServer

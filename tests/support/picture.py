@@ -33,7 +33,7 @@ from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import RegistryLibrary
 from inspector.features.trace.feature import FLOWS
 from inspector.loop.flow import FlowLibrary
-from inspector.search.ports import Embedder
+from inspector.search.index.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.fakes import Step
 from tests.support.memory_servers import MemoryServer

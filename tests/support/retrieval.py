@@ -9,11 +9,11 @@ from pathlib import Path
 from inspector.core.ports import Clock
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.retrieval import Retrieval
-from inspector.search.semantics import Semantics
-from inspector.search.standing import Standing, position_of, standings_under
+from inspector.search.answer.retrieval import Retrieval
+from inspector.search.answer.standing import Standing, position_of, standings_under
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.store.server_memory import SqliteVectors
 from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 

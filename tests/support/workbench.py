@@ -17,7 +17,7 @@ from inspector.features.marketplace.marketplace import MarketplacePorts
 from inspector.loop.breaking import BreakerStore, MemoryBreakers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Elicitor
-from inspector.search.ports import Embedder, ToolRegistry
+from inspector.search.index.ports import Embedder, ToolRegistry
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore

@@ -11,7 +11,7 @@ from inspector.config.profile import PROFILES, Profile, find_profile, profile_se
 from inspector.config.setting import HEADINGS, Knob, KnobKind, Origin, knobs, origins, render_value, value_of
 from inspector.core.error import SettingProblem, ToolsightError
 from inspector.core.settings import Settings
-from inspector.search.ranker_list import RANKERS
+from inspector.search.ranker.ranker_list import RANKERS
 from inspector.session.view import SessionView
 from widgets import Column, Record, middle, visible
 

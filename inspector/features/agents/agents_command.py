@@ -34,7 +34,7 @@ from inspector.features.agents.transcript_file.reader import (
     find_transcripts,
     open_transcript,
 )
-from inspector.search.evalset import added_cases, append_cases, is_there, read_cases
+from inspector.search.answer.evalset import added_cases, append_cases, is_there, read_cases
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import LitellmPrices
 

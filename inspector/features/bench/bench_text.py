@@ -14,8 +14,8 @@ from inspector.core.report import NOTHING
 from inspector.features.bench.ranker_bench import Measured, markdown
 from inspector.features.bench.run import KINDS, CaseRun, Run, Summary
 from inspector.features.bench.standing import Weak, difference, standings, weakest
-from inspector.search.bootstrap import Estimate
-from inspector.search.ranker_list import INFO, RANKERS
+from inspector.search.answer.bootstrap import Estimate
+from inspector.search.ranker.ranker_list import INFO, RANKERS
 from widgets import Column, Record, middle, plain, visible
 
 DEFAULT_RANKERS = frozenset({"hybrid", "bm25", "dense", "rrf", "fuzzy", "prd-bm25"})

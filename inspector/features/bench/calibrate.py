@@ -17,10 +17,10 @@ from inspector.config.setting import value_of
 from inspector.core.error import ToolsightError
 from inspector.core.number import Share
 from inspector.core.settings import Settings
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.metric import hit_at
-from inspector.search.ranker import Ranking
-from inspector.search.ranker_list import DENSE, ISO
+from inspector.search.index.metric import hit_at
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker import Ranking
+from inspector.search.ranker.ranker_list import DENSE, ISO
 
 START, STOP, STEP = 0.10, 0.90, 0.02
 # Below START, where the threshold of `closest` is.

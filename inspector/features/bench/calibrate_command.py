@@ -27,9 +27,9 @@ from inspector.features.bench.command import BAR_CELLS
 from inspector.features.bench.dataset import generated, read_datasets
 from inspector.features.bench.ranker_bench import DataSet
 from inspector.features.bench.run import prepare
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.ranker_list import ISO
-from inspector.search.semantics import Semantics
+from inspector.search.index.semantics import Semantics
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker_list import ISO
 
 _NAME = 20
 _RATE = "{count total size}"

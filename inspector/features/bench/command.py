@@ -33,9 +33,9 @@ from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench
 from inspector.features.bench.run import KINDS, Kind
 from inspector.features.bench.standing import Difference, Standing, difference, standings
 from inspector.features.clients.command import as_clients, client_ranker, say_search_as
-from inspector.search.bootstrap import Estimate
-from inspector.search.ranker_list import RANKERS, require_ranker
-from inspector.search.semantics import Semantics
+from inspector.search.answer.bootstrap import Estimate
+from inspector.search.index.semantics import Semantics
+from inspector.search.ranker.ranker_list import RANKERS, require_ranker
 
 BAR_CELLS = 10
 _LEAST_P = 0.001

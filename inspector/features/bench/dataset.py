@@ -26,8 +26,8 @@ from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
 from inspector.features.bench.ranker_bench import DataSet
-from inspector.search.evalset import added_cases, append_cases, is_there, read_cases, read_evalset
-from inspector.search.generate import generate, numbered, query_key
+from inspector.search.answer.evalset import added_cases, append_cases, is_there, read_cases, read_evalset
+from inspector.search.answer.generate import generate, numbered, query_key
 from widgets import visible
 
 

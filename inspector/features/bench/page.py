@@ -15,10 +15,9 @@ from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
 from inspector.features.bench import bench_text as content
 from inspector.features.bench.bench_text import DEFAULT_RANKERS, Running, State, page, running
-from inspector.features.bench.ranker_bench import Measured, json_text, markdown
-from inspector.search.evalset import LiveBench
-from inspector.search.index import words_alone
-from inspector.search.ranker_list import RANKERS
+from inspector.features.bench.ranker_bench import LiveBench, Measured, json_text, markdown
+from inspector.search.index.tool_index import words_alone
+from inspector.search.ranker.ranker_list import RANKERS
 from widgets import RecordList
 
 

@@ -21,14 +21,15 @@ from inspector.features.bench.run import (
     run_bench,
     summarise,
 )
-from inspector.search.bootstrap import Estimate
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.ports import StaticEmbedder
-from inspector.search.ranker import Ranker
-from inspector.search.ranker_list import ISO
-from inspector.search.search import SearchRules
-from inspector.search.semantics import Semantics
+from inspector.search.answer.bootstrap import Estimate
+from inspector.search.answer.retrieval import Retrieval
+from inspector.search.answer.search import SearchRules
+from inspector.search.index.ports import StaticEmbedder
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker import Ranker
+from inspector.search.ranker.ranker_list import ISO
 
 ESTIMATES = (
     "hit_1",
@@ -280,3 +281,43 @@ class RankerBench:
         # Query vectors are cached: a ranker that finds those of the previous ranker would look fast.
         fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=self.semantics(), before=index)
         return CatalogRankers(fresh, dataset.settings).get(name)
+
+
+@dataclass(frozen=True)
+class LiveBench:
+    """A session's index and labelled requests for its tools. Safe to use in a thread."""
+
+    index: ToolIndex
+    dataset: DataSet
+    clock: Clock
+
+    @classmethod
+    def of(cls, retrieval: Retrieval, before: "LiveBench | None" = None) -> "LiveBench":
+        """The current state of a session; reuses the requests of `before` if the tools are the same."""
+        index = retrieval.index
+        same = before is not None and before.evalset.tools is index.tools
+        evalset = before.evalset if before is not None and same else retrieval.evalset(index)
+        return cls(index, DataSet(evalset, retrieval.settings), retrieval.clock)
+
+    def is_same(self, other: "LiveBench") -> bool:
+        """Whether measurements from both can share one table."""
+        same_evalset = self.evalset is other.evalset
+        return same_evalset and self.index is other.index and self.dataset.settings == other.dataset.settings
+
+    def is_current(self, retrieval: Retrieval) -> bool:
+        """Whether the session still uses the index and settings measured here."""
+        return self.index is retrieval.index and self.dataset.settings == retrieval.settings
+
+    @property
+    def evalset(self) -> EvalSet:
+        return self.dataset.evalset
+
+    def measure(
+        self, rankers: Sequence[str], report: Report, cancelled: Callable[[], bool]
+    ) -> Iterator[Measured]:
+        """Each ranker as soon as it is measured, see RankerBench. Raises ToolsightError."""
+        semantics = self.index.semantics
+        bench = RankerBench(
+            rankers, lambda: None if semantics is None else semantics.anew(), self.clock, report, cancelled
+        )
+        return bench.over(self.dataset, self.index)

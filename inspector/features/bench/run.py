@@ -10,14 +10,14 @@ from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import Share
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, SearchRequest
-from inspector.search.bootstrap import Estimate, clusters, effective_size, estimate, share_estimate
-from inspector.search.embedding import BATCH
-from inspector.search.index import NameIndex, ToolIndex
-from inspector.search.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
-from inspector.search.ports import StaticEmbedder
-from inspector.search.ranker import Ranker, Ranking
-from inspector.search.search import SearchRules, ToolSearch
-from inspector.search.semantics import Semantics
+from inspector.search.answer.bootstrap import Estimate, clusters, effective_size, estimate, share_estimate
+from inspector.search.answer.search import SearchRules, ToolSearch
+from inspector.search.index.embedding import BATCH
+from inspector.search.index.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
+from inspector.search.index.ports import StaticEmbedder
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.ranker.ranker import Ranker, Ranking
 
 _START = 8
 

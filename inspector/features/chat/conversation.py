@@ -17,7 +17,7 @@ from inspector.core.conversation import Conversation, Item, ItemKind, ItemStatus
 from inspector.core.message import arguments_text
 from inspector.core.number import bar, count, milliseconds, signed
 from inspector.core.ranking import Answer, Gap, Hit, Outcome, with_gaps
-from inspector.search.answer_text import confidence_text
+from inspector.search.answer.answer_text import confidence_text
 from widgets import FocusBorder, Hanging, plain, shorten, shortened, visible
 
 RESULTS = 5

@@ -17,13 +17,13 @@ from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
 from inspector.features.check.finding import Effect, Finding, Loser, Rule, Stage, rules
 from inspector.schema.schema import fields
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.confusable import Confusable, Reason, confusables
-from inspector.search.generate import generate
-from inspector.search.index import ToolIndex
-from inspector.search.standing import Standings
-from inspector.search.tool_edit import apart, edited_rankers
-from inspector.search.vocabulary import terms
+from inspector.search.answer.confusable import Confusable, Reason, confusables
+from inspector.search.answer.generate import generate
+from inspector.search.answer.standing import Standings
+from inspector.search.answer.tool_edit import apart, edited_rankers
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import terms
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.session.client_view import SeenServer, view_as
 
 EMPTY, RESTATED, REFUSED, CUT = rules(

@@ -13,12 +13,12 @@ from inspector.core.text import did_you_mean
 from inspector.core.tool import Catalog
 from inspector.features.check.finding import Finding, Rule, Severity, Stage
 from inspector.features.check.wording import asked_in
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.document import passage_texts
-from inspector.search.evalset import read_cases
-from inspector.search.search import SearchRules
-from inspector.search.standing import Standings, Verdict
-from inspector.search.vocabulary import terms
+from inspector.search.answer.evalset import read_cases
+from inspector.search.answer.search import SearchRules
+from inspector.search.answer.standing import Standings, Verdict
+from inspector.search.index.document import passage_texts
+from inspector.search.index.vocabulary import terms
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 ARROW = "->"
 LACKING = Rule(

@@ -13,7 +13,7 @@ from inspector.features.check.definition_rule import CUT, INSTRUCTIONS_CUT, SIBL
 from inspector.features.check.finding import Effect, Finding, Severity, Stage
 from inspector.features.check.trust_rule import HIDDEN, hidden_in
 from inspector.schema.schema import fields
-from inspector.search.vocabulary import split_words, terms
+from inspector.search.index.vocabulary import split_words, terms
 from inspector.session.client_view import view_as
 from widgets import plain, visible
 

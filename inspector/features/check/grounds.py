@@ -13,8 +13,8 @@ from inspector.core.text import first_sentence
 from inspector.core.tool import ACTS, READS, Tool, destroying_verb
 from inspector.features.check.wording import GRAMMAR, Asked, is_other_word
 from inspector.schema.schema import fields
-from inspector.search.index import ToolIndex
-from inspector.search.vocabulary import spaced, split_words, stem, terms
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import spaced, split_words, stem, terms
 
 # A phrase with at least this cosine to a passage of the tool, which few tools are nearer to, is close to it.
 _AS_GOOD, _VERY_CLOSE, _CLOSE, _NEARER, _ALIKE = 0.5, 0.45, 0.35, 5, 0.08

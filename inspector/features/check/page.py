@@ -31,8 +31,8 @@ from inspector.features.check.finding import Finding, Place, Severity, Stage
 from inspector.features.check.finding_text import SIGNS, detail, in_short, siblings
 from inspector.features.check.source_text import place_of_tool
 from inspector.features.check.trust_rule import trust_findings
-from inspector.search.confusable import own_words
-from inspector.search.standing import missed_in
+from inspector.search.answer.confusable import own_words
+from inspector.search.answer.standing import missed_in
 from inspector.session.client_view import instructions_of
 from inspector.session.view import SessionView
 from widgets import Column, Record, RecordList, ViewStrip

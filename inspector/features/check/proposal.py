@@ -23,12 +23,12 @@ from inspector.features.check.wording import (
     use_sentence,
     written,
 )
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.confusable import CLOSE, Closeness
-from inspector.search.generate import generate
-from inspector.search.standing import Standings, position_of
-from inspector.search.tool_edit import edited_rankers
-from inspector.search.vocabulary import split_words, terms
+from inspector.search.answer.confusable import CLOSE, Closeness
+from inspector.search.answer.generate import generate
+from inspector.search.answer.standing import Standings, position_of
+from inspector.search.answer.tool_edit import edited_rankers
+from inspector.search.index.vocabulary import split_words, terms
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 MOST_SHOWN = 5
 # A tool is found if it is among as many results as a search returns.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from inspector.core.tool import READS, Tool, destroying_verb
 from inspector.schema.schema import fields, resolve
-from inspector.search.generate import synonyms
-from inspector.search.query import STEP_VERBS, typed
-from inspector.search.vocabulary import NOUNS, STOP_WORDS, VOCABULARY, split_words, stem
+from inspector.search.answer.generate import synonyms
+from inspector.search.index.query import STEP_VERBS, typed
+from inspector.search.index.vocabulary import NOUNS, STOP_WORDS, VOCABULARY, split_words, stem
 
 _ARTICLES = "a an the"
 _DETERMINERS = f"{_ARTICLES} any some all my our your his her their its this that these those each every"

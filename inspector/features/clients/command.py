@@ -19,7 +19,7 @@ from inspector.core.number import count
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, NAME, NUMBER, Column, Table, selected
 from inspector.core.tool import Tool
-from inspector.search.ranker_list import INFO
+from inspector.search.ranker.ranker_list import INFO
 from inspector.session.client_view import ClientView, session_as
 from inspector.session.workbench import Workbench
 

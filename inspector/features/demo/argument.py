@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 from inspector.features.demo.reading import Number, Reading, word_set
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields, resolve
-from inspector.search.vocabulary import stem, terms
+from inspector.search.index.vocabulary import stem, terms
 
 MAX_TEXT = 4_000
 MAX_TITLE = 80

@@ -9,8 +9,8 @@ from inspector.features.demo.argument import CONTENT, FORMULA, PEOPLE, QUERY, wo
 from inspector.features.demo.reading import Reading, reading_verbs, stems, word_set
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields, resolve
-from inspector.search.query import is_statement
-from inspector.search.vocabulary import stem, terms
+from inspector.search.index.query import is_statement
+from inspector.search.index.vocabulary import stem, terms
 from inspector.tokens.manifest import SEARCH_TOOLS
 
 FITS = 0.45

@@ -31,7 +31,7 @@ from inspector.features.demo.choice import (
     ranked,
 )
 from inspector.features.demo.reading import Reading, read, split
-from inspector.search.vocabulary import terms
+from inspector.search.index.vocabulary import terms
 from inspector.tokens.manifest import SEARCH_TOOLS
 
 # What was tried since the last message of the user.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from inspector.search.vocabulary import stem, terms
+from inspector.search.index.vocabulary import stem, terms
 
 MAX_STEPS = 5
 MAX_CHARACTERS = 4_000

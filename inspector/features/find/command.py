@@ -28,9 +28,9 @@ from inspector.features.find.why_not_command import (
     show_why,
 )
 from inspector.features.marketplace.terminal_text import FOUND, further
-from inspector.search.answer_text import WITHHELD, answer_text, metadata
-from inspector.search.ranker_list import RANKERS
-from inspector.search.standing import by_step, compare_rankers
+from inspector.search.answer.answer_text import WITHHELD, answer_text, metadata
+from inspector.search.answer.standing import by_step, compare_rankers
+from inspector.search.ranker.ranker_list import RANKERS
 from inspector.session.workbench import Workbench
 
 _MISSES_SHOWN, _FIRST, _NOTHING = 10, 5, "nothing"

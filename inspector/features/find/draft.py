@@ -11,8 +11,15 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED
 from inspector.core.tool import Tool, definition
-from inspector.search.standing import Standing
-from inspector.search.tool_edit import CaseChange, CaseEffect, Neighbor, QueryEffect, ToolText, wording_of
+from inspector.search.answer.standing import Standing
+from inspector.search.answer.tool_edit import (
+    CaseChange,
+    CaseEffect,
+    Neighbor,
+    QueryEffect,
+    ToolText,
+    wording_of,
+)
 from widgets import Column, Record, Tone, middle, plain, visible
 
 

@@ -26,8 +26,8 @@ from inspector.features.find import draft
 from inspector.features.find.draft import Draft, Reading
 from inspector.features.find.pane import Pane, Topic
 from inspector.features.find.text_editor import ToolTextEditor
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.tool_edit import EditTrial, ToolText, reworded, wording_of
+from inspector.search.answer.tool_edit import EditTrial, ToolText, reworded, wording_of
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from widgets import RecordList, visible
 
 # Seconds without a keypress before an edit is measured.

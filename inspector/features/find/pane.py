@@ -7,8 +7,8 @@ from textual.content import Content
 
 from inspector.app.context import InContext
 from inspector.core.ranking import Hit, Outcome, SearchReport, SearchRequest
-from inspector.search.ranker_list import INFO
-from inspector.search.retrieval import Retrieval
+from inspector.search.answer.retrieval import Retrieval
+from inspector.search.ranker.ranker_list import INFO
 from widgets import visible
 
 NO_QUERY = "Search first: press i, type a query and press enter."

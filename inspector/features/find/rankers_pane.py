@@ -18,10 +18,10 @@ from inspector.app.draw.line import MUTED, failure_line
 from inspector.core.number import count
 from inspector.core.ranking import Answer
 from inspector.features.find.pane import NO_QUERY, Pane, Topic, score, stands_for
-from inspector.search.answer_text import confidence_beside
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.ranker_list import INFO, RANKERS
-from inspector.search.standing import Standings, Steps, StepSearch, by_step, standings_under
+from inspector.search.answer.answer_text import confidence_beside
+from inspector.search.answer.standing import Standings, Steps, StepSearch, by_step, standings_under
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker_list import INFO, RANKERS
 from widgets import Column, Record, RecordList, middle, plain
 
 COLUMNS = (

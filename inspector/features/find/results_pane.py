@@ -21,8 +21,8 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.features.find.pane import outcome, score
 from inspector.features.find.score_text import BAR_WIDTH, bars
-from inspector.search.ranker_list import INFO
-from inspector.search.standing import hit_of
+from inspector.search.answer.standing import hit_of
+from inspector.search.ranker.ranker_list import INFO
 from widgets import Column, Record, RecordList, Tone, middle, plain, visible
 
 COLUMNS = (

@@ -13,8 +13,8 @@ from textual.widgets import Static
 from inspector.app.draw.line import MUTED
 from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
 from inspector.features.find.pane import Pane, Topic, outcome
-from inspector.search.ranker_list import INFO
-from inspector.search.vocabulary import as_written
+from inspector.search.index.vocabulary import as_written
+from inspector.search.ranker.ranker_list import INFO
 from widgets import middle, plain, shorten, stacked, visible
 
 # The signals of a score, each with a fixed word and color; its letter is its value.

@@ -21,9 +21,9 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.features.find.pane import stands_for
-from inspector.search.answer_text import WITHHELD, confidence_text
-from inspector.search.index import ToolIndex
-from inspector.search.vocabulary import as_written
+from inspector.search.answer.answer_text import WITHHELD, confidence_text
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import as_written
 from inspector.session.view import SessionView
 from widgets import PlainInput, middle, plain, visible
 

@@ -15,7 +15,7 @@ from textual.widgets import Input, Label, Static, TextArea
 from inspector.app.draw.line import MUTED
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
-from inspector.search.tool_edit import ParameterText, ToolText, wording_of
+from inspector.search.answer.tool_edit import ParameterText, ToolText, wording_of
 from widgets import PlainInput, plain, visible
 
 LONGEST = 20_000

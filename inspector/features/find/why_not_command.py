@@ -14,11 +14,11 @@ from inspector.core.report import NAME, NUMBER, THREE, Column, Table, selected
 from inspector.features.check.finding import Proposal
 from inspector.features.check.proposal import ProposalTrial, is_first
 from inspector.features.clients.command import client_ranker, how_sure, require_offered, search_json
-from inspector.search.answer_text import confidence_beside
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.standing import standings_under
-from inspector.search.tool_edit import QueryEffect, edit_effect
-from inspector.search.why_not import WhyNot, why_not
+from inspector.search.answer.answer_text import confidence_beside
+from inspector.search.answer.standing import standings_under
+from inspector.search.answer.tool_edit import QueryEffect, edit_effect
+from inspector.search.answer.why_not import WhyNot, why_not
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.session.workbench import Workbench
 
 REQUEST = "request{query server_name tool_names tags limit min_similarity server_query}"

@@ -25,11 +25,11 @@ from inspector.features.check.finding import Effect, Proposal
 from inspector.features.check.proposal import ProposalTrial, is_first
 from inspector.features.find.pane import NO_QUERY, Pane, Topic, score, stands_for
 from inspector.features.find.score_text import SHORT_TERMS, SIGNALS
-from inspector.search.answer_text import told_apart
-from inspector.search.evalset import added_cases
-from inspector.search.search import SearchRules
-from inspector.search.vocabulary import as_written
-from inspector.search.why_not import LOOKED_UP, LedgerLine, WhyNot, why_not
+from inspector.search.answer.answer_text import told_apart
+from inspector.search.answer.evalset import added_cases
+from inspector.search.answer.search import SearchRules
+from inspector.search.answer.why_not import LOOKED_UP, LedgerLine, WhyNot, why_not
+from inspector.search.index.vocabulary import as_written
 from widgets import Column, Record, RecordList, middle, plain, visible
 
 PROPOSALS = (

@@ -17,9 +17,9 @@ from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserS
 from inspector.core.ranking import Hit, SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Tool
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.evalset import added_cases
-from inspector.search.standing import hit_of, missed_in
+from inspector.search.answer.evalset import added_cases
+from inspector.search.answer.standing import hit_of, missed_in
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.session.miss import misses
 from widgets import Column, Record, RecordList, Tone
 

@@ -19,7 +19,7 @@ from inspector.features.marketplace.marketplace import ServerEditor
 from inspector.features.marketplace.plugin import Installation, Removal, ServerChange
 from inspector.mcp.connections import Connections
 from inspector.mcp.listing import uncancelled
-from inspector.search.retrieval import Live
+from inspector.search.answer.retrieval import Live
 
 _AGAIN = "Open it again to see the current changes."
 

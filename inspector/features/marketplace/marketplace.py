@@ -34,8 +34,8 @@ from inspector.features.marketplace.plugin import (
     server_name,
 )
 from inspector.schema.json_value import JsonObject
-from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.retrieval import Live, Retrieval
+from inspector.search.answer.retrieval import Live, Retrieval
+from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
 
 
 @dataclass(frozen=True, slots=True)

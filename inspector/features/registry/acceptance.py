@@ -10,7 +10,7 @@ from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError
 from inspector.core.redaction import clean
 from inspector.core.tool import Tool
-from inspector.search.ports import RegisteredTool, ToolRegistry
+from inspector.search.index.ports import RegisteredTool, ToolRegistry
 from inspector.store.codec import decode_value, encode_value
 
 if TYPE_CHECKING:

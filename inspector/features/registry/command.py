@@ -39,7 +39,7 @@ from inspector.features.registry.library import FILL, RegistryLibrary
 from inspector.features.registry.peer import export_lines, is_export, read_export, write_export
 from inspector.features.registry.synchronise import Synchronised, synchronise
 from inspector.mcp.tool_file import read_definitions
-from inspector.search.ports import Embedder, SyncReport, ToolRegistry
+from inspector.search.index.ports import Embedder, SyncReport, ToolRegistry
 from inspector.session.workbench import Workbench
 
 _MODEL = "discovery.embedding_model"

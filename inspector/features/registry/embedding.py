@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from inspector.core.tool import Tool
-from inspector.search.document import MAX_EMBEDDED, key_of
-from inspector.search.ports import Embedder, ToolRegistry
-from inspector.search.vocabulary import spaced
+from inspector.search.index.document import MAX_EMBEDDED, key_of
+from inspector.search.index.ports import Embedder, ToolRegistry
+from inspector.search.index.vocabulary import spaced
 
 
 def embedded_text(tool: Tool) -> str:

@@ -30,8 +30,8 @@ from inspector.config.server_entry import Scope
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.features.registry.embedding import embedded_text
-from inspector.search.document import MAX_EMBEDDED
-from inspector.search.ports import (
+from inspector.search.index.document import MAX_EMBEDDED
+from inspector.search.index.ports import (
     Embedder,
     Federated,
     Located,

@@ -17,7 +17,7 @@ from inspector.core.tool import Tool
 from inspector.features.registry.health import Health, HealthOf
 from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
-from inspector.search.ports import Embedder, Neighbour, RegisteredTool, ToolRegistry
+from inspector.search.index.ports import Embedder, Neighbour, RegisteredTool, ToolRegistry
 
 NOT_CONNECTED = (
     "This tool is known from the registry: its server is not connected. Start the server itself to call it."

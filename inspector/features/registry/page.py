@@ -19,7 +19,7 @@ from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.health import Health
 from inspector.features.registry.library import FILL, Overview, RegistryLibrary, Rows
 from inspector.features.registry.synchronise import synchronise
-from inspector.search.ports import Neighbour, RegisteredTool
+from inspector.search.index.ports import Neighbour, RegisteredTool
 from widgets import PlainInput, RecordList
 
 # Rows that are read at once, and results of a search.

@@ -27,7 +27,7 @@ from inspector.features.registry.acceptance import (
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.mcp.tool_file import Claims
 from inspector.schema.json_value import JsonObject
-from inspector.search.ports import Neighbour, RegisteredTool
+from inspector.search.index.ports import Neighbour, RegisteredTool
 from inspector.store.database import SqliteDatabase, opened_to_read
 from inspector.store.migrations import is_current, require_own
 

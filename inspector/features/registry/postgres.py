@@ -19,7 +19,7 @@ from inspector.features.registry.postgres_vector import (
     tables_of,
 )
 from inspector.features.registry.sql_registry import Condition, Dialect, SqlRegistry
-from inspector.search.ports import Neighbour, SearchableRegistry, SyncReport
+from inspector.search.index.ports import Neighbour, SearchableRegistry, SyncReport
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.core.access import Sight
 from inspector.features.registry.postgres_database import CHANGED, LOCK, PostgresDatabase
 from inspector.features.registry.sql_registry import Condition, seen_of
-from inspector.search.ports import Neighbour, RegisteredTool
+from inspector.search.index.ports import Neighbour, RegisteredTool
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -13,7 +13,7 @@ from inspector.core.session import ServerState
 from inspector.features.registry.health import Health, HealthState, ToolHealth
 from inspector.features.registry.library import Overview
 from inspector.features.registry.synchronise import Synchronised
-from inspector.search.ports import Neighbour, RegisteredTool
+from inspector.search.index.ports import Neighbour, RegisteredTool
 from widgets import Column, Record, plain, visible
 
 _TOOL, _ORIGIN, _VERSION, _SINCE = (

@@ -12,12 +12,12 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError, ToolsightError
 from inspector.core.ranking import Unconnected
 from inspector.core.tool import Tool
-from inspector.search.answer_text import unconnected_text
-from inspector.search.ports import Embedder, Neighbour, ToolRegistry
+from inspector.search.answer.answer_text import unconnected_text
+from inspector.search.index.ports import Embedder, Neighbour, ToolRegistry
 
 if TYPE_CHECKING:
-    from inspector.search.answer_text import SearchAnswer
-    from inspector.search.semantics import Semantics
+    from inspector.search.answer.answer_text import SearchAnswer
+    from inspector.search.index.semantics import Semantics
 
 
 class RegistryTier:
@@ -79,7 +79,7 @@ def search_registry(
     sight: Sight = EVERYTHING,
 ) -> tuple[Neighbour, ...]:
     """The tools whose name and description are nearest to the query. Raises ModelError or StoreError."""
-    from inspector.search.document import MAX_EMBEDDED
+    from inspector.search.index.document import MAX_EMBEDDED
 
     vector = embedder.embed([query[:MAX_EMBEDDED]])[0]
     return nearest_in(registry, embedder.name, vector, limit, sight, floor=floor)

@@ -24,10 +24,10 @@ from inspector.features.registry.command import chosen, registry_options, requir
 from inspector.features.registry.federation import Federation, Member, is_address, load_peers
 from inspector.features.registry.health import Health
 from inspector.features.registry.registry_tier import nearest_in, search_registry
-from inspector.search.ports import Federated, Peer, RegisteredTool, ToolRegistry
+from inspector.search.index.ports import Federated, Peer, RegisteredTool, ToolRegistry
 
 if TYPE_CHECKING:
-    from inspector.search.ports import SearchableRegistry
+    from inspector.search.index.ports import SearchableRegistry
 
 
 def open_federation(settings: FederationSettings) -> Federation:

@@ -17,8 +17,8 @@ from inspector.features.registry.acceptance import (
     versions_of,
 )
 from inspector.features.registry.embedding import embedded_text
-from inspector.search.document import key_of
-from inspector.search.ports import Neighbour, RegisteredTool, SyncReport
+from inspector.search.index.document import key_of
+from inspector.search.index.ports import Neighbour, RegisteredTool, SyncReport
 
 # SQLite before 3.32 binds at most 999 values per statement.
 IDS_A_STATEMENT = 500

@@ -22,7 +22,7 @@ from inspector.features.registry.sql_registry import (
     one_of,
     seen_of,
 )
-from inspector.search.ports import Neighbour, RegisteredTool, SyncReport
+from inspector.search.index.ports import Neighbour, RegisteredTool, SyncReport
 from inspector.store.database import SqliteDatabase
 from inspector.store.server_memory import SqliteVectors, storable
 

@@ -9,7 +9,7 @@ from inspector.core.server import ServerPhase, is_registered
 from inspector.core.text import closest
 from inspector.features.registry.acceptance import name_problem
 from inspector.features.registry.library import FILL
-from inspector.search.ports import SyncReport, ToolRegistry
+from inspector.search.index.ports import SyncReport, ToolRegistry
 from inspector.session.view import SessionView
 
 

@@ -14,7 +14,7 @@ from inspector.core.session import Binding as Bound, ServerState, SessionState, 
 from inspector.core.text import first_sentence
 from inspector.core.tool import Catalog, Tool
 from inspector.features.tools.server_panel import shown_state
-from inspector.search.vocabulary import Tags
+from inspector.search.index.vocabulary import Tags
 from widgets import Column, Record, Tone, plain
 
 COLUMNS = (

@@ -10,7 +10,7 @@ from inspector.access.reach import EvalCase
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Catalog, Tool
 from inspector.features.bench.dataset import LiveCatalog, _read
-from inspector.search.evalset import append_cases
+from inspector.search.answer.evalset import append_cases
 from tests.support.commands import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

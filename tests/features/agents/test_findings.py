@@ -25,7 +25,7 @@ from inspector.features.agents.transcript import (
     ToolsOffered,
 )
 from inspector.features.agents.transcript_file.reader import Format, open_transcript
-from inspector.search.vocabulary import terms
+from inspector.search.index.vocabulary import terms
 from inspector.session.miss import Miss, MissCause, backlog, misses, unused
 from inspector.store.memory import MemoryStore
 from tests.core.test_event import records

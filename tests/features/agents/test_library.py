@@ -18,7 +18,7 @@ from inspector.clients.client import (
     read_client,
 )
 from inspector.core.error import ToolsightError
-from inspector.search.ranker_list import RANKERS
+from inspector.search.ranker.ranker_list import RANKERS
 
 every_client = pytest.mark.parametrize("client", all_clients(), ids=NAMES)
 

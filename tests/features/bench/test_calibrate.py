@@ -23,7 +23,7 @@ from inspector.features.bench.calibrate import (
     sweep,
 )
 from inspector.features.bench.run import run_bench, summarise
-from inspector.search.search import SearchRules
+from inspector.search.answer.search import SearchRules
 from tests.support.examples import examples
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of, words_only

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import composition
-from inspector.search.ports import Embedder
+from inspector.search.index.ports import Embedder
 from tests.support.commands import Done, Toolsight
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.weather_configuration import write_weather_configuration

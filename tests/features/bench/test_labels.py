@@ -11,7 +11,7 @@ from inspector.access.reach import EvalCase
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted, Record, SearchPerformed
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.search.evalset import append_cases, read_cases
+from inspector.search.answer.evalset import append_cases, read_cases
 from inspector.store.store import SqliteStore
 from tests.support.commands import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration

@@ -7,10 +7,10 @@ from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.features.bench.calibrate import threshold_of
+from inspector.features.bench.ranker_bench import LiveBench
 from inspector.features.bench.run import CaseRun, Run
 from inspector.features.bench.standing import weakest
-from inspector.search.evalset import LiveBench
-from inspector.search.retrieval import Retrieval
+from inspector.search.answer.retrieval import Retrieval
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import CountingEmbedder

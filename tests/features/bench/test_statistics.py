@@ -16,7 +16,7 @@ from inspector.features.bench.run import CaseRun, Run, summarise
 from inspector.features.bench.standing import difference, standings
 from inspector.features.lab.runs.recorded_agent import OtherRuns, session_of
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.search.bootstrap import (
+from inspector.search.answer.bootstrap import (
     clusters,
     estimate,
     holm,
@@ -24,7 +24,7 @@ from inspector.search.bootstrap import (
     ratio_estimate,
     share_estimate,
 )
-from inspector.search.embedding import newest
+from inspector.search.index.embedding import newest
 
 values = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 

@@ -13,7 +13,7 @@ from inspector.features.check import definition_rule
 from inspector.features.check.definition_rule import RULES, definition_findings
 from inspector.features.check.finding import Finding, Rule
 from inspector.schema.json_value import JsonObject
-from inspector.search.index import ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 
 CLAIMS = Annotations(read_only=True)
 DESCRIBED: JsonObject = {

@@ -22,7 +22,7 @@ from inspector.features.check.expectation import (
     resolved,
     results,
 )
-from inspector.search.search import SearchRules
+from inspector.search.answer.search import SearchRules
 from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of
 

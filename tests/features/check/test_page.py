@@ -18,7 +18,7 @@ from inspector.features.check.page import FindingsScreen
 from inspector.features.check.trust_rule import HIDDEN, trust_findings
 from inspector.features.find.page import FindScreen
 from inspector.features.tools.page import ToolsScreen
-from inspector.search.index import ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 from tests.support.app import app_rig, arrives, destinations, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

@@ -13,9 +13,9 @@ from inspector.features.check.finding import Loser, Proposal
 from inspector.features.check.grounds import Grounds
 from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial, is_first, put_first, put_last
 from inspector.features.check.wording import GRAMMAR, asked_in
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.standing import Standings
-from inspector.search.vocabulary import split_words, stem
+from inspector.search.answer.standing import Standings
+from inspector.search.index.vocabulary import split_words, stem
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from tests.support.fakes import ToldModel, says
 from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of

@@ -19,7 +19,7 @@ from inspector.features.check.wording import (
     use_sentence,
     written,
 )
-from inspector.search.vocabulary import split_words, stem
+from inspector.search.index.vocabulary import split_words, stem
 from tests.support.hostile import with_hostile_text
 
 

@@ -28,7 +28,7 @@ from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.marks import ServerLog
 from inspector.features.clients.measured.reading import Reading, _table
 from inspector.features.clients.measured.wire import Api, Heard, SentTool, read
-from inspector.search.client_ranker import ClaudeCodeRanker
+from inspector.search.ranker.client_ranker import ClaudeCodeRanker
 from tests.support.following_client import FollowingClient, tool
 
 DAY = date(2026, 11, 26)

@@ -20,7 +20,7 @@ from inspector.features.demo.argument import Source, fill
 from inspector.features.demo.choice import bound_tools, ranked
 from inspector.features.demo.planner import MAX_MODEL_CALLS, decide
 from inspector.features.demo.reading import read, split, word_set
-from inspector.search.answer_text import NOTHING_FOUND
+from inspector.search.answer.answer_text import NOTHING_FOUND
 from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
 
 SEARCH = search_tools_definition("(a manifest)")

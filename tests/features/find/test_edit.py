@@ -24,9 +24,9 @@ from inspector.features.find.page import FindScreen
 from inspector.features.find.text_editor import LONGEST, FieldText
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.tool_edit import EditTrial, reworded, wording_of
+from inspector.search.answer.tool_edit import EditTrial, reworded, wording_of
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from tests.support.app import app_rig, arrives, goes, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

@@ -24,7 +24,7 @@ from inspector.features.find.rankers_pane import RankersPane, StepsPane
 from inspector.features.find.score_text import ScorePane
 from inspector.features.find.search_job import AskBar, error_line
 from inspector.features.find.why_not_pane import WhyNotPane
-from inspector.search.why_not import why_not
+from inspector.search.answer.why_not import why_not
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

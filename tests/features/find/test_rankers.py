@@ -10,8 +10,8 @@ from inspector.app.place import ComparePage
 from inspector.core.ranking import SearchRequest
 from inspector.features.find import rankers_pane as content
 from inspector.features.find.rankers_pane import RankerDialog
-from inspector.search.ranker_list import INFO, RANKERS
-from inspector.search.standing import standings_under
+from inspector.search.answer.standing import standings_under
+from inspector.search.ranker.ranker_list import INFO, RANKERS
 from tests.support.app import app_rig, arrives, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder

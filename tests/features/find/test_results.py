@@ -23,10 +23,10 @@ from inspector.features.find import results_pane as content, search_job as facts
 from inspector.features.find.pane import outcome
 from inspector.features.find.results_pane import Own, own_line
 from inspector.features.find.score_text import BAR_WIDTH, SIGNALS, WIDTH, bars, bill
-from inspector.search.answer_text import told_apart
-from inspector.search.fusion import FusionWeights
-from inspector.search.ranker_list import INFO, RANKERS
-from inspector.search.vocabulary import as_written
+from inspector.search.answer.answer_text import told_apart
+from inspector.search.index.vocabulary import as_written
+from inspector.search.ranker.fusion import FusionWeights
+from inspector.search.ranker.ranker_list import INFO, RANKERS
 from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous

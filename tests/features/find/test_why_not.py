@@ -19,9 +19,9 @@ from inspector.features.check.finding import Effect, Proposal
 from inspector.features.find import why_not_pane as content
 from inspector.features.find.page import FindScreen
 from inspector.features.find.why_not_pane import missing_tool
-from inspector.search.index import ToolIndex
-from inspector.search.standing import Standing
-from inspector.search.why_not import LOOKED_UP, Rival, WhyNot, ledger
+from inspector.search.answer.standing import Standing
+from inspector.search.answer.why_not import LOOKED_UP, Rival, WhyNot, ledger
+from inspector.search.index.tool_index import ToolIndex
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder

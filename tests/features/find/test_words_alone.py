@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import composition
-from inspector.search import packaged_model
-from inspector.search.packaged_model import FastembedEmbedder
+from inspector.search.index import packaged_model
+from inspector.search.index.packaged_model import FastembedEmbedder
 from tests.support.commands import Toolsight
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.features.find import worklist as content
 from inspector.features.find.page import FindScreen
 from inspector.features.find.worklist import MOST, WorkItem, Worklist
-from inspector.search.standing import missed_in
+from inspector.search.answer.standing import missed_in
 from tests.support.app import app_rig, arrives, goes, seen, toasts, until
 from tests.support.fakes import calls, says, searches
 from widgets import RecordList

@@ -12,7 +12,7 @@ from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.features.registry.embedding import embedded_text
 from inspector.features.registry.federation import BUSY, LATE, Federation, Member
-from inspector.search.ports import Federated, Neighbour, RegisteredTool
+from inspector.search.index.ports import Federated, Neighbour, RegisteredTool
 from tests.support.memory_vectors import MemoryEmbedder
 
 EMBEDDER = MemoryEmbedder()

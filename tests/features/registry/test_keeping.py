@@ -11,7 +11,7 @@ from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError
 from inspector.core.redaction import SECRETS
 from inspector.core.tool import Annotations, Tool
-from inspector.search.ports import RegisteredTool, SyncReport, ToolRegistry
+from inspector.search.index.ports import RegisteredTool, SyncReport, ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import sight_of, tool
 

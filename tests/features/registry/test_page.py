@@ -18,7 +18,7 @@ from inspector.features.registry.health import ToolHealth
 from inspector.features.registry.library import Overview, RegistryLibrary
 from inspector.features.registry.page import PAGE, RegistryScreen
 from inspector.features.registry.synchronise import Synchronised
-from inspector.search.ports import RegisteredTool, SyncReport
+from inspector.search.index.ports import RegisteredTool, SyncReport
 from tests.support.app import app_rig, goes, said, seen, toasts, until
 from tests.support.canned import REFUNDS, canned_library, library_of
 from tests.support.hostile import with_hostile_text

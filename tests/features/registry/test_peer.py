@@ -13,7 +13,7 @@ from inspector.features.registry.embedding import embed_missing
 from inspector.features.registry.federation import load_peers
 from inspector.features.registry.peer import SqlitePeer
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.ports import Peer, SearchableRegistry, ToolRegistry
+from inspector.search.index.ports import Peer, SearchableRegistry, ToolRegistry
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute
 

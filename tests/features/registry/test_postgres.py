@@ -17,7 +17,7 @@ from inspector.features.registry.embedding import embedded_text
 from inspector.features.registry.postgres import PostgresRegistry
 from inspector.features.registry.postgres_database import STEPS, PostgresDatabase, migrate
 from inspector.features.registry.postgres_vector import original, stored
-from inspector.search.document import key_of
+from inspector.search.index.document import key_of
 from tests.support.examples import examples
 from tests.support.postgres import address, empty_registry, execute
 from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit

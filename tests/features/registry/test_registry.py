@@ -15,7 +15,7 @@ from inspector.features.registry.library import NOT_CONNECTED, WithRegistry, reg
 from inspector.features.registry.registry_tier import search_registry
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.features.registry.synchronise import Synchronised, synchronise
-from inspector.search.ports import SyncReport
+from inspector.search.index.ports import SyncReport
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

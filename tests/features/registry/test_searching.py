@@ -11,8 +11,8 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.features.registry.embedding import embedded_text
-from inspector.search.document import key_of
-from inspector.search.ports import ToolRegistry
+from inspector.search.index.document import key_of
+from inspector.search.index.ports import ToolRegistry
 from tests.features.registry.conftest import OPENERS
 from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit
 

@@ -11,8 +11,8 @@ from inspector.core.server import ConsentItem
 from inspector.core.tool import Tool
 from inspector.features.registry.embedding import embedded_text
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.document import key_of
-from inspector.search.ports import SyncReport
+from inspector.search.index.document import key_of
+from inspector.search.index.ports import SyncReport
 from inspector.store.database import SqliteDatabase
 from inspector.store.server_memory import SqliteServerMemory, SqliteVectors
 from tests.support.registry import MODEL, keep_vector, tool, unit

@@ -11,7 +11,7 @@ from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Catalog, Tool
 from inspector.features.tools.catalog_rows import CatalogRows, server_key
 from inspector.features.tools.page import ToolsScreen
-from inspector.search.vocabulary import Tags
+from inspector.search.index.vocabulary import Tags
 from tests.support.app import app_rig, seen, until
 from tests.support.tools_page import FORECAST, IN_TURNS, names, opened, rows, says, shown, strip, tools_page
 

@@ -31,7 +31,7 @@ from inspector.features.agents.importing import Imported
 from inspector.features.agents.library import AgentLibrary, Found, ImportReport
 from inspector.features.trace import sessions_page as sessions, sessions_text as content
 from inspector.features.trace.sessions_page import SessionsScreen
-from inspector.search.evalset import read_cases
+from inspector.search.answer.evalset import read_cases
 from inspector.store.memory import MemoryStore
 from tests.support.app import app_rig, arrives, destinations, goes, seen, until
 from tests.support.hostile import with_hostile_text

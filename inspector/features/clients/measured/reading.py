@@ -21,8 +21,8 @@ from inspector.features.clients.measured.wire import Outcome, SentTool
 from inspector.schema.json_value import JsonObject, compact
 
 if TYPE_CHECKING:
-    from inspector.search.index import ToolIndex
-    from inspector.search.ranker import Ranking
+    from inspector.search.index.tool_index import ToolIndex
+    from inspector.search.ranker.ranker import Ranking
 
 _HASHED = re.compile(r".*_[0-9a-f]{8,40}")
 # Of its searches so many have to be alike, or a ranker is not the client's.
@@ -102,8 +102,8 @@ class Reading:
         assumption, and where many are not, it is left out.
         """
         from inspector.core.settings import DiscoverySettings
-        from inspector.search.catalog_rankers import CatalogRankers
-        from inspector.search.index import ToolIndex
+        from inspector.search.index.tool_index import ToolIndex
+        from inspector.search.ranker.catalog_rankers import CatalogRankers
 
         searches = {
             asked.what: [self.id(tool) for tool in outcome.found if tool.name]

@@ -40,7 +40,7 @@ from inspector.features.lab.comparison import (
 )
 from inspector.features.lab.ground import left_out, static_scenario, static_settings
 from inspector.features.lab.scenario import Scenario
-from inspector.search.answer_text import answered
+from inspector.search.answer.answer_text import answered
 from inspector.tokens.plan import solved_steps
 
 SECONDS_A_CALL = 0.6

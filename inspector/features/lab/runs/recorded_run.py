@@ -24,7 +24,7 @@ from inspector.core.turns import turns
 from inspector.features.lab.run import LabClock
 from inspector.features.lab.runs.recorded_agent import AgentLog, Lack, Reason, RecordedAgent, session_of
 from inspector.mcp.recorded_link import RecordedRun, RecordedServers
-from inspector.search.index import ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import Accounting

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from inspector.core.number import Share, count, percent, tokens
 from inspector.core.report import NOTHING, Table
-from inspector.search.bootstrap import effective_size_of
-from inspector.search.metric import percentile
+from inspector.search.answer.bootstrap import effective_size_of
+from inspector.search.index.metric import percentile
 
 
 class Sample:

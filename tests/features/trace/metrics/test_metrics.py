@@ -37,7 +37,7 @@ from inspector.features.trace.metrics.cell import Cases, Sample
 from inspector.features.trace.metrics.discovery import RoutingLog
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
 from inspector.features.trace.metrics.section import sections
-from inspector.search.bootstrap import share_estimate
+from inspector.search.answer.bootstrap import share_estimate
 from inspector.session.miss import MissCause
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams

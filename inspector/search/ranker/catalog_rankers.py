@@ -5,20 +5,27 @@ from functools import cached_property
 
 from inspector.core.ranking import Signal
 from inspector.core.settings import DiscoverySettings
-from inspector.search.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.client_ranker import ClaudeCodeRanker, FuzzyRanker
-from inspector.search.codex_ranker import CodexRanker
-from inspector.search.dense import DenseRanker, RrfRanker, Stages, TwoStageProductRanker, TwoStageRanker
-from inspector.search.fusion import FusionRanker, FusionWeights
-from inspector.search.hybrid import HybridRanker
-from inspector.search.index import NameIndex, ToolIndex
-from inspector.search.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
-from inspector.search.past_request import NOTHING_ASKED, Affinity, AffinityRanker, AskedBefore, PastRequests
-from inspector.search.past_use import NOTHING_USED, PastUse
-from inspector.search.pattern import PatternRanker
-from inspector.search.query_fusion import QueryFusion, ServerPrior
-from inspector.search.ranker import Ranker
-from inspector.search.ranker_list import require_ranker
+from inspector.search.index.embedding import NOTHING_ASKED, PastRequests
+from inspector.search.index.past_use import NOTHING_USED, PastUse
+from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
+from inspector.search.ranker.client_ranker import ClaudeCodeRanker, FuzzyRanker
+from inspector.search.ranker.codex_ranker import CodexRanker
+from inspector.search.ranker.dense import (
+    DenseRanker,
+    RrfRanker,
+    Stages,
+    TwoStageProductRanker,
+    TwoStageRanker,
+)
+from inspector.search.ranker.fusion import FusionRanker, FusionWeights
+from inspector.search.ranker.history import Affinity, AffinityRanker, AskedBefore
+from inspector.search.ranker.hybrid import HybridRanker
+from inspector.search.ranker.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
+from inspector.search.ranker.pattern import PatternRanker
+from inspector.search.ranker.query_fusion import QueryFusion, ServerPrior
+from inspector.search.ranker.ranker import Ranker
+from inspector.search.ranker.ranker_list import require_ranker
 
 # The reference against which the fusion is measured: one field, two signals.
 _Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, VERBS, split_words, stem
+from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, VERBS, split_words, stem
 
 _KINDS = {
     "markdown": "md",

@@ -11,11 +11,11 @@ from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import Answer, Hit, Outcome, SearchRequest
 from inspector.core.tool import Tool
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.index import ToolIndex
-from inspector.search.query import parse
-from inspector.search.ranker import Mask, Ranking, ranking_for
-from inspector.search.search import Places, SearchRules
+from inspector.search.answer.search import Places, SearchRules
+from inspector.search.index.query import parse
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker import Mask, Ranking, ranking_for
 
 
 @dataclass(frozen=True, slots=True)

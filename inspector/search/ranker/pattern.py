@@ -17,7 +17,7 @@ import numpy as np
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
-from inspector.search.ranker import Ranking
+from inspector.search.ranker.ranker import Ranking
 
 # An upper bound on the cost of a backtracking search for a regular expression.
 

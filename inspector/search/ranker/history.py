@@ -1,45 +1,19 @@
-"""What earlier sessions on this machine add to scores: past requests, and past use.
+"""What earlier sessions on this machine add to scores: past requests, and past use."""
 
-Past requests are embedded like the tools' own texts, after those and in the background, and go nowhere else.
-"""
-
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from inspector.core.number import count
 from inspector.core.ranking import ASKED_BEFORE, Part, Score, SearchRequest, Signal
-from inspector.search.document import ABSENT, VectorTable, key_of
-from inspector.search.fusion import Standardised
-from inspector.search.index import ToolIndex
-from inspector.search.past_use import PastUse, Use
-from inspector.search.query import parse
-from inspector.search.ranker import TIER_STEP, Ranker, Ranking, Scores, ranking_for
-
-Requests = Mapping[str, Sequence[str]]
-"""By tool id, what was asked for before it was called, newest first."""
-
-
-class PastRequests:
-    """The past requests of tools and the vectors of those that are embedded; immutable.
-
-    Their vectors are in a table of their own, so that the products with the tools' own stay the same to the
-    last bit. `problem` says why there are none, "" if there is no problem.
-    """
-
-    def __init__(self, texts: Requests | None = None, vectors: VectorTable | None = None, problem: str = ""):
-        self.texts: Requests = texts or {}
-        self.vectors = vectors or VectorTable()
-        self.problem = problem
-
-    def of(self, tools: Collection[str]) -> list[tuple[str, str]]:
-        """Each of these tools with each of its past requests."""
-        return [(tool, text) for tool, texts in self.texts.items() if tool in tools for text in texts]
-
-
-NOTHING_ASKED = PastRequests()
-
+from inspector.search.index.document import ABSENT, key_of
+from inspector.search.index.embedding import PastRequests
+from inspector.search.index.past_use import PastUse, Use
+from inspector.search.index.query import parse
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.fusion import Standardised
+from inspector.search.ranker.ranker import TIER_STEP, Ranker, Ranking, Scores, ranking_for
 
 # What past requests add to the tools that were called after them.
 #

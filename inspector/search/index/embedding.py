@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -15,10 +15,17 @@ from inspector.core.error import ToolsightError
 from inspector.core.ports import PastCall
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.tool import Tool
-from inspector.search.document import MAX_EMBEDDED, PASSAGES, SUMMARY, Key, key_of, passage_texts
-from inspector.search.index import ToolIndex
-from inspector.search.past_request import NOTHING_ASKED, PastRequests, Requests
-from inspector.search.semantics import Semantics
+from inspector.search.index.document import (
+    MAX_EMBEDDED,
+    PASSAGES,
+    SUMMARY,
+    Key,
+    VectorTable,
+    key_of,
+    passage_texts,
+)
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.tool_index import ToolIndex
 
 T = TypeVar("T")
 BATCH = 16
@@ -228,6 +235,30 @@ def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:
 
 def _passage(tool: Tool, number: int) -> str:
     return passage_texts(tool)[number]
+
+
+Requests = Mapping[str, Sequence[str]]
+"""By tool id, what was asked for before it was called, newest first."""
+
+
+class PastRequests:
+    """The past requests of tools and the vectors of those that are embedded; immutable.
+
+    Their vectors are in a table of their own, so that the products with the tools' own stay the same to the
+    last bit. `problem` says why there are none, "" if there is no problem.
+    """
+
+    def __init__(self, texts: Requests | None = None, vectors: VectorTable | None = None, problem: str = ""):
+        self.texts: Requests = texts or {}
+        self.vectors = vectors or VectorTable()
+        self.problem = problem
+
+    def of(self, tools: Collection[str]) -> list[tuple[str, str]]:
+        """Each of these tools with each of its past requests."""
+        return [(tool, text) for tool, texts in self.texts.items() if tool in tools for text in texts]
+
+
+NOTHING_ASKED = PastRequests()
 
 
 # What a tool was called for last tells best what it is called for here.

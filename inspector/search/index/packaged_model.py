@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.error import ModelError
 from inspector.core.redaction import open_private, private_folder
-from inspector.search.metric import processors, side_by_side
+from inspector.search.index.metric import processors, side_by_side
 
 if TYPE_CHECKING:
     import numpy as np

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
-from inspector.search.document import FIELDS, WORDS, TermCounts
-from inspector.search.index import ToolIndex
-from inspector.search.ranker import Explanation, Ranking, Scores, scored
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, stem, terms, whole_words, written_words
+from inspector.search.index.document import FIELDS, WORDS, TermCounts
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, stem, terms, whole_words, written_words
+from inspector.search.ranker.ranker import Explanation, Ranking, Scores, scored
 
 if TYPE_CHECKING:
     from rank_bm25 import BM25Okapi

@@ -1,4 +1,4 @@
-"""Labelled requests: read, written, added to, taken from sessions, and measured live in one.
+"""Labelled requests: read, written, added to, taken from sessions.
 
 A folder has `tools.jsonl` (`name`; optional `id`, `server`, `description`, `inputSchema`) and
 `queries.jsonl` (`id`, `query`, and `relevant` or `groups`; optional `kind` or `split`), which names tools by
@@ -10,9 +10,9 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,14 +23,10 @@ from inspector.config.file import MAX_BYTES, load_lines, open_file, unusable
 from inspector.config.problem import Model, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.error import ConfigError
 from inspector.core.events import Record
-from inspector.core.ports import Clock
 from inspector.core.redaction import clean, open_private
 from inspector.core.tool import Tool
 from inspector.core.turns import Search, ToolCall, turns
-from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Report
-from inspector.search.generate import numbered, query_key
-from inspector.search.index import ToolIndex
-from inspector.search.retrieval import Retrieval
+from inspector.search.answer.generate import numbered, query_key
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
 _SEED = 0
@@ -236,46 +232,6 @@ def _content(path: Path) -> bytes | None:
         return None
     except (OSError, ValueError) as error:
         raise unusable(path, error, "read") from error
-
-
-@dataclass(frozen=True)
-class LiveBench:
-    """A session's index and labelled requests for its tools. Safe to use in a thread."""
-
-    index: ToolIndex
-    dataset: DataSet
-    clock: Clock
-
-    @classmethod
-    def of(cls, retrieval: Retrieval, before: "LiveBench | None" = None) -> "LiveBench":
-        """The current state of a session; reuses the requests of `before` if the tools are the same."""
-        index = retrieval.index
-        same = before is not None and before.evalset.tools is index.tools
-        evalset = before.evalset if before is not None and same else retrieval.evalset(index)
-        return cls(index, DataSet(evalset, retrieval.settings), retrieval.clock)
-
-    def is_same(self, other: "LiveBench") -> bool:
-        """Whether measurements from both can share one table."""
-        same_evalset = self.evalset is other.evalset
-        return same_evalset and self.index is other.index and self.dataset.settings == other.dataset.settings
-
-    def is_current(self, retrieval: Retrieval) -> bool:
-        """Whether the session still uses the index and settings measured here."""
-        return self.index is retrieval.index and self.dataset.settings == retrieval.settings
-
-    @property
-    def evalset(self) -> EvalSet:
-        return self.dataset.evalset
-
-    def measure(
-        self, rankers: Sequence[str], report: Report, cancelled: Callable[[], bool]
-    ) -> Iterator[Measured]:
-        """Each ranker as soon as it is measured, see RankerBench. Raises ToolsightError."""
-        semantics = self.index.semantics
-        bench = RankerBench(
-            rankers, lambda: None if semantics is None else semantics.anew(), self.clock, report, cancelled
-        )
-        return bench.over(self.dataset, self.index)
 
 
 def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:

@@ -15,7 +15,7 @@ from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.core.text import closest
 from inspector.core.tool import Tool
-from inspector.search.document import (
+from inspector.search.index.document import (
     ABSENT,
     FIELDS,
     PASSAGES,
@@ -35,9 +35,9 @@ from inspector.search.document import (
     similarities,
     texts_by_key,
 )
-from inspector.search.ports import StaticEmbedder
-from inspector.search.semantics import Semantics
-from inspector.search.vocabulary import split_words
+from inspector.search.index.ports import StaticEmbedder
+from inspector.search.index.semantics import Semantics
+from inspector.search.index.vocabulary import split_words
 
 
 class Predecessor:

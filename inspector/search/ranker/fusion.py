@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.search.bm25 import Asked, Bm25Ranker
-from inspector.search.document import PASSAGES, SUMMARY, TEXTS
-from inspector.search.index import ToolIndex, words_alone
-from inspector.search.ranker import Explanation, Mask, Ranking, Scores, scored
+from inspector.search.index.document import PASSAGES, SUMMARY, TEXTS
+from inspector.search.index.tool_index import ToolIndex, words_alone
+from inspector.search.ranker.bm25 import Asked, Bm25Ranker
+from inspector.search.ranker.ranker import Explanation, Mask, Ranking, Scores, scored
 
 # A signal that differs less, relative to its mean, differs by the rounding of float32 vectors alone.
 _ROUNDING = 1e-6

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.search.fusion import Evidence, FusionRanker
-from inspector.search.index import ToolIndex
-from inspector.search.query import MANY_STEPS, ParsedQuery, many_steps
-from inspector.search.ranker import Explanation, Ranking, Scores, scored
+from inspector.search.index.query import MANY_STEPS, ParsedQuery, many_steps
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.fusion import Evidence, FusionRanker
+from inspector.search.ranker.ranker import Explanation, Ranking, Scores, scored
 
 _BEST_TOOLS = 3
 

@@ -21,9 +21,9 @@ import numpy as np
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
-from inspector.search.document import MAX_INDEXED
-from inspector.search.ranker import Ranking
-from inspector.search.vocabulary import MAX_QUERY_LENGTH
+from inspector.search.index.document import MAX_INDEXED
+from inspector.search.index.vocabulary import MAX_QUERY_LENGTH
+from inspector.search.ranker.ranker import Ranking
 
 if TYPE_CHECKING:
     from py_rust_stemmers import SnowballStemmer

@@ -11,8 +11,8 @@ import numpy as np
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
-from inspector.search.ranker import Ranking
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, words
+from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, words
+from inspector.search.ranker.ranker import Ranking
 
 # Claude Code's ToolSearch compares each word of the query with a tool in four steps; the first that matches
 # counts:

@@ -12,13 +12,13 @@ from inspector.core.error import ToolsightError
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields, resolve
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.confusable import Closeness
-from inspector.search.document import Key, key_of, texts_by_key
-from inspector.search.index import ToolIndex
-from inspector.search.metric import hit_at, ndcg_at
-from inspector.search.ranker import Ranker
-from inspector.search.standing import Standing, Standings, position_of
+from inspector.search.answer.confusable import Closeness
+from inspector.search.answer.standing import Standing, Standings, position_of
+from inspector.search.index.document import Key, key_of, texts_by_key
+from inspector.search.index.metric import hit_at, ndcg_at
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker import Ranker
 
 
 @dataclass(frozen=True, slots=True)

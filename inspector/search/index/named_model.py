@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING
 from inspector.core.error import ModelError
 from inspector.core.redaction import private_folder
 from inspector.core.text import closest
-from inspector.search.metric import side_by_side
-from inspector.search.packaged_model import keep_to_one_thread, whole_words
+from inspector.search.index.metric import side_by_side
+from inspector.search.index.packaged_model import keep_to_one_thread, whole_words
 
 if TYPE_CHECKING:
     import numpy as np

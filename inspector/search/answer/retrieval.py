@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.config.configuration import Configuration
@@ -18,20 +18,19 @@ from inspector.core.ranking import MISSES_KEPT, IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
-from inspector.search.past_use import UseReader, Whose
-from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.ranker_list import INFO, ISO, THREE_TIER, require_ranker
-from inspector.search.vocabulary import Tags
+from inspector.search.index.past_use import UseReader, Whose
+from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
+from inspector.search.index.vocabulary import Tags
+from inspector.search.ranker.ranker_list import INFO, ISO, THREE_TIER, require_ranker
 
 if TYPE_CHECKING:
-    from inspector.features.registry.registry_tier import RegistryTier
-    from inspector.search.answer_text import SearchAnswer
-    from inspector.search.catalog_rankers import CatalogRankers
-    from inspector.search.embedding import Embedding, Learning
-    from inspector.search.index import ToolIndex
-    from inspector.search.ranker import Ranker
-    from inspector.search.search import SearchRules
-    from inspector.search.semantics import Semantics
+    from inspector.search.answer.answer_text import SearchAnswer
+    from inspector.search.answer.search import SearchRules
+    from inspector.search.index.embedding import Embedding, Learning
+    from inspector.search.index.semantics import Semantics
+    from inspector.search.index.tool_index import ToolIndex
+    from inspector.search.ranker.catalog_rankers import CatalogRankers
+    from inspector.search.ranker.ranker import Ranker
 
 
 # A person looks further down the list than a record needs.
@@ -43,6 +42,16 @@ _NO_TAGS: Mapping[str, tuple[str, ...]] = {}
 
 async def _at_once() -> None:
     pass
+
+
+class FurtherTier(Protocol):
+    """What is searched beyond the tools of the index: a tool registry."""
+
+    def added(
+        self, answer: "SearchAnswer", semantics: "Semantics", *, limit: int, floor: float
+    ) -> "SearchAnswer":
+        """The answer with at most `limit` more tools whose cosine reaches `floor`."""
+        ...
 
 
 # Long because everything that a session searches with is asked of it.
@@ -62,7 +71,7 @@ class Retrieval:
         calm: Callable[[], Awaitable[None]] = _at_once,
         past_calls: Callable[[], Iterable[PastCall]] = tuple,
         past_uses: Callable[[], Iterable[PastCall]] | None = None,
-        registry: "RegistryTier | None" = None,
+        registry: FurtherTier | None = None,
         whose: Callable[[], Whose] = Whose,
     ) -> None:
         """Without an `embedder` searches use words alone, and their `static` vectors.
@@ -119,7 +128,7 @@ class Retrieval:
         if self._semantics is None:
             return
         if self._embedding is None:
-            from inspector.search.embedding import Embedding
+            from inspector.search.index.embedding import Embedding
 
             self._embedding = Embedding(self._semantics, self._refresh, self._report, self._calm)
         self._embedding.follow(lambda: self.index)
@@ -130,7 +139,7 @@ class Retrieval:
 
     def _learn(self, semantics: "Semantics", embedding: "Embedding") -> None:
         if self._learning is None:
-            from inspector.search.embedding import Learning
+            from inspector.search.index.embedding import Learning
 
             self._learning = Learning(
                 semantics,
@@ -152,7 +161,7 @@ class Retrieval:
         with self._reading:
             index = self._index
             if index is None:
-                from inspector.search.index import ToolIndex
+                from inspector.search.index.tool_index import ToolIndex
 
                 index = ToolIndex(semantics=self._semantics, static=self._static)
             # What is wanted may change meanwhile, in the event loop's thread.
@@ -167,7 +176,7 @@ class Retrieval:
         with self._reading:
             index = self.index
             if self._rankers is None:
-                from inspector.search.catalog_rankers import CatalogRankers
+                from inspector.search.ranker.catalog_rankers import CatalogRankers
 
                 build = partial(CatalogRankers, index, self.settings, used=self._use.past)
                 learning = self._learning
@@ -188,7 +197,7 @@ class Retrieval:
     @property
     def rules(self) -> "SearchRules":
         """The current rules that turn a ranking into results."""
-        from inspector.search.search import SearchRules
+        from inspector.search.answer.search import SearchRules
 
         withholds = not INFO[self.ranker_name].of_client
         return replace(SearchRules.of(self.settings), tags=self.tags, withholds=withholds)
@@ -219,7 +228,7 @@ class Retrieval:
         With `full` the text includes parameters, whatever the settings say. `away` tells of each name (of a
         server, of a tool) that is not there now why.
         """
-        from inspector.search.search import ToolSearch
+        from inspector.search.answer.search import ToolSearch
 
         rules = replace(
             self.rules,
@@ -286,7 +295,7 @@ class Retrieval:
         given = self.given(index)
         if any(case.is_possible for case in given):
             return EvalSet("given", index.tools, given)
-        from inspector.search.generate import generate
+        from inspector.search.answer.generate import generate
 
         return EvalSet(GENERATED, index.tools, generate(index.tools))
 
@@ -317,7 +326,7 @@ class Retrieval:
     def _semantics(self) -> "Semantics | None":
         if self._embedder is None:
             return None
-        from inspector.search.semantics import Semantics
+        from inspector.search.index.semantics import Semantics
 
         return Semantics(self._embedder, self._vectors, self._static)
 

@@ -20,7 +20,7 @@ from inspector.core.ranking import (
 )
 from inspector.core.settings import DiscoverySettings, ResultForm
 from inspector.core.tool import Tool, destroying_verb
-from inspector.search.answer_text import (
+from inspector.search.answer.answer_text import (
     CLOSEST_ONLY,
     NOTHING_ASKED,
     SearchAnswer,
@@ -33,10 +33,10 @@ from inspector.search.answer_text import (
     unmet_text,
     withheld_text,
 )
-from inspector.search.index import NameIndex, ToolIndex
-from inspector.search.query import asking, asks_for, parse
-from inspector.search.ranker import Mask, Ranker, Ranking, ranking_for
-from inspector.search.vocabulary import Tags
+from inspector.search.index.query import asking, asks_for, parse
+from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.index.vocabulary import Tags
+from inspector.search.ranker.ranker import Mask, Ranker, Ranking, ranking_for
 
 # How many tools come closest where none clearly fits.
 CLOSEST_AT_MOST = 5

@@ -17,8 +17,8 @@ from random import Random
 from inspector.access.reach import EXACT, IMPOSSIBLE, PARAPHRASE, EvalCase
 from inspector.core.tool import Tool
 from inspector.schema.schema import SchemaField, fields
-from inspector.search.document import MAX_INDEXED, key_of
-from inspector.search.vocabulary import split_words, stem, terms
+from inspector.search.index.document import MAX_INDEXED, key_of
+from inspector.search.index.vocabulary import split_words, stem, terms
 
 _WORDS = files("inspector.search") / "words"
 

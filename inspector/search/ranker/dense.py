@@ -7,12 +7,12 @@ import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
-from inspector.search.bm25 import Bm25Ranker
-from inspector.search.document import SUMMARY
-from inspector.search.index import ToolIndex, unembedded, words_alone
-from inspector.search.query_fusion import ServerPrior
-from inspector.search.ranker import Ranker, Ranking, Scores
-from inspector.search.ranker_list import DENSE, ISO
+from inspector.search.index.document import SUMMARY
+from inspector.search.index.tool_index import ToolIndex, unembedded, words_alone
+from inspector.search.ranker.bm25 import Bm25Ranker
+from inspector.search.ranker.query_fusion import ServerPrior
+from inspector.search.ranker.ranker import Ranker, Ranking, Scores
+from inspector.search.ranker.ranker_list import DENSE, ISO
 
 # From appendix A.1 of the paper. It does not transfer to other catalogs: calibrate it.
 THRESHOLD = 0.28

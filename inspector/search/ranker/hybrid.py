@@ -15,15 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.search.bm25 import Bm25Ranker
-from inspector.search.fusion import STATIC, Evidence
-from inspector.search.index import NameIndex, ToolIndex
-from inspector.search.keyword import COVERED, Tiers
-from inspector.search.past_request import AskedBefore
-from inspector.search.query import Clause, ParsedQuery, asked_action, offered, parse
-from inspector.search.query_fusion import QueryEvidence, QueryFusion
-from inspector.search.ranker import LOOKED_AT, TIER_STEP, Explanation, Mask, Ranking, Scores, best_first
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, split_words, terms
+from inspector.search.index.query import Clause, ParsedQuery, asked_action, offered, parse
+from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, split_words, terms
+from inspector.search.ranker.bm25 import Bm25Ranker
+from inspector.search.ranker.fusion import STATIC, Evidence
+from inspector.search.ranker.history import AskedBefore
+from inspector.search.ranker.keyword import COVERED, Tiers
+from inspector.search.ranker.query_fusion import QueryEvidence, QueryFusion
+from inspector.search.ranker.ranker import (
+    LOOKED_AT,
+    TIER_STEP,
+    Explanation,
+    Mask,
+    Ranking,
+    Scores,
+    best_first,
+)
 
 # The confidence that a tool can do what a clause of a query asks. It decides what a search answers.
 

@@ -13,8 +13,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from inspector.core.error import ToolsightError
-from inspector.search.document import MAX_EMBEDDED, Key, Vector, VectorTable, key_of
-from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
+from inspector.search.index.document import MAX_EMBEDDED, Key, Vector, VectorTable, key_of
+from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
 
 
 def _examples(name: str) -> tuple[str, ...]:

@@ -18,12 +18,12 @@ from inspector.core.ranking import (
     Signal,
 )
 from inspector.core.tool import Tool, why_destroys
-from inspector.search.answer_text import told_apart
-from inspector.search.catalog_rankers import CatalogRankers
-from inspector.search.fusion import STATIC
-from inspector.search.ranker import ranking_for
-from inspector.search.search import NEAR, SearchRules
-from inspector.search.standing import Standing, Standings, Verdict, position_of
+from inspector.search.answer.answer_text import told_apart
+from inspector.search.answer.search import NEAR, SearchRules
+from inspector.search.answer.standing import Standing, Standings, Verdict, position_of
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.fusion import STATIC
+from inspector.search.ranker.ranker import ranking_for
 
 BEST_PASSAGE = "best passage"
 BEST_STEP = "best step"

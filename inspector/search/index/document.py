@@ -15,8 +15,8 @@ from inspector.core.ranking import Signal
 from inspector.core.tool import Tool, summary_line
 from inspector.schema.json_value import compact
 from inspector.schema.schema import fields
-from inspector.search.metric import processors, side_by_side
-from inspector.search.vocabulary import spaced, split_words, stem, terms, whole_words, written_words
+from inspector.search.index.metric import processors, side_by_side
+from inspector.search.index.vocabulary import spaced, split_words, stem, terms, whole_words, written_words
 
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
 # The words as they are written, stop words too, of name, description and parameters in one.

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from inspector.core.ranking import Signal
 from inspector.core.text import first_sentence
 from inspector.core.tool import Tool
-from inspector.search.document import FIELDS, MAX_EMBEDDED, SUMMARY
-from inspector.search.index import ToolIndex, name_key
-from inspector.search.vocabulary import split_words
+from inspector.search.index.document import FIELDS, MAX_EMBEDDED, SUMMARY
+from inspector.search.index.tool_index import ToolIndex, name_key
+from inspector.search.index.vocabulary import split_words
 
 # Summaries with at least this cosine are close in meaning.
 CLOSE = 0.8

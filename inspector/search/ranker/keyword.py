@@ -22,11 +22,17 @@ from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
-from inspector.search.bm25 import Bm25Ranker
-from inspector.search.dense import DenseRanker
-from inspector.search.index import ToolIndex, words_alone
-from inspector.search.ranker import TIER_STEP, Mask, Ranker, Ranking
-from inspector.search.vocabulary import MAX_QUERY_LENGTH, MINIMUM_LENGTH, is_domain_term, query_words, words
+from inspector.search.index.tool_index import ToolIndex, words_alone
+from inspector.search.index.vocabulary import (
+    MAX_QUERY_LENGTH,
+    MINIMUM_LENGTH,
+    is_domain_term,
+    query_words,
+    words,
+)
+from inspector.search.ranker.bm25 import Bm25Ranker
+from inspector.search.ranker.dense import DenseRanker
+from inspector.search.ranker.ranker import TIER_STEP, Mask, Ranker, Ranking
 
 EXACT_NAME = 100.0
 NAME_CONTAINMENT = 50.0

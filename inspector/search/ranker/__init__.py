@@ -1,0 +1,1 @@
+"""What puts tools in order for a query."""
