@@ -52,7 +52,7 @@ _KINDS: Mapping[object, KnobKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One setting. `path` is `section.name`; `low` and `high` are inclusive."""
+    """One setting. `path` is its section, a dot and its name; `low` and `high` are inclusive."""
 
     path: str
     kind: KnobKind

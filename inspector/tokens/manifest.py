@@ -274,7 +274,7 @@ def fitted_manifest(
     count: Callable[[str], int],
     header: str = HEADER,
 ) -> Manifest:
-    """Shorten the manifest to at most `settings.max_tokens` tokens, see ManifestForms; 0 means no limit.
+    """Shorten the manifest to at most `max_tokens` of the settings, see ManifestForms; 0 means no limit.
 
     Only the bare header may exceed the limit. A larger budget never shows less, whatever `count` is: the
     binary search takes the same steps until the larger budget takes the longer half.

@@ -220,7 +220,7 @@ class ToolRegistry(SearchableRegistry, Protocol):
     def unembedded(self, model: str, limit: int) -> Mapping[bytes, str]:
         """Texts of tools there are now that have no vector of this model yet, by their key; {} if none.
 
-        The text is `registry.text.embedded_text` of a tool: what it is called and what it does. Its key is
+        The text is `embedded_text` of a tool: what it is called and what it does. Its key is
         `document.key_of` the text, so that equal texts are embedded once.
         """
 

@@ -1,1 +1,1 @@
-"""Reads what agents wrote while they worked, one format a module, as entries of `clients/transcript.py`."""
+"""Reads what agents wrote while they worked, one format a module, as entries of `agents/transcript.py`."""
