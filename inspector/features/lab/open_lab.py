@@ -66,7 +66,7 @@ async def open_lab(
     """Open a session for a scenario: on the demo servers with fresh data, or on those that were named.
 
     `profile` overrides `--profile`, which overrides the scenario's; `--set` overrides the scenario's
-    settings. The model is that of the options. `tell` gets all records. On the demo servers, calls that change
+    settings. The model is that of the options. `tell` gets all records. On the demo servers calls that change
     something need no approval; on others they do, see `TerminalApprover`. A `ground` names the servers of a
     race instead, on which nobody is asked: see `AllowedBefore`. Raises ToolsightError.
     """
