@@ -33,7 +33,7 @@ from docs.benchmark.recorded_failure import (
 from inspector.cli.composition import counter_for
 from inspector.core.error import FailureKind
 from inspector.core.number import percent
-from inspector.core.settings import BreakerSettings, BudgetSettings, FallbackSettings
+from inspector.core.settings import BudgetSettings, FallbackSettings
 from inspector.core.tool import Tool, contradiction
 from inspector.features.lab.runs.recorded_agent import ToolNames
 from inspector.features.lab.runs.recording import read_runs
@@ -145,7 +145,7 @@ def breakers(runs: Sequence[RecordedRun]) -> None:
     say("breakers with the default rules")
     for name, chosen in (("seen", counts_today), ("told", counts_by_words)):
         for pace in PACES:
-            found = [refusals_of(run, BreakerSettings(), chosen, pace=pace) for run in runs]
+            found = [refusals_of(run, chosen, pace=pace) for run in runs]
             refused = [one for refusals in found for one in refusals.refused]
             opened, where = sum(one.opened for one in found), sum(one.opened > 0 for one in found)
             say(f"  {name}, {pace:g} s a model call: opened {opened} times in {where} runs")

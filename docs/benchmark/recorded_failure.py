@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.core.error import FailureKind
-from inspector.core.settings import BreakerSettings
 from inspector.loop.breaker import Breaker, Permit, admitted, answered, failed
 from inspector.loop.breaking import AGAINST_SERVER, AGAINST_TOOL
 from inspector.mcp.recorded_link import RecordedRun
@@ -336,9 +335,7 @@ def next_of_tool(run: RecordedRun, chosen: Callable[[Attempt], bool]) -> Sequenc
     return found
 
 
-def refusals_of(
-    run: RecordedRun, rules: BreakerSettings, counts: Callable[[Attempt], bool], *, pace: float
-) -> Refusals:
+def refusals_of(run: RecordedRun, counts: Callable[[Attempt], bool], *, pace: float) -> Refusals:
     """What breakers of the run's servers and tools would have refused; `pace` is the seconds a model call.
 
     Of the failures, those that `counts` names speak against a tool or its server. A refused call ends as it
@@ -352,7 +349,7 @@ def refusals_of(
         kinds = {(attempt.server, ""): AGAINST_SERVER, (attempt.server, attempt.tool): AGAINST_TOOL}
         permits: dict[tuple[str, str], Permit] = {}
         for key in kinds:
-            breakers[key], permit = admitted(breakers.get(key, Breaker()), now, rules, TIMEOUT_SECONDS)
+            breakers[key], permit = admitted(breakers.get(key, Breaker()), now, TIMEOUT_SECONDS)
             if permit is not None:
                 permits[key] = permit
         if len(permits) < len(kinds):
@@ -365,8 +362,8 @@ def refusals_of(
         for key, against in kinds.items():
             before = breakers[key]
             if kind is not None and kind in against:
-                breakers[key] = failed(before, permits[key], now, rules, kind)
+                breakers[key] = failed(before, permits[key], now, kind)
             else:
-                breakers[key] = answered(before, permits[key], now, rules)
+                breakers[key] = answered(before, permits[key], now)
             opened += breakers[key].opened - before.opened
     return Refusals(opened, tuple(refused))

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 from docs.benchmark import say
 from inspector.config.configuration import Configuration
@@ -30,6 +31,7 @@ from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
+from inspector.loop import tool_call
 from inspector.loop.breaking import Breakers, BreakerStore, MemoryBreakers
 from inspector.loop.tool_call import Attempt, Break, Record as Recorded, Request, Restarts, Retry
 from inspector.schema.json_value import JsonObject
@@ -49,9 +51,10 @@ _OFTEN: Mapping[str, Any] = {
     "retry.enabled": True,
     "retry.tools": ("*",),
     "retry.attempts": 5,
-    "retry.pause_seconds": 0.1,
-    "retry.per_turn": 1_000_000,
 }
+# The constants of a client without a budget, and ours.
+_WITHOUT_BUDGET: Mapping[str, Any] = {"_FIRST_PAUSE": 0.1, "_RETRIES_A_TURN": 1_000_000}
+_BUDGET = {name: getattr(tool_call, name) for name in _WITHOUT_BUDGET}
 _BOUNDED: Mapping[str, Any] = {"retry.enabled": True, "retry.tools": ("*",)}
 _BREAKER: Mapping[str, Any] = {"breaker.enabled": True}
 WAYS: Mapping[str, Mapping[str, Any]] = {
@@ -192,10 +195,11 @@ def storm(values: Mapping[str, Any], seed: int) -> Storm:
     server, breakers = Server(loop), MemoryBreakers()
     done: Counter[tuple[int, bool]] = Counter()
     settings = with_values(Settings(), values)
+    constants = _WITHOUT_BUDGET if values.keys() >= _OFTEN.keys() else _BUDGET
 
     async def run() -> None:
         agents = [Agent(number, server, breakers, settings, done) for number in range(AGENTS)]
-        with suppress(TimeoutError):
+        with suppress(TimeoutError), patch.multiple(tool_call, **constants):
             async with asyncio.timeout(END):
                 await asyncio.gather(*(agent.work(seed, number) for number, agent in enumerate(agents)))
 

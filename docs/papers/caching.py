@@ -22,7 +22,7 @@ from docs.papers.testbed import generated
 from inspector.core.number import percent
 from inspector.core.prompt_cache import Block, CacheTerms, PromptCache
 from inspector.core.settings import DiscoverySettings
-from inspector.loop.catalog import decide
+from inspector.loop.catalog import STARTS_AT_TOOLS, decide
 from inspector.tokens.measure import BudgetMeter
 
 # A request is a list of blocks in the order in which providers read them: tool definitions, system prompt,
@@ -171,7 +171,7 @@ MCP_ZERO_CUT = 0.98
 MCP_ZERO_TOOLS, MCP_ZERO_TOKENS = 3_000, 248_000
 # What the paper says about its meta-tool, and from how many tools discovery is worth it.
 META_TOOL = 120
-SMALL = 20
+SMALL = STARTS_AT_TOOLS
 # Tokens of a catalog of a hundred tools, according to the paper.
 HUNDRED = (10_000, 60_000)
 _GENERATED = 200
@@ -313,7 +313,7 @@ def _rule() -> Table:
 
 
 def _rule_rows() -> Iterator[tuple[str, ...]]:
-    by_tools, always = DiscoverySettings(auto="tools", auto_tools=SMALL), DiscoverySettings(auto="always")
+    by_tools, always = DiscoverySettings(auto="tools"), DiscoverySettings(auto="always")
     for tools in (SMALL - 1, SMALL):
         on = [decide(settings, tools, 0, 0).is_on for settings in (by_tools, always)]
         yield (f"{tools}", *("search" if is_on else "bind everything" for is_on in on))

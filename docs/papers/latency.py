@@ -10,8 +10,8 @@ import numpy as np
 from docs.papers.report import Section, Table
 from docs.papers.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
 from inspector.core.ranking import SearchRequest
-from inspector.core.settings import DiscoverySettings, MarketplaceSettings
-from inspector.features.marketplace.marketplace import PluginSearch
+from inspector.core.settings import DiscoverySettings
+from inspector.features.marketplace.marketplace import MOST_SUGGESTED, PluginSearch
 from inspector.features.marketplace.plugin import Plugin
 from inspector.features.registry.embedding import embed_missing
 from inspector.features.registry.registry_tier import RegistryTier
@@ -201,7 +201,7 @@ def measured_search(
         answer = search.run(SearchRequest(query))
         if tier is not None and semantics is not None:
             answer = tier.added(answer, semantics, limit=rules.limit, floor=floor)
-        return answer, market.search(query, (), MarketplaceSettings().results) if market else None
+        return answer, market.search(query, (), MOST_SUGGESTED) if market else None
 
     return timed(END_TO_END if market else SEARCH, ask, queries, source, steps)
 
@@ -215,7 +215,7 @@ def measured_market(
     """
 
     def ask(query: str) -> object:
-        return market.search(query, (), MarketplaceSettings().results)
+        return market.search(query, (), MOST_SUGGESTED)
 
     return timed(name, ask, queries, source, steps)
 

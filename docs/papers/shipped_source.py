@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,7 +20,7 @@ from inspector import __version__
 from inspector.access.reach import EvalCase
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli import composition, location
-from inspector.cli.composition import PLANNER, counter_for, read_catalogs
+from inspector.cli.composition import PLANNER, counter_for
 from inspector.cli.configuration import DATABASE_URL, demo_configuration
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
@@ -30,6 +31,7 @@ from inspector.core.ports import Clock, SystemClock, TokenCounter
 from inspector.features.lab import open_lab as lab
 from inspector.features.lab.scenario import load_scenario
 from inspector.features.marketplace.plugin import Plugin
+from inspector.features.marketplace.reader import read_catalog
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.mcp.tool_file import read_definitions
 from inspector.search.answer.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
@@ -128,7 +130,8 @@ class ShippedSource:
         return SYNTHETIC
 
     def plugins(self) -> Sequence[Plugin]:
-        return read_catalogs(Options(), [str(location.shipped_catalog())], imported=False).plugins
+        places = {"TOOLSIGHT_PYTHON": sys.executable, "TOOLSIGHT_FIXTURES": str(location.fixtures_path())}
+        return read_catalog(location.shipped_catalog(), places).plugins
 
     @contextmanager
     def registries(self) -> Iterator[Mapping[str, ToolRegistry]]:

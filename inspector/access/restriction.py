@@ -60,7 +60,6 @@ def restricted_settings(settings: Settings, sight: Sight) -> Settings:
         guard=replace(
             guard,
             exempt=_patterns(guard.exempt, sight),
-            ignored_arguments=_table(guard.ignored_arguments, sight),
             guidance=_table(guard.guidance, sight),
         ),
         retry=replace(settings.retry, tools=_patterns(settings.retry.tools, sight)),

@@ -240,16 +240,15 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     return [case for file in files for case in read_cases(Path(file))]
 
 
-def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Catalogs:
-    """The plugins of these files and, if wanted, of what was imported; what cannot be read is a problem."""
+def read_catalogs(options: Options, files: Sequence[str]) -> Catalogs:
+    """The plugins of these files and of what was imported; what cannot be read is a problem."""
     from inspector.features.marketplace.reader import kept_catalogs, read_catalogs as read
 
     shipped = shipped_catalog().resolve()
     places = {"TOOLSIGHT_PYTHON": sys.executable, "TOOLSIGHT_FIXTURES": str(fixtures_path())}
     named = [Path(file).resolve() for file in files]
-    kept = kept_catalogs(imported_path(options)) if imported else []
     # Only Toolsight's own catalog may name places of this machine.
-    return Catalogs(*read([*named, *kept], {shipped: places}))
+    return Catalogs(*read([*named, *kept_catalogs(imported_path(options))], {shipped: places}))
 
 
 def _marketplace(options: Options) -> MarketplacePorts:

@@ -30,7 +30,7 @@ _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
 
 _DISCOVERY = (
     *("enabled", "defer_all", "max_search_results", "max_limit", "ranker", "embedding_model"),
-    *("min_probability", "min_closest", "iso_threshold", "token_bonus", "fuzzy_floor"),
+    *("min_probability", "min_closest", "iso_threshold", "token_bonus"),
     *("expert_tools", "system_servers", "evaluation"),
 )
 _TYPES: Mapping[KnobKind, Any] = {

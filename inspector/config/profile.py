@@ -22,7 +22,7 @@ class Profile:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-_QUIET: Mapping[str, Any] = {"guard.enabled": False, "redundancy.enabled": False}
+_QUIET: Mapping[str, Any] = {"guard.enabled": False}
 CORE_TOOLS = ("*memory*", "*knowledge*", "*:plan_*", "*:*_plan", "*:todo_*", "*thinking*")
 """Tools for memory, knowledge and planning, by their ids, which the bounded profile keeps and lets repeat.
 
@@ -78,10 +78,8 @@ PROFILES: Mapping[str, Profile] = {
                 "binding.ttl_seconds": 600.0,
                 "binding.always_include": CORE_TOOLS,
                 "guard.exempt": CORE_TOOLS,
-                "guard.progress": False,
-                "guard.all_calls": False,
+                "guard.as_published": True,
                 "guard.window_calls": 10,
-                "redundancy.hopeless": False,
                 **_ALWAYS_ANSWERS,
             },
         ),
@@ -111,7 +109,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.ranker": "fuzzy",
                 "discovery.results": "ranked",
                 "binding.policy": "all",
-                "discovery.offer_limit": True,
+                "discovery.offers": ("limit",),
                 **_ALWAYS_ANSWERS,
                 **_QUIET,
             },
@@ -127,11 +125,7 @@ PROFILES: Mapping[str, Profile] = {
                 "binding.policy": "bounded",
                 "binding.delivery": "append",
                 "binding.capacity": 8,
-                "discovery.offer_domains": True,
-                "discovery.offer_limit": True,
-                "discovery.offer_similarity": True,
-                "discovery.offer_server_query": True,
-                "inertia.enabled": True,
+                "discovery.offers": ("limit", "domains", "similarity", "server"),
                 "inertia.preload": "with_search",
                 "breaker.enabled": True,
                 "retry.enabled": True,

@@ -3,7 +3,7 @@
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -25,7 +25,7 @@ from inspector.config.format import (
 from inspector.config.problem import meant, validated
 from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.config.server_entry import ServerReader
-from inspector.config.setting import anchored, find_knob, knobs
+from inspector.config.setting import FIXED, LEAVE_OUT, anchored, find_knob, knobs
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError, MissingValue, SettingProblem
 from inspector.core.package_run import own_name
@@ -43,10 +43,15 @@ def read_profile(path: Path, name: str | None) -> str:
     return name or DEFAULT_PROFILE
 
 
-def read_settings(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The checked values by setting path; the files they name are absolute. Raises ConfigError."""
+def read_settings(path: Path, settings: Mapping[str, Any], ignored: Collection[str] = ()) -> dict[str, Any]:
+    """The checked values by setting path; the files they name are absolute. Raises ConfigError.
+
+    Settings that are `ignored` may have any value, and are not among those returned.
+    """
     checked: dict[str, Any] = {}
     for where, knob_path, value in _pairs(path, settings):
+        if knob_path in ignored:
+            continue
         if knob_path in checked:
             raise ConfigError(f"{path}: {where} appears twice", hint="Keep one of them.")
         checked[knob_path] = _checked(path, where, knob_path, value)
@@ -147,10 +152,19 @@ def read(
         toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
         settings=Settings(discovery=discovery),
         profile=read_profile(path, model.profile),
-        values=read_settings(path, model.settings),
+        values=read_settings(path, model.settings, FIXED),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
-        problems=tuple(_unknown(form)),
+        problems=(*_unknown(form), *_fixed(path, model)),
     )
+
+
+def _fixed(path: Path, model: FileModel) -> Iterator[SettingProblem]:
+    """The settings of earlier versions, which change nothing."""
+    places = [(f"tool_discovery.{name}", f"discovery.{name}") for name in model.tool_discovery or ()]
+    places += [(where, knob_path) for where, knob_path, _ in _pairs(path, model.settings)]
+    for where, knob_path in places:
+        if knob_path in FIXED:
+            yield SettingProblem(where, "", f"is {FIXED[knob_path]}", LEAVE_OUT)
 
 
 def _unknown(form: Form) -> Iterator[SettingProblem]:
@@ -216,7 +230,8 @@ def _require_servers(path: Path, form: Form, model: FileModel) -> None:
 
 def _discovery(path: Path, model: FileModel) -> DiscoverySettings:
     if model.tool_discovery is not None:
-        section = validated(DISCOVERY, model.tool_discovery, str(path), at=("tool_discovery",))
+        left = {key: value for key, value in model.tool_discovery.items() if f"discovery.{key}" not in FIXED}
+        section = validated(DISCOVERY, left, str(path), at=("tool_discovery",))
         given = section.model_dump(exclude_none=True)
         lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
         files = anchored(path.absolute().parent, "discovery.evaluation", lists.get("evaluation", ()))

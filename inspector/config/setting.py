@@ -44,7 +44,6 @@ _KINDS: Mapping[object, KnobKind] = {
     int: KnobKind.COUNT,
     float: KnobKind.NUMBER,
     str: KnobKind.TEXT,
-    tuple[str, ...]: KnobKind.LIST,
     Mapping[str, tuple[str, ...]]: KnobKind.TABLE,
     Mapping[str, str]: KnobKind.TEXTS,
 }
@@ -65,17 +64,22 @@ class Knob:
     def allowed(self) -> str:
         """The allowed values in words: "a whole number, 1 to 100"."""
         if self.choices:
-            return f"one of {', '.join(self.choices)}"
+            return self._wanted
         end = "or more" if self.high is None else f"to {self.high:g}"
         return str(self.kind) if self.low is None else f"{self.kind}, {self.low:g} {end}"
+
+    @property
+    def _wanted(self) -> str:
+        some = "any" if self.kind is KnobKind.LIST else "one"
+        return f"{some} of {', '.join(self.choices)}"
 
     def check(self, value: Any) -> Any:
         """Return the value as the tree stores it. Raises ConfigError if the setting does not allow it."""
         checked = _converted(self.kind, value)
         if checked is None:
             wanted = str(self.kind)
-        elif self.choices and checked not in self.choices:
-            wanted = f"one of {', '.join(self.choices)}"
+        elif self.choices and not set(self.choices).issuperset(_all(checked)):
+            wanted = self._wanted
         elif self.low is not None and checked < self.low:
             wanted = f"at least {self.low:g}"
         elif self.high is not None and checked > self.high:
@@ -86,14 +90,59 @@ class Knob:
         raise ConfigError(f"{self.path} must be {wanted}, not {_shown(value)}", hint=hint)
 
 
-REMOVED: Mapping[str, str] = {
-    "gate.loader_capacity": "Leave it out: the cache of definitions changes nothing that is sent or shown.",
-    "gate.summary_tokens": "Leave it out: a summary has at most 60 tokens.",
-    "guard.normalise": "Leave it out: spellings of equal arguments always count as one.",
-    "manifest.listed_of_many": "Leave it out: of a server with many tools, four are listed.",
-    "redundancy.overlap": "Leave it out: a search is redundant from 80 % known results on.",
+FIXED: Mapping[str, str] = {
+    "binding.adaptive": "part of binding.share, which is off at 0",
+    "breaker.cool_down_seconds": "fixed at 30",
+    "breaker.failure_rate": "fixed at 0.5",
+    "breaker.min_calls": "fixed at 3",
+    "breaker.probes": "fixed at 1",
+    "breaker.window_seconds": "fixed at 300",
+    "budget.compress_at": "fixed at 0.9",
+    "budget.emergency": "fixed at true",
+    "budget.kept_tokens": "fixed at 200",
+    "budget.truncate_at": "fixed at 0.8",
+    "budget.warn_at": "fixed at 0.7",
+    "chat.written_calls": "fixed at true",
+    "discovery.auto_share": "fixed at 0.03",
+    "discovery.auto_tokens": "fixed at 2300",
+    "discovery.auto_tools": "fixed at 20",
+    "discovery.fuzzy_floor": "fixed at 0.05",
+    "discovery.offer_domains": "part of discovery.offers, as domains",
+    "discovery.offer_limit": "part of discovery.offers, as limit",
+    "discovery.offer_server_query": "part of discovery.offers, as server",
+    "discovery.offer_similarity": "part of discovery.offers, as similarity",
+    "fallback.most": "fixed at 2",
+    "federation.seconds": "fixed at 5",
+    "gate.loader_capacity": "fixed at 256",
+    "gate.summaries": "fixed at true",
+    "gate.summary_tokens": "fixed at 60",
+    "guard.all_calls": "part of guard.as_published",
+    "guard.ignored_arguments": "fixed at none",
+    "guard.normalise": "fixed at true",
+    "guard.progress": "part of guard.as_published",
+    "guard.think": "fixed at true",
+    "inertia.enabled": "part of inertia.preload",
+    "inertia.min_low": "fixed at 0.1",
+    "inertia.min_probability": "fixed at 0.3",
+    "inertia.most": "fixed at 2",
+    "manifest.listed_in_full": "fixed at 10",
+    "manifest.listed_of_many": "fixed at 4",
+    "marketplace.enabled": "fixed at true: without a catalog, nothing is searched",
+    "marketplace.imported": "fixed at true",
+    "marketplace.max_probability": "fixed at 1",
+    "marketplace.results": "fixed at 3",
+    "record.max_sessions": "fixed at 5000",
+    "redundancy.enabled": "part of guard.enabled",
+    "redundancy.hopeless": "part of guard.as_published",
+    "redundancy.overlap": "fixed at 0.8",
+    "redundancy.window_seconds": "fixed at 300",
+    "retry.pause_seconds": "fixed at 0.5",
+    "retry.per_turn": "fixed at 6",
+    "versions.on_breaking": "fixed at rebind",
+    "versions.tell": "fixed at true",
 }
-"""Settings of earlier versions, and what to do instead."""
+"""What is to be said of settings of earlier versions, which old files still have."""
+LEAVE_OUT = "Leave it out."
 
 
 HEADINGS: Mapping[str, str] = {
@@ -102,15 +151,13 @@ HEADINGS: Mapping[str, str] = {
     "binding": "Binding and eviction",
     "gate": "Per-turn gate",
     "access": "Permissions and preconditions",
-    "guard": "Iteration guard against loops",
-    "redundancy": "Redundant searches",
+    "guard": "Guards against loops and redundant searches",
     "breaker": "Circuit breakers for failing tools",
     "retry": "Retries of transient failures",
     "fallback": "Substitutes for unavailable tools",
     "budget": "Window and budget",
     "chat": "Conversation",
     "inertia": "Next tools",
-    "versions": "Tools that change",
     "record": "Recorded sessions",
     "consent": "Consent to start servers",
     "client": "Client capabilities declared to servers",
@@ -137,8 +184,10 @@ def knobs_of(kind: type[Any], prefix: str = "") -> tuple[Knob, ...]:
 
 
 def _knob(path: str, hint: Any, about: str, low: float | None, high: float | None) -> Knob:
-    choices = get_args(hint) if get_origin(hint) is Literal else ()
-    return Knob(path, KnobKind.TEXT if choices else _KINDS[hint], about, low, high, choices)
+    one = get_args(hint)[0] if get_origin(hint) is tuple else hint
+    choices = get_args(one) if get_origin(one) is Literal else ()
+    kind = KnobKind.TEXT if choices else _KINDS[one]
+    return Knob(path, kind if one is hint else KnobKind.LIST, about, low, high, choices)
 
 
 def find_knob(path: str) -> Knob:
@@ -146,8 +195,8 @@ def find_knob(path: str) -> Knob:
     by_path = {knob.path: knob for knob in knobs()}
     if path in by_path:
         return by_path[path]
-    if path in REMOVED:
-        raise ConfigError(f"{path} was removed", hint=REMOVED[path])
+    if path in FIXED:
+        raise ConfigError(f"{path} is {FIXED[path]}", hint=LEAVE_OUT)
     near = closest(path, list(by_path), limit=1)
     hint = f"Did you mean `{near[0]}`?" if near else "`toolsight config settings` lists every setting."
     raise ConfigError(f"there is no setting '{path}'", hint=hint)
@@ -278,6 +327,11 @@ def _number(value: Any, *, whole: bool) -> float | int | None:
     with suppress(OverflowError):
         return float(value) if abs(value) < float("inf") else None
     return None
+
+
+def _all(checked: Any) -> tuple[Any, ...]:
+    """What was chosen: one value or several."""
+    return checked if isinstance(checked, tuple) else (checked,)
 
 
 def _texts(value: Any) -> tuple[str, ...] | None:

@@ -7,6 +7,8 @@ from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, UNCACHED, CacheTerms
 from inspector.schema.schema import ModelFeatures
 
 HOUR_SECONDS = 3600.0
+# The share of the window from which on models lose the thread of a task (Tool Attention, section 3.3).
+WARN_AT = 0.7
 # Price ratios are rounded, so that 1.25e-07 / 1.25e-06 is exactly 0.1.
 _DIGITS = 6
 
@@ -163,7 +165,7 @@ class Budget:
     parts: TokenParts
     static_tools: int
     tokenizer: Tokenizer = Tokenizer()
-    warn_at: float = 0.7
+    warn_at: float = WARN_AT
 
     @property
     def fraction(self) -> float:

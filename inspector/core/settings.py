@@ -19,42 +19,25 @@ def knob(default: Any, about: str, *, low: float | None = None, high: float | No
     return field(default=default, metadata=metadata)
 
 
-Preload = Literal["off", "with_search", "where_it_pays"]
-OnBreaking = Literal["rebind", "evict"]
+Preload = Literal["off", "predict", "with_search", "where_it_pays"]
 
 
 @dataclass(frozen=True, slots=True)
 class InertiaSettings:
     """What is called after what, and tools that are bound before anybody asks for them (inertia)."""
 
-    enabled: bool = knob(
-        False,
-        "predict the next tool from the order of calls in recorded sessions, and record the predictions",
-    )
     preload: Preload = knob(
         "off",
-        "bind predicted tools ahead of time. off: only predict; with_search: together with the results of "
-        "a search, when tools[] changes anyway; where_it_pays: also when it may save a search that would "
-        "cost more than resending tokens; a predicted tool never replaces another tool",
+        "predict the next tool from the order of calls in recorded sessions, and bind it ahead of time. "
+        "predict: only record the predictions; with_search: bind together with the results of a search, when "
+        "tools[] changes anyway; where_it_pays: also when it may save a search that would cost more than "
+        "resending tokens; a predicted tool never replaces another tool",
     )
     persona: str = knob(
         "",
         "the persona whose habits these sessions show; if empty, the user's, the toolset's or, without "
         "either, one for all sessions here",
     )
-    min_probability: float = knob(
-        0.3,
-        "a tool is bound ahead only if at least this share of the calls after the previous tool went to it",
-        low=0,
-        high=1,
-    )
-    min_low: float = knob(
-        0.1,
-        "minimum for the lower bound of that share's 95 % interval, which is low when calls are few or old",
-        low=0,
-        high=1,
-    )
-    most: int = knob(2, "maximum number of tools bound ahead at a time", low=1, high=20)
     warm_up: int = knob(
         100, "how many user messages with calls must be recorded before predictions start", low=0
     )
@@ -65,21 +48,6 @@ class InertiaSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionSettings:
-    """What happens when a server changes a tool that the model has read of."""
-
-    on_breaking: OnBreaking = knob(
-        "rebind",
-        "what happens to a loaded tool when a change breaks existing calls. rebind: it stays, and the next "
-        "request has its new definition; evict: it is unloaded and must be found again. With delivery "
-        "call_tool or text, every changed tool is unloaded, because the model reads a definition only once",
-    )
-    tell: bool = knob(
-        True, "tell the model when a change breaks existing calls, and how its calls must differ"
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class BreakerSettings:
     """Circuit breakers: a tool or server that keeps failing is left alone for a while."""
 
@@ -87,34 +55,6 @@ class BreakerSettings:
         False,
         "refuse calls to tools and servers that keep failing, in every session on this machine, and "
         "restart a failed server when one of its tools is called",
-    )
-    failure_rate: float = knob(
-        0.5,
-        "share of failed calls that opens a breaker; errors reported by the tool itself do not count",
-        low=0.01,
-        high=1,
-    )
-    min_calls: int = knob(
-        3, "minimum number of calls within the window before a breaker can open", low=1, high=200
-    )
-    window_seconds: float = knob(
-        300.0,
-        "how far back calls count, in seconds; make it longer than several timeouts",
-        low=1,
-        high=86_400,
-    )
-    cool_down_seconds: float = knob(
-        30.0,
-        "seconds without calls after a breaker opens; longer if the server asks for it (Retry-After)",
-        low=0.1,
-        high=3600,
-    )
-    probes: int = knob(
-        1,
-        "how many trial calls are allowed at a time after the cool-down; the same number of successes closes "
-        "the breaker",
-        low=1,
-        high=100,
     )
 
 
@@ -131,19 +71,11 @@ class RetrySettings:
     max_seconds: float = knob(
         15.0, "no attempt starts later than this many seconds after the first failure", low=0, high=600
     )
-    per_turn: int = knob(6, "maximum retries per user message, across all its calls", low=0)
     max_dollars: float = knob(
         0.25,
         "maximum estimated price of the model calls that are repeated per user message, as if no cache held "
         "and every failed one were charged; a model without known prices has no such limit",
         low=0,
-    )
-    pause_seconds: float = knob(
-        0.5,
-        "pause before the first retry; it doubles each time, with up to as much again added at random, and "
-        "is never shorter than the server asks for (Retry-After)",
-        low=0,
-        high=60,
     )
     tools: tuple[str, ...] = knob(
         (), "ids of tools that may always be retried, whatever they do; * and ? match"
@@ -166,26 +98,17 @@ class FallbackSettings:
         low=0,
         high=1,
     )
-    most: int = knob(2, "how many substitutes to try per call", low=1, high=10)
 
 
 @dataclass(frozen=True, slots=True)
 class MarketplaceSettings:
-    """When a search goes on in the marketplace, and where that is. Nothing is ever installed by itself."""
+    """Where a search goes on if no tool clearly fits. Nothing is ever installed by itself."""
 
-    enabled: bool = knob(True, "also search the marketplace if no tool clearly fits; this requires a catalog")
-    max_probability: float = knob(
-        1.0,
-        "beside an answer “closest”, search the marketplace only if its confidence is below this; 0: only "
-        "after “nothing”",
-        low=0,
-        high=1,
-    )
     catalogs: tuple[str, ...] = knob(
-        (), "plugin files: Toolsight's own format, a server.json, or a response from an MCP registry"
+        (),
+        "plugin files, searched like those added with `toolsight marketplace import FILE`: Toolsight's own "
+        "format, a server.json, or a response from an MCP registry",
     )
-    imported: bool = knob(True, "also search the catalogs added with `toolsight marketplace import FILE`")
-    results: int = knob(3, "maximum number of suggested plugins", low=1, high=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +116,6 @@ class FederationSettings:
     """Registries of other Toolsights that a search of the registry may include (section 13)."""
 
     peers: str = knob("", "a YAML or JSON file of registries to search in addition to your own")
-    seconds: float = knob(
-        5.0, "how many seconds a search waits for all peers; later answers are dropped", low=0.05
-    )
 
 
 Size = Literal["always", "tools", "tokens", "window"]
@@ -208,6 +128,7 @@ SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference
 CacheTtl = Literal["off", "5m", "1h"]
 ChangedFiles = Literal["tell", "ask"]
 GateQuery = Literal["user", "rolling", "either", "observation"]
+Offered = Literal["limit", "domains", "similarity", "server"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,19 +139,8 @@ class DiscoverySettings:
     defer_all: bool = knob(False, "defer every server's tools, regardless of the server's defer_loading")
     auto: Size = knob(
         "tokens",
-        "when discovery starts: always, or once the catalog reaches a number of tools (auto_tools), a "
-        "number of definition tokens (auto_tokens) or a share of the window (auto_share); a smaller "
-        "catalog is bound in full",
-    )
-    auto_tools: int = knob(20, "if auto is tools, catalogs with fewer tools are bound in full", low=0)
-    auto_tokens: int = knob(
-        2_300,
-        "if auto is tokens, catalogs with fewer definition tokens are bound in full; below the default, "
-        "discovery never pays off",
-        low=0,
-    )
-    auto_share: float = knob(
-        0.03, "if auto is window, catalogs below this share of the window are bound in full", low=0, high=1
+        "when discovery starts: always, or once the catalog reaches 20 tools (tools), 2,300 definition "
+        "tokens (tokens) or 3 % of the window (window); a smaller catalog is bound in full",
     )
     search_tool: bool = knob(True, "give the model search_tools; without it, only the gate binds tools")
     max_search_results: int = knob(5, "the usual maximum number of tools per search", low=1, high=100)
@@ -244,15 +154,11 @@ class DiscoverySettings:
     max_limit: int = knob(
         10, "maximum number of tools per search when the model asks for more", low=1, high=100
     )
-    offer_limit: bool = knob(False, "let the model choose how many tools a search returns, up to max_limit")
-    offer_domains: bool = knob(False, "let the model restrict a search to tools with certain tags")
-    offer_similarity: bool = knob(
-        False, "let the model set how well a tool must fit: the minimum probability or cosine of a result"
-    )
-    offer_server_query: bool = knob(
-        False,
-        "let the model describe the server it needs separately from the tool; rankers that look at servers "
-        "use this description for them, others add it to the query",
+    offers: tuple[Offered, ...] = knob(
+        (),
+        "what else the model may say in a search. limit: how many tools it returns, up to max_limit; "
+        "domains: only tools with certain tags; similarity: the minimum probability or cosine of a result; "
+        "server: what server it needs, for rankers that look at servers (others add it to the query)",
     )
     tags: Mapping[str, tuple[str, ...]] = knob(
         {}, "extra tags by tool id (* and ? match), on top of those from the server and its configuration"
@@ -284,7 +190,6 @@ class DiscoverySettings:
     token_bonus: float = knob(
         0.12, "score that each matching query word adds in the fuzzy rankers", low=0, high=10
     )
-    fuzzy_floor: float = knob(0.05, "minimum score in the fuzzy rankers", low=0, high=10)
     expert_tools: tuple[str, ...] = knob((), "ids of tools that rank first; * and ? match")
     system_servers: tuple[str, ...] = knob((), "servers whose tools rank second")
     evaluation: tuple[str, ...] = knob((), "files of labelled requests (JSONL)")
@@ -316,7 +221,6 @@ class ManifestSettings:
         "maximum tokens in the manifest; a longer one is shortened evenly across servers; 0 means no limit",
         low=0,
     )
-    listed_in_full: int = knob(10, "a server with more tools than this has only its first four listed", low=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,10 +242,12 @@ class BindingSettings:
     capacity: int = knob(
         16, "how many loaded tools stay bound, not counting pinned ones; 0 means no limit", low=0
     )
-    adaptive: bool = knob(
-        False, "shrink the capacity so that loaded tools take at most `share` of the free window"
+    share: float = knob(
+        0.0,
+        "maximum share of the free window that loaded tools may take, however few they are; 0 means no limit",
+        low=0,
+        high=1,
     )
-    share: float = knob(0.2, "share of the free window for loaded tools", low=0.001, high=1)
     ttl_seconds: float = knob(
         0.0,
         "seconds without use after which a tool expires; expired tools are evicted first; 0 turns this off",
@@ -370,7 +276,6 @@ class GateSettings:
         "better of a tool's scores for these two; observation: that message with the latest tool result, "
         "so that the gate follows the task",
     )
-    summaries: bool = knob(True, "keep a one-line summary of every tool in the prompt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,54 +298,34 @@ class AccessSettings:
 class GuardSettings:
     """The iteration guard (semantic tool discovery, section 7): it evicts, it never blocks."""
 
-    enabled: bool = knob(True, "evict a tool that is called repeatedly with the same arguments")
+    enabled: bool = knob(
+        True,
+        "evict a tool that is called repeatedly with the same arguments, and tell the model when a search "
+        "repeats the results of an earlier one",
+    )
     max_repeats: int = knob(2, "identical calls allowed within the time window; one more is a loop", low=1)
     window_seconds: float = knob(120.0, "length of the time window in seconds", low=0.001)
-    all_calls: bool = knob(True, "count searches and rejected calls too, not only calls that ran")
     window_calls: int = knob(
         24, "length of the sliding window: how many of the latest calls count", low=2, high=1000
     )
     window_repeats: int = knob(
         3, "identical calls allowed within the sliding window; one more is a loop", low=1
     )
-    progress: bool = knob(
-        True,
-        "restart the count after a changed result, a call that may have changed something, or a user message",
-    )
-    ignored_arguments: Mapping[str, tuple[str, ...]] = knob(
-        {}, "arguments to ignore when comparing calls, by tool id (* and ? match)"
+    as_published: bool = knob(
+        False,
+        "count as the paper does: only calls that ran, whatever came of them. off: searches and rejected "
+        "calls count too, as do searches that find no tool, and the count restarts after a changed result, a "
+        "call that may have changed something, or a user message",
     )
     exempt: tuple[str, ...] = knob((), "ids of tools that may repeat calls; * and ? match")
     guidance: Mapping[str, str] = knob({}, "what the model should try instead, by tool id (* and ? match)")
-    think: bool = knob(True, "after a loop, make the model think before it calls a tool again")
-
-
-@dataclass(frozen=True, slots=True)
-class RedundancySettings:
-    """Searches that find nothing new (semantic tool discovery, section 8): they run, with a note."""
-
-    enabled: bool = knob(True, "tell the model when a search repeats the results of an earlier one")
-    hopeless: bool = knob(True, "also tell the model once three searches in a row have found no tool")
-    window_seconds: float = knob(300.0, "how far back earlier searches count, in seconds", low=0.001)
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
     """The token budget of the model's window."""
 
-    warn_at: float = knob(0.7, "share of the window above which the budget is tight", low=0, high=1)
     output_reserve: int = knob(4096, "tokens reserved for the answer", low=0)
-    truncate_at: float = knob(
-        0.8,
-        "share of the window at which long results of earlier calls are shortened; 0 turns this off",
-        low=0,
-        high=1,
-    )
-    compress_at: float = knob(
-        0.9, "share of the window at which earlier exchanges are summarized; 0 turns this off", low=0, high=1
-    )
-    emergency: bool = knob(True, "if a request exceeds the window, cut it down to the last exchange")
-    kept_tokens: int = knob(200, "tokens to keep of a shortened result", low=10)
     prompt_cache: CacheTtl = knob(
         "5m",
         "how long Claude caches the marked part of a request (cache_control): 5m, 1h (cache writes cost "
@@ -465,11 +350,6 @@ class ChatSettings:
         "add the servers' instructions to the system prompt even while tools are deferred; a catalog bound "
         "in full always includes them",
     )
-    written_calls: bool = knob(
-        True,
-        "treat an answer that is only the JSON of a call to an offered tool as that call, because models "
-        "without tool calling write calls this way; off: show it as an answer",
-    )
     examples: tuple[str, ...] = knob(
         (), "requests suggested in an empty chat; by default, they come from the tools' descriptions"
     )
@@ -479,14 +359,11 @@ class ChatSettings:
 class RecordSettings:
     """How long recorded sessions are kept (semantic tool discovery, section 6.4)."""
 
-    max_sessions: int = knob(
-        5000,
-        "how many recorded sessions to keep, newest first, not counting those still being recorded; 0 "
-        "keeps all",
-        low=0,
-    )
     max_days: float = knob(
-        90.0, "how many days to keep a recorded session after its last event; 0 keeps it forever", low=0
+        90.0,
+        "how many days to keep a recorded session after its last event, if it is among the newest 5,000; 0 "
+        "keeps every session",
+        low=0,
     )
 
 
@@ -531,14 +408,12 @@ class Settings:
     gate: GateSettings = field(default_factory=GateSettings)
     access: AccessSettings = field(default_factory=AccessSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
-    redundancy: RedundancySettings = field(default_factory=RedundancySettings)
     breaker: BreakerSettings = field(default_factory=BreakerSettings)
     retry: RetrySettings = field(default_factory=RetrySettings)
     fallback: FallbackSettings = field(default_factory=FallbackSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     inertia: InertiaSettings = field(default_factory=InertiaSettings)
-    versions: VersionSettings = field(default_factory=VersionSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
     consent: ConsentSettings = field(default_factory=ConsentSettings)
     client: ClientCapabilities = field(default_factory=ClientCapabilities)

@@ -66,8 +66,3 @@ class LiveModel(LiveSettings):
     def features(self) -> ModelFeatures:
         """What the model's provider takes beyond a plain request."""
         return self.model.features
-
-    @property
-    def warn_at(self) -> float:
-        """The share of the window at which the budget warns."""
-        return self.settings.budget.warn_at

@@ -58,14 +58,12 @@ def departures(
     hidden: Collection[str],
     told_once: bool,
     permits: Callable[[str], bool] = lambda _tool_id: True,
-    evict_breaking: bool = False,
 ) -> Iterator[ToolEvicted]:
     """The evictions of loaded tools that a new catalog causes, each with its cause.
 
     `hidden` are the tools that the toolset does not permit, and `permits` says of a tool whether its user
     may see it still. With `told_once` the model reads
     a definition only in a search result, not in each request: a tool that changed has to be found again.
-    With `evict_breaking` so has any tool whose change breaks the calls that the model would make.
     """
     for tool_id in state.places:
         tool = state.known(tool_id)
@@ -76,8 +74,6 @@ def departures(
             yield _evicted(tool, cause if permits(tool_id) else "access")
         elif told_once and has_changed(state, tool):
             yield _evicted(tool, "changed")
-        elif evict_breaking and has_changed(state, tool) and (why := state.untold.get(tool_id)):
-            yield ToolEvicted(tool_id, f"{tool.server} changed it: {'; '.join(why)}", "changed")
 
 
 def has_changed(state: SessionState, tool: ToolState) -> bool:
@@ -199,7 +195,6 @@ class Binder:
             hidden=hidden,
             told_once=told_once,
             permits=live.sight.permits,
-            evict_breaking=live.settings.versions.on_breaking == "evict",
         ):
             self._session.emit(evicted)
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""

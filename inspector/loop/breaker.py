@@ -17,7 +17,6 @@ from inspector.core.error import (
     ToolsightError,
     failure_words,
 )
-from inspector.core.settings import BreakerSettings
 
 
 def failure_of(error: ToolsightError) -> FailureKind:
@@ -43,6 +42,11 @@ def retry_after_of(error: ToolsightError) -> float | None:
     return error.retry_after if isinstance(error, RateLimited) else None
 
 
+# Seconds for which it stays open: the layered stack has 30 to 60; the least ends soon after a short outage.
+COOL_DOWN = 30.0
+# The calls that count: those of so many seconds, several times a timeout, and from so many on, since one or
+# two may fail by chance; it opens when so many of them failed.
+WINDOW, MIN_CALLS, FAILURE_RATE = 300.0, 3, 0.5
 # A server cannot shut its users out for longer, whatever its Retry-After says.
 LONGEST = 3600.0
 
@@ -77,7 +81,7 @@ class Breaker:
     `since` is when it got into its state and `until` the end of an open one's cool-down; `why` says what
     brought it there. `calls` are those within the window with whether they failed. `opened` counts how often
     it opened, `issued` the probes since, `probes` are those that run with the time until which they are
-    waited for, and `passed` counts those that succeeded. `resets` counts how often it was reset by hand.
+    waited for. `resets` counts how often it was reset by hand.
     """
 
     name: str = ""
@@ -89,7 +93,6 @@ class Breaker:
     opened: int = 0
     issued: int = 0
     probes: tuple[tuple[int, float], ...] = ()
-    passed: int = 0
     resets: int = 0
 
     @property
@@ -113,9 +116,7 @@ class Breaker:
         return 0.0
 
 
-def admitted(
-    breaker: Breaker, now: float, rules: BreakerSettings, patience: float
-) -> tuple[Breaker, Permit | None]:
+def admitted(breaker: Breaker, now: float, patience: float) -> tuple[Breaker, Permit | None]:
     """Let a call through, or not (None). A probe is waited for `patience` seconds, then another may go."""
     if breaker.state is BreakerState.CLOSED:
         return breaker, Permit(breaker.generation)
@@ -123,44 +124,37 @@ def admitted(
         return breaker, None
     if breaker.state is BreakerState.OPEN:
         why = "a call tries whether it works again"
-        breaker = replace(breaker, state=BreakerState.HALF_OPEN, since=now, why=why, probes=(), passed=0)
+        breaker = replace(breaker, state=BreakerState.HALF_OPEN, since=now, why=why, probes=())
     running = tuple((probe, until) for probe, until in breaker.probes if now < until <= now + patience)
-    if len(running) >= rules.probes:
+    if running:
         return replace(breaker, probes=running), None
     number = breaker.issued + 1
-    probes = (*running, (number, now + patience))
-    return replace(breaker, issued=number, probes=probes), Permit(breaker.generation, number)
+    return replace(breaker, issued=number, probes=((number, now + patience),)), Permit(
+        breaker.generation, number
+    )
 
 
-def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:
+def answered(breaker: Breaker, permit: Permit, now: float) -> Breaker:
     """After a call that succeeded, as far as the breaker is concerned."""
     if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:
         return breaker
     if breaker.state is BreakerState.CLOSED:
-        return replace(breaker, calls=_counted(breaker, now, rules, failed=False))
-    passed = breaker.passed + 1
-    if passed < rules.probes:
-        return replace(released(breaker, permit), passed=passed)
+        return replace(breaker, calls=_counted(breaker, now, failed=False))
     return _closed(breaker, now, "it answers again")
 
 
 def failed(
-    breaker: Breaker,
-    permit: Permit,
-    now: float,
-    rules: BreakerSettings,
-    kind: FailureKind,
-    retry_after: float | None = None,
+    breaker: Breaker, permit: Permit, now: float, kind: FailureKind, retry_after: float | None = None
 ) -> Breaker:
     """After a call that failed; a server that said when to ask again is not asked before."""
     if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:
         return breaker
     words = failure_words(kind, retry_after)
-    pause = max(rules.cool_down_seconds, min(retry_after or 0.0, LONGEST))
+    pause = max(COOL_DOWN, min(retry_after or 0.0, LONGEST))
     if breaker.state is BreakerState.HALF_OPEN:
         return _open(breaker, now, pause, f"the call that tried it failed: {words}")
-    breaker = replace(breaker, calls=_counted(breaker, now, rules, failed=True))
-    if len(breaker.calls) < rules.min_calls or breaker.failure_rate < rules.failure_rate:
+    breaker = replace(breaker, calls=_counted(breaker, now, failed=True))
+    if len(breaker.calls) < MIN_CALLS or breaker.failure_rate < FAILURE_RATE:
         return breaker
     failures = sum(did_fail for _, did_fail in breaker.calls)
     return _open(breaker, now, pause, f"{failures} of {len(breaker.calls)} calls failed, the last: {words}")
@@ -189,13 +183,10 @@ def _open(breaker: Breaker, now: float, pause: float, why: str) -> Breaker:
         why=why,
         opened=breaker.opened + 1,
         probes=(),
-        passed=0,
     )
 
 
-def _counted(
-    breaker: Breaker, now: float, rules: BreakerSettings, *, failed: bool
-) -> tuple[tuple[float, bool], ...]:
+def _counted(breaker: Breaker, now: float, *, failed: bool) -> tuple[tuple[float, bool], ...]:
     """The calls within the window, with this one; those of a clock that was set back since are gone."""
-    kept = (call for call in breaker.calls if now - rules.window_seconds < call[0] <= now)
+    kept = (call for call in breaker.calls if now - WINDOW < call[0] <= now)
     return (*kept, (now, failed))[-MOST_CALLS:]

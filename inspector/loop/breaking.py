@@ -11,7 +11,6 @@ from inspector.core.events import BreakerChanged, Failed
 from inspector.core.number import duration
 from inspector.core.ports import Clock
 from inspector.core.server import ServerSpec
-from inspector.core.settings import BreakerSettings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.breaker import Breaker, BreakerKey, Permit, admitted, answered, failed, released
@@ -98,19 +97,14 @@ class Subject:
 
 
 def ended(
-    subject: Subject,
-    permit: Permit,
-    now: float,
-    rules: BreakerSettings,
-    failure: FailureKind | None,
-    retry_after: float | None,
+    subject: Subject, permit: Permit, now: float, failure: FailureKind | None, retry_after: float | None
 ) -> Callable[[Breaker], Breaker]:
     """How the end of a call changes a breaker."""
     if failure is FailureKind.CANCELLED:
         return lambda one: released(one, permit)
     if failure is None or not subject.counts(failure):
-        return lambda one: answered(one, permit, now, rules)
-    return lambda one: failed(one, permit, now, rules, failure, retry_after)
+        return lambda one: answered(one, permit, now)
+    return lambda one: failed(one, permit, now, failure, retry_after)
 
 
 Permits = tuple[tuple[Subject, Permit], ...]
@@ -133,7 +127,7 @@ class Breakers:
 
     @property
     def is_on(self) -> bool:
-        return self._rules.enabled
+        return self.live.settings.breaker.enabled
 
     def admit(self, tool: Tool) -> Permits:
         """Allow a call. Raises CircuitOpen."""
@@ -147,10 +141,10 @@ class Breakers:
         self, permits: Permits, failure: FailureKind | None, retry_after: float | None = None
     ) -> tuple[Subject, ...]:
         """Note how a call ended: None if it succeeded. What it was about is reported later."""
-        now, rules = self.clock.now(), self._rules
+        now = self.clock.now()
         try:
             for subject, permit in permits:
-                self._update(subject, ended(subject, permit, now, rules, failure, retry_after))
+                self._update(subject, ended(subject, permit, now, failure, retry_after))
         except StoreError as error:
             self._tell_failure(error)
         return tuple(subject for subject, _ in permits)
@@ -189,10 +183,6 @@ class Breakers:
         self.tell((subject,))
         raise refusal
 
-    @property
-    def _rules(self) -> BreakerSettings:
-        return self.live.settings.breaker
-
     def _subjects(self, server: str, tool: str = "") -> tuple[Subject, ...]:
         """The breakers that are asked, the server's first; none while they are switched off."""
         spec = next((one for one in self.live.configuration.servers if one.name == server), None)
@@ -215,10 +205,10 @@ class Breakers:
 
     def _refusing(self, tool: Tool) -> Subject | None:
         """Whose breaker would refuse a call of the tool now, if any."""
-        now, rules = self.clock.now(), self._rules
+        now = self.clock.now()
         try:
             for subject in self._subjects(tool.server, tool.id):
-                if admitted(self.store.get(subject.key), now, rules, subject.patience)[1] is None:
+                if admitted(self.store.get(subject.key), now, subject.patience)[1] is None:
                     return subject
         except StoreError as error:
             self._tell_failure(error)
@@ -230,10 +220,10 @@ class Breakers:
             # Nothing is written: most breakers are closed at most calls.
             self._tell(subject, breaker)
             return Permit(breaker.generation)
-        now, rules, patience = self.clock.now(), self._rules, subject.patience
-        before, after = self._update(subject, lambda one: admitted(one, now, rules, patience)[0])
+        now, patience = self.clock.now(), subject.patience
+        before, after = self._update(subject, lambda one: admitted(one, now, patience)[0])
         self._tell(subject, after)
-        return admitted(before, now, rules, patience)[1]
+        return admitted(before, now, patience)[1]
 
     def _update(self, subject: Subject, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
         return self.store.update(subject.key, lambda one: change(replace(one, name=subject.name)))

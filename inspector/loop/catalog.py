@@ -21,8 +21,14 @@ from inspector.tokens.manifest import ManifestEntry, entries, fitted_manifest, s
 from inspector.tokens.measure import BudgetMeter
 
 # Below some size discovery costs more than it saves: the `search_tools` definition, its manifest and every
-# search take tokens, and each search takes another model call. The limit is a setting: a number of tools (the
-# layered stack bypasses its layers below 20), of tokens, or a share of the window.
+# search take tokens, and each search takes another model call. `discovery.auto` says which limit holds.
+
+# The layered stack bypasses its layers below as many tools.
+STARTS_AT_TOOLS = 20
+# Below as many definition tokens discovery never pays off in the catalogs of docs/papers/profiles.md.
+STARTS_AT_TOKENS = 2_300
+# About what twenty usual definitions take of a window of 128,000 tokens.
+_STARTS_AT_SHARE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +44,15 @@ def decide(settings: DiscoverySettings, tools: int, tokens: int, window: int) ->
     if not settings.enabled:
         return Decision(False, "off: discovery.enabled is off")
     if settings.auto == "tools":
-        inputs = f"{count(tools, 'tool')}, discovery starts at {settings.auto_tools}"
-        return _decision(tools >= settings.auto_tools, inputs)
+        inputs = f"{count(tools, 'tool')}, discovery starts at {STARTS_AT_TOOLS}"
+        return _decision(tools >= STARTS_AT_TOOLS, inputs)
     if settings.auto == "tokens":
-        inputs = f"{count(tokens, 'definition token')}, discovery starts at {settings.auto_tokens:,}"
-        return _decision(tokens >= settings.auto_tokens, inputs)
+        inputs = f"{count(tokens, 'definition token')}, discovery starts at {STARTS_AT_TOKENS:,}"
+        return _decision(tokens >= STARTS_AT_TOKENS, inputs)
     if settings.auto == "window":
         share = tokens / window if window > 0 else 1.0
-        inputs = f"{percent(share, 1)} of the window, discovery starts at {percent(settings.auto_share, 1)}"
-        return _decision(share >= settings.auto_share, inputs)
+        inputs = f"{percent(share, 1)} of the window, discovery starts at {percent(_STARTS_AT_SHARE, 1)}"
+        return _decision(share >= _STARTS_AT_SHARE, inputs)
     return Decision(True, "on: always")
 
 
@@ -94,7 +100,7 @@ def build_catalog(
     servers = entries(catalog.deferred, summaries) if searches else ()
     manifest = fitted_manifest(servers, settings.manifest, meter.text)
     pool = ""
-    if gated and settings.gate.summaries:
+    if gated:
         pool = summary_pool(catalog.deferred, SUMMARY_TOKENS, meter.text)
     offer = _offer(tools, configuration, settings)
     told = _instructions(instructions or {}, catalog, settings)
@@ -146,10 +152,10 @@ def _offer(tools: Sequence[Tool], configuration: Configuration, settings: Settin
     tags = Tags({spec.name: spec.tags for spec in configuration.servers}, discovery.tags)
     return SearchOffer(
         matching(discovery.ranker, has_vectors=discovery.embedding_model != "none"),
-        tags.offered(tools) if discovery.offer_domains else (),
-        max(discovery.max_limit, discovery.max_search_results) if discovery.offer_limit else 0,
-        similarity=discovery.offer_similarity,
-        server_query=discovery.offer_server_query,
+        tags.offered(tools) if "domains" in discovery.offers else (),
+        max(discovery.max_limit, discovery.max_search_results) if "limit" in discovery.offers else 0,
+        similarity="similarity" in discovery.offers,
+        server_query="server" in discovery.offers,
     )
 
 

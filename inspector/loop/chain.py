@@ -23,7 +23,7 @@ from inspector.loop.approval import Approvals
 from inspector.loop.binder import Binder
 from inspector.loop.breaker import failure_of
 from inspector.loop.breaking import Breakers
-from inspector.loop.fallback import Fallbacks, Substitution
+from inspector.loop.fallback import MOST_TRIED, Fallbacks, Substitution
 from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.loop.rejection import Rejections
 from inspector.loop.search_tools import SearchTools
@@ -261,7 +261,7 @@ class Substitute:
         """The answer of the first substitute that gives one; None if there is none."""
         tool, tried = request.tool, 0
         for one in await self.fallbacks.find(tool, request.call.arguments):
-            if tried == self.fallbacks.most:
+            if tried == MOST_TRIED:
                 return None
             if not await self._is_allowed(one):
                 continue

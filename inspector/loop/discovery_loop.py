@@ -87,7 +87,7 @@ class VersionNotes:
         """What the next model call has to say; () mostly. A tool whose server is away waits for it."""
         state = self.session.state
         told = {tool: why for tool, why in state.untold.items() if tool in state.tools}
-        if not told or not self.live.settings.versions.tell:
+        if not told:
             return ()
         lines = [_line(state, tool, why) for tool, why in told.items()]
         shown = _fitting(lines)
@@ -181,7 +181,7 @@ class DiscoveryLoop:
             if refused := refusal(self._session.state.problems):
                 return TurnEnded("refused", refused)
             self.messages = (*self.messages, *self._versions.notes(), *self._binder.news.notes(self.messages))
-            if is_loop and self._live.settings.guard.think:
+            if is_loop:
                 await self._think()
                 is_loop = False
                 continue
@@ -282,7 +282,7 @@ class DiscoveryLoop:
 
     def _understood(self, reply: ModelReply, request: ModelRequest, number: int) -> tuple[ModelReply, str]:
         """The reply, and the text that was understood as its calls; it goes on as calls without that text."""
-        if reply.tool_calls or request.think or not self._live.settings.chat.written_calls:
+        if reply.tool_calls or request.think:
             return reply, ""
         found = written_calls(reply.text, {tool["function"]["name"] for tool in request.tools})
         calls = tuple(ToolCall(f"written_{number}_{at}", *call) for at, call in enumerate(found))

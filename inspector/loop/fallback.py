@@ -45,6 +45,8 @@ def similar_tools(index: "ToolIndex", tool_id: str, *, least: float) -> Sequence
     return sorted(found, key=lambda pair: -pair[1])
 
 
+# How many substitutes are tried for one call, as in the layered stack.
+MOST_TRIED = 2
 # How many similar tools a refusal names.
 _NAMED = 3
 # How many healthy tools are looked at for a call, the most similar first.
@@ -78,11 +80,6 @@ class Fallbacks:
     @property
     def is_on(self) -> bool:
         return self.live.settings.fallback.enabled
-
-    @property
-    def most(self) -> int:
-        """How many substitutes are tried for one call."""
-        return self.live.settings.fallback.most
 
     def remember(self, tool: Tool) -> None:
         """Keep the index that has the tool: once its server goes away it is in no later one."""

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from inspector.core.inertia import Aging, InertiaGraph, Successor
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.report import Table
-from inspector.core.settings import InertiaSettings
 
 
 class FlowLibrary(Protocol):
@@ -58,9 +57,14 @@ def flows(graphs: Mapping[str, InertiaGraph], aging: Aging) -> tuple[Flow, ...]:
     return tuple(sorted(found, key=lambda one: (-one.tasks, one.persona)))
 
 
-def is_likely(successor: Successor, settings: InertiaSettings) -> bool:
+# A tool is bound ahead if at least this share of the calls after the previous one went to it, and the share's
+# 95 % interval ends no lower than that: chosen on the two collections of docs/papers/composition.md.
+MIN_SHARE, MIN_LOW = 0.3, 0.1
+
+
+def is_likely(successor: Successor) -> bool:
     """Whether a tool follows often enough to be bound ahead, and was seen to often enough."""
-    return successor.probability >= settings.min_probability and successor.low >= settings.min_low
+    return successor.probability >= MIN_SHARE and successor.low >= MIN_LOW
 
 
 def warmth(tasks: int, warm_up: int) -> str:

@@ -13,12 +13,17 @@ from inspector.core.error import ModelError
 from inspector.core.events import ContextReduced, ReductionStep
 from inspector.core.message import Message, ModelRequest
 from inspector.core.session import ToolState
-from inspector.core.settings import BudgetSettings
 from inspector.core.stream import LiveSettings, Session
 from inspector.loop.binder import Binder
 from inspector.loop.tool_context import Limits, evictions
 from inspector.tokens.synthetic import SYNTHETIC
 from inspector.tokens.window import Reduced, compressed, cut_down, truncated
+
+# The shares of the window that the paper leaves open: results go while there is room for the next exchange,
+# and exchanges only when that was not enough.
+_TRUNCATE_AT, _COMPRESS_AT = 0.8, 0.9
+# Of a shortened result: enough for its first lines and its last.
+KEPT_TOKENS = 200
 
 Reduction = Callable[[tuple[Message, ...], int], Reduced]
 
@@ -55,28 +60,23 @@ class Headroom:
 
         If nothing makes it fit, the conversation is not cut down in vain: see `require_room`.
         """
-        settings = self.live.settings.budget
 
         def truncate(messages: tuple[Message, ...], excess: int) -> Reduced:
-            return truncated(messages, excess, settings.kept_tokens, self._size, self._spared)
+            return truncated(messages, excess, KEPT_TOKENS, self._size, self._spared)
 
         def compress(messages: tuple[Message, ...], excess: int) -> Reduced:
             return compressed(messages, excess, self._size)
 
         fitted = self._prepared(messages, think)
-        fitted = self._relieved(fitted, "truncate", settings.truncate_at, truncate)
-        fitted = self._relieved(fitted, "compress", settings.compress_at, compress)
-        if fitted.over and settings.emergency:
-            fitted = self._rescued(fitted, settings)
-        return fitted
+        fitted = self._relieved(fitted, "truncate", _TRUNCATE_AT, truncate)
+        fitted = self._relieved(fitted, "compress", _COMPRESS_AT, compress)
+        return self._rescued(fitted) if fitted.over else fitted
 
     def require_room(self, fitted: Fitted) -> None:
         """Raises ModelError, saying what takes the room, if a request exceeds the window."""
         if not fitted.over:
             return
         hint = "Choose a model with a larger window, defer servers, or lower budget.output_reserve."
-        if not self.live.settings.budget.emergency:
-            hint += " Or turn on budget.emergency, which cuts the conversation down."
         window, shares = fitted.budget.window, _shares(fitted.budget)
         text = f"the request does not fit: {fitted.used} tokens, but the window has {window} ({shares})"
         raise ModelError(text, hint=hint)
@@ -97,9 +97,9 @@ class Headroom:
         self._report(step, before, after, reduced.changed, reduced.text)
         return after
 
-    def _rescued(self, before: Fitted, settings: BudgetSettings) -> Fitted:
+    def _rescued(self, before: Fitted) -> Fitted:
         """The request cut down until it fits, or unchanged if it never would."""
-        reduced = cut_down(before.messages, before.over, settings.kept_tokens, self._size)
+        reduced = cut_down(before.messages, before.over, KEPT_TOKENS, self._size)
         think = before.request.think
         after = self._prepared(reduced.messages, think)
         if after.over > _tokens(self._evictable(after.request)):

@@ -20,7 +20,7 @@ from inspector.core.stream import Session
 from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
 from inspector.loop.breaking import Breakers
-from inspector.loop.flow import is_likely
+from inspector.loop.flow import MIN_SHARE, is_likely
 from inspector.search.answer.retrieval import Live
 from inspector.store.call_history import persona_of
 from inspector.tokens.accounting import Accounting
@@ -64,6 +64,8 @@ def pays(probability: float, moment: Moment, terms: CacheTerms) -> bool:
 
 Seeds = Mapping[str, InertiaGraph]
 """Graphs by persona, as a person wrote them down."""
+# As many tools ahead as docs/papers/composition.md measured: more are hardly used.
+_MOST_AHEAD = 2
 TOP = 3
 """How many tools a prediction names."""
 
@@ -110,7 +112,7 @@ class Inertia:
     def follow(self) -> None:
         """Read what the settings as they are now ask for, in the background; nothing if it is read."""
         settings = self._settings
-        wanted = (self.persona, settings.seed) if settings.enabled else ()
+        wanted = (self.persona, settings.seed) if self._is_wanted else ()
         if wanted == self._read:
             return
         self._read = wanted
@@ -173,7 +175,7 @@ class Inertia:
         chosen: Sequence[Successor] = ()
         if self._preloads and self._settings.preload == "where_it_pays":
             chosen = [one for one in self._likely(found) if self._pays(one)]
-        self._tell(called, found, self._bind(called, chosen, self._settings.most))
+        self._tell(called, found, self._bind(called, chosen, _MOST_AHEAD))
 
     def with_search(self, best: Sequence[str]) -> None:
         """A search has changed `tools[]`; bind what likely follows what it found, and what was called last.
@@ -182,7 +184,7 @@ class Inertia:
         """
         if not self._preloads or not self.is_warm:
             return
-        left = self._settings.most
+        left = _MOST_AHEAD
         for after in dict.fromkeys(filter(None, (*best, self._state.inertia.called))):
             found = self._found(after)
             bound = self._bind(after, self._likely(found), left)
@@ -193,7 +195,7 @@ class Inertia:
     @property
     def is_warm(self) -> bool:
         """Whether predictions are wanted, and enough was seen to make them."""
-        return self._settings.enabled and self.graph.tasks >= self._settings.warm_up
+        return self._is_wanted and self.graph.tasks >= self._settings.warm_up
 
     @property
     def _preloads(self) -> bool:
@@ -201,8 +203,14 @@ class Inertia:
         settings = self._live.settings
         is_read = self._binder.delivery in ("append", "rewrite")
         return (
-            settings.inertia.preload != "off" and is_read and settings.binding.policy in ("keep", "bounded")
+            settings.inertia.preload not in ("off", "predict")
+            and is_read
+            and settings.binding.policy in ("keep", "bounded")
         )
+
+    @property
+    def _is_wanted(self) -> bool:
+        return self._settings.preload != "off"
 
     @property
     def _settings(self) -> InertiaSettings:
@@ -225,9 +233,9 @@ class Inertia:
 
     def _likely(self, found: Sequence[Successor]) -> list[Successor]:
         """Those that are likely enough and wait for a search, without what could not be called now."""
-        tools, settings = self._state.tools, self._settings
+        tools = self._state.tools
         waiting = [one for one in found if tools[one.tool].binding is Binding.DEFERRED]
-        likely = [one for one in waiting if is_likely(one, settings)]
+        likely = [one for one in waiting if is_likely(one)]
         unmet = self._binder.unmet() if likely else {}
         return [one for one in likely if one.tool not in unmet and self._is_callable(one.tool)]
 
@@ -257,7 +265,7 @@ class Inertia:
             NextPredicted(
                 after=after,
                 predicted=guesses,
-                threshold=self._settings.min_probability,
+                threshold=MIN_SHARE,
                 preloaded=bound,
                 most_used=graph.most_used(aging, self._is_new, TOP),
                 same_server=graph.most_used(

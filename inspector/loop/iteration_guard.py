@@ -3,20 +3,20 @@
 Two windows (section 7.2) count equal calls, that is the same tool with arguments of the same normalized form:
 one over the last seconds, and one over the last calls of any tools, which catches A, B, A, B however slow.
 
-The paper counts calls that ran, whatever they return. With `guard.all_calls` searches and rejected calls
-count too. With `guard.progress` a repeated call is a loop only while nothing comes of it: its count starts
-anew when its result changes, all others when a call that is not read-only does something new, and all with a
+The paper counts calls that ran, whatever they return; so does `guard.as_published`. Otherwise searches and
+rejected calls count too, and a repeated call is a loop only while nothing comes of it: its count starts anew
+when its result changes, all others when a call that is not read-only does something new, and all with a
 message of the user. Rejections of a call are counted apart from the times that it ran.
 
 The call always runs. If the guard detects a loop, it then evicts the tool and adds guidance to the result, so
-the model has to search again; finding the tool again resets its count (section 7.1). With `guard.progress`
-the same call with the same result is then a repeated loop at once.
+the model has to search again; finding the tool again resets its count (section 7.1). The same call with the
+same result is then a repeated loop at once, unless counted as published.
 """
 
 import hashlib
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -41,13 +41,13 @@ _URL = re.compile(r"(https?)://([^/?# ]+)([^?# ]*)(?:\?([^# ]*))?(?:#[^ ]*)?", r
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-def normalised(arguments: JsonObject, ignored: Collection[str] = ()) -> JsonObject:
-    """The normalized arguments, without the `ignored` top-level keys.
+def normalised(arguments: JsonObject) -> JsonObject:
+    """The normalized arguments.
 
     Numbers become text, so that 1 differs from true in Python too. Values nested more than 32 levels deep
     become a digest. Idempotent; never raises for JSON, whatever its texts, size or depth.
     """
-    return _object({key: value for key, value in arguments.items() if key not in ignored}, 0)
+    return _object(arguments, 0)
 
 
 def _object(values: JsonObject, depth: int) -> dict[str, Any]:
@@ -241,15 +241,15 @@ class IterationGuard:
     ) -> Verdict:
         """Count a call."""
         settings, position = self._live.settings.guard, self._position
-        form = _form(tool, arguments, settings)
+        form = canonical(normalised(arguments))  # equal for equal arguments in any key order
         digest = hashlib.sha256(form.encode()).hexdigest()[:_DIGITS]
         # A rejection is no result: it says nothing of what the same call returns when it runs.
         call = (tool, f"{digest} rejected" if outcome.counted == "rejection" else digest)
         restarts: Restarts = ""
-        if settings.progress:
-            restarts = self._note_progress(call, outcome)
-        else:
+        if settings.as_published:
             self._seen.clear()  # results that nobody compares are not known to be identical
+        else:
+            restarts = self._note_progress(call, outcome)
         self._position += 1
         counted = CallCounted(
             tool=tool,
@@ -271,7 +271,7 @@ class IterationGuard:
 
     def new_message(self) -> None:
         """Forget every call if a message of the user is progress: they may want the same once more."""
-        if self._live.settings.guard.progress:
+        if not self._live.settings.guard.as_published:
             self._forget(lambda _: True)
             self._seen.clear()
 
@@ -294,14 +294,15 @@ class IterationGuard:
         return "others" if outcome.changes else ""
 
     def _loop(self, counted: CallCounted, call: CallKey, outcome: Outcome) -> LoopDetected | None:
-        settings, seen = self._live.settings.guard, self._seen.get(call)
-        is_again = settings.progress and seen is not None and seen.found_again
+        settings = self._live.settings.guard
+        seen = None if settings.as_published else self._seen.get(call)
+        is_again = seen is not None and seen.found_again
         trigger = _trigger(counted, settings, is_again=is_again)
         if not trigger:
             return None
         identical = 0
         count = counted.in_time if trigger == "time" else counted.in_calls
-        if settings.progress and seen is not None:
+        if seen is not None:
             # Only a tool that ran is unloaded, to be found again.
             self._seen[call] = replace(seen, looped=outcome.counted == "call")
             count = seen.times if trigger == "again" else count
@@ -362,12 +363,6 @@ def _trigger(counted: CallCounted, settings: GuardSettings, *, is_again: bool) -
     return "again" if is_again else None
 
 
-def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
-    """The text to hash, equal for equal arguments in any key order."""
-    ignored = {name for names in values_for(tool, settings.ignored_arguments) for name in names}
-    return canonical(normalised(arguments, ignored))
-
-
 @dataclass(eq=False)
 class LoopWatch:
     """The iteration guard on a session's stream: every count and every loop becomes an event."""
@@ -379,7 +374,7 @@ class LoopWatch:
 
     def note(self, tool: str, arguments: JsonObject, outcome: Outcome) -> LoopDetected | None:
         """Count what the model did and return the loop if that is one."""
-        if outcome.counted != "call" and not self.live.settings.guard.all_calls:
+        if outcome.counted != "call" and self.live.settings.guard.as_published:
             return None
         verdict = self.guard.after_call(tool, arguments, self.clock.monotonic(), outcome)
         self.session.emit(verdict.counted)

@@ -1,7 +1,7 @@
 """Detects searches that bring nothing new, and says what to do instead (tool discovery, section 8).
 
 Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search found nothing new. A search that
-finds no tool has none. Beyond the paper, `redundancy.hopeless` counts those in a row, whatever they ask for.
+finds no tool has none. Beyond the paper (`guard.as_published`), those in a row count, whatever they ask for.
 """
 
 from collections import deque
@@ -69,6 +69,8 @@ KEPT_SEARCHES = 64
 _IN_A_ROW = 3
 # Below this share of known results, a search has brought enough that is new.
 _REDUNDANT = 0.8
+# How far back earlier searches count, in seconds: what they found is rarely still the subject after as long.
+_WINDOW_SECONDS = 300.0
 
 
 class RedundancyDetector:
@@ -95,10 +97,10 @@ class RedundancyDetector:
         self._in_a_row = 0
         if not found:
             return None
-        settings, results = self._live.settings.redundancy, frozenset(found)
-        recent = [past for past in self._history if now - past[0] <= settings.window_seconds]
+        results = frozenset(found)
+        recent = [past for past in self._history if now - past[0] <= _WINDOW_SECONDS]
         self._history.append((now, label, results))
-        if not settings.enabled or not recent:
+        if not self._live.settings.guard.enabled or not recent:
             return None
         known, earlier = max((len(results & seen), name) for _, name, seen in recent)
         if known / len(results) < _REDUNDANT:
@@ -108,8 +110,8 @@ class RedundancyDetector:
         )
 
     def _after_nothing(self, label: str) -> RedundantSearch | None:
-        settings, self._in_a_row = self._live.settings.redundancy, self._in_a_row + 1
-        if not settings.enabled or not settings.hopeless or self._in_a_row < _IN_A_ROW:
+        settings, self._in_a_row = self._live.settings.guard, self._in_a_row + 1
+        if not settings.enabled or settings.as_published or self._in_a_row < _IN_A_ROW:
             return None
         note = f"[Note: {self._in_a_row} searches in a row found no tool to call. {GIVE_UP}]"
         return RedundantSearch(label, "", None, note, self._in_a_row)

@@ -27,8 +27,11 @@ from inspector.schema.json_value import JsonObject
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
-# No single pause is longer unless the server asks for it.
-_LONGEST_PAUSE = 10.0
+# In seconds, before the first retry: they double, and none is longer unless the server asks for it.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
+# Retries of one user message, across all its calls: twice what one call has, so that many calls that fail at
+# once do not multiply the load on a server in trouble.
+_RETRIES_A_TURN = 6
 # Turns of the event loop after which a connection that closed is known to have.
 _TURNS = 20
 
@@ -178,7 +181,7 @@ class Bounds:
     @property
     def left(self) -> int:
         """How many retries the turn still has, over all its calls."""
-        return max(self.settings.per_turn - self.session.state.turn_retries, 0)
+        return max(_RETRIES_A_TURN - self.session.state.turn_retries, 0)
 
     def failed(self) -> None:
         """An attempt failed: the time runs from the first."""
@@ -192,8 +195,7 @@ class Bounds:
         """
         from tenacity import wait_exponential_jitter
 
-        first = self.settings.pause_seconds
-        backoff = wait_exponential_jitter(multiplier=first, max=_LONGEST_PAUSE, jitter=first)
+        backoff = wait_exponential_jitter(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE, jitter=_FIRST_PAUSE)
         return max(backoff(state), asked or 0.0)
 
     def is_last(self, state: "RetryCallState") -> bool:

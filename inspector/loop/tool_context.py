@@ -304,7 +304,7 @@ class ToolContext:
     def limits(self) -> Limits:
         """The current limits for loaded tools."""
         settings = self.live.settings.binding
-        tokens = int(self._free * settings.share) if settings.adaptive else None
+        tokens = int(self._free * settings.share) if settings.share else None
         return Limits(settings.capacity, tokens, settings.ttl_seconds, settings.expire_eagerly)
 
     @property

@@ -127,7 +127,6 @@ def _entries(checked: Checked) -> Iterator[_Entry]:
     listed: tuple[tuple[str, Sequence[str]], ...] = (
         (pinned, settings.binding.always_include if own is None else own),
         ("guard.exempt", settings.guard.exempt),
-        ("guard.ignored_arguments", tuple(settings.guard.ignored_arguments)),
         ("guard.guidance", tuple(settings.guard.guidance)),
         ("discovery.expert_tools", settings.discovery.expert_tools),
     )

@@ -97,7 +97,7 @@ class RunningSession:
         )
         self.accounting = Accounting(ports.counter_for, ports.prices, self._live)
         self.other_models = OtherModels(
-            ports.model_for, ports.counter_for, self.accounting.prices, self._live, ports.local_models
+            ports.model_for, ports.counter_for, self.accounting.prices, ports.local_models
         )
         self._parts = self._make_parts()
 

@@ -302,5 +302,4 @@ def _discovering(settings: Settings, policy: BindingPolicy, delivery: ToolDelive
         settings,
         discovery=replace(settings.discovery, enabled=True, auto="always", search_tool=True),
         binding=replace(settings.binding, policy=policy, delivery=delivery),
-        gate=replace(settings.gate, summaries=True),
     )

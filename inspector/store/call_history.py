@@ -229,14 +229,16 @@ def _results(hits: Any) -> frozenset[str]:
     return frozenset(tool for tool, outcome in hits if outcome in known and Outcome(outcome).is_result)
 
 
-def overdue(
-    sessions: Sequence[SessionAge], *, max_count: int, max_days: float, now: float
-) -> tuple[str, ...]:
-    """The ids of the sessions to delete, oldest first; a limit of 0 means no limit."""
+# A year of a dozen sessions a day; lists and statistics over all sessions stay quick.
+MAX_SESSIONS = 5_000
+
+
+def overdue(sessions: Sequence[SessionAge], *, max_days: float, now: float) -> tuple[str, ...]:
+    """The ids of the sessions to delete, oldest first: those that are too old, or beyond the newest 5,000."""
     by_age = sorted(sessions, key=lambda session: (session.ended_at, session.id))
-    too_old = [session.id for session in by_age if max_days and now - session.ended_at > max_days * DAY]
+    too_old = [session.id for session in by_age if now - session.ended_at > max_days * DAY]
     kept = by_age[len(too_old) :]
-    too_many = [session.id for session in kept[: max(len(kept) - max_count, 0)]] if max_count else []
+    too_many = [session.id for session in kept[: max(len(kept) - MAX_SESSIONS, 0)]]
     return (*too_old, *too_many)
 
 
@@ -305,12 +307,9 @@ class Retention:
     def _delete(self, gone: list[str]) -> None:
         """Delete session by session, so that nobody who writes waits long; note each in `gone`."""
         limits = self._live.settings.record
-        if not limits.max_sessions and not limits.max_days:
+        if not limits.max_days:
             return
-        due = overdue(
-            self._store.ages(), max_count=limits.max_sessions, max_days=limits.max_days, now=self._clock.now()
-        )
-        for session in due:
+        for session in overdue(self._store.ages(), max_days=limits.max_days, now=self._clock.now()):
             if self._is_ending:
                 return
             if session != self._session.id:

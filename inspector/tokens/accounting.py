@@ -15,10 +15,10 @@ from typing import Any
 from inspector.core.budget import Prices, ToolCost, cache_terms
 from inspector.core.ports import ChatModel, LocalModels, PriceList, TokenCounter
 from inspector.core.prompt_cache import FIVE_MINUTES, UNCACHED, CacheTerms, Ttl
-from inspector.core.stream import LiveModel, LiveSettings
+from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.schema.schema import ModelFeatures
-from inspector.tokens.measure import BudgetMeter
+from inspector.tokens.measure import BudgetMeter, FixedWindow
 
 
 class Accounting:
@@ -98,33 +98,19 @@ class OtherModel:
     prices: Prices | None
 
 
-@dataclass(frozen=True, slots=True)
-class _OtherWindow:
-    """The window of another model, with the session's warning threshold."""
-
-    window: int
-    live: LiveSettings
-
-    @property
-    def warn_at(self) -> float:
-        return self.live.settings.budget.warn_at
-
-
 class OtherModels:
-    """Creates one meter per model name; they warn at the same share as the session's."""
+    """Creates one meter per model name."""
 
     def __init__(
         self,
         model_for: Callable[[str], ChatModel],
         counter_for: Callable[[str], TokenCounter],
         prices: Callable[[str], Prices | None],
-        live: LiveSettings,
         local: LocalModels,
     ) -> None:
         self._model_for = model_for
         self._counter_for = counter_for
         self._prices = prices
-        self._live = live
         self.local = local
         self._known: dict[str, OtherModel] = {}
 
@@ -136,8 +122,7 @@ class OtherModels:
         """The model with this name. Raises ModelError."""
         if name not in self._known:
             model = self._model_for(name)
-            window = _OtherWindow(model.window, self._live)
-            meter = BudgetMeter(self._counter_for(name), window, model.features)
+            meter = BudgetMeter(self._counter_for(name), FixedWindow(model.window), model.features)
             self._known[name] = OtherModel(name, meter, self._prices(name))
         return self._known[name]
 

@@ -93,8 +93,9 @@ class EntryTexts:
 
 HEADER = "Available tool servers (use this tool to load their definitions):"
 _SENTENCE_LIMITS = (120, 80, 60, 40)
-# Enough to show what kind of tools a large server has; the rest is found by searching.
-_LISTED_OF_MANY = 4
+# A server with more than ten tools has four listed: enough to show of what kind they are; the rest is found
+# by searching.
+_LISTED_IN_FULL, _LISTED_OF_MANY = 10, 4
 # Parts of servers as written: when one server lists its tools again, those of the others stay.
 _KEPT = 4_096
 
@@ -111,12 +112,10 @@ class ManifestEntry:
 class ManifestForms:
     """Every form of a manifest, from 0 steps (complete) to `steps` (the header alone)."""
 
-    def __init__(
-        self, servers: Sequence[ManifestEntry], settings: ManifestSettings, header: str = HEADER
-    ) -> None:
+    def __init__(self, servers: Sequence[ManifestEntry], header: str = HEADER) -> None:
         self._header = header
         self._servers = servers
-        self._listed = [_listed(entry, settings) for entry in servers]
+        self._listed = [_listed(entry) for entry in servers]
         self._cuts = _cuts([entry.summary for entry in servers])
         self._most_listed = max(self._listed)
         sizes = {n: (-len(entry.tools), entry.server) for n, entry in enumerate(servers)}
@@ -218,10 +217,10 @@ def _cuts(summaries: Sequence[str]) -> list[_Cut]:
     return cuts
 
 
-def _listed(entry: ManifestEntry, settings: ManifestSettings) -> int:
+def _listed(entry: ManifestEntry) -> int:
     """How many tools a server lists if there is room for all."""
     every = len(entry.tools)
-    return every if every <= settings.listed_in_full else min(_LISTED_OF_MANY, every)
+    return every if every <= _LISTED_IN_FULL else _LISTED_OF_MANY
 
 
 @lru_cache(_KEPT)
@@ -281,7 +280,7 @@ def fitted_manifest(
     """
     if not servers:
         return Manifest("", 0, ())
-    forms = ManifestForms(servers, settings, header)
+    forms = ManifestForms(servers, header)
     text = forms.text(0)
     tokens = count(text)
     if not settings.max_tokens or tokens <= settings.max_tokens:

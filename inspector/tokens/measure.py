@@ -11,7 +11,6 @@ from inspector.core.budget import Budget, Tokenizer, TokenParts, ToolCost
 from inspector.core.message import AssistantMessage, Message, ModelRequest, NoteMessage, ToolMessage
 from inspector.core.ports import TokenCounter
 from inspector.core.prompt_cache import Block
-from inspector.core.settings import BudgetSettings
 from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
 from inspector.schema.schema import PLAIN, ModelFeatures, schema_for
@@ -115,21 +114,17 @@ class _Counted:
 
 
 class WindowLimits(Protocol):
-    """The context window in tokens against which requests are measured, and the share at which to warn."""
+    """The context window in tokens against which requests are measured."""
 
     @property
     def window(self) -> int: ...
 
-    @property
-    def warn_at(self) -> float: ...
-
 
 @dataclass(frozen=True, slots=True)
 class FixedWindow:
-    """Limits that do not change."""
+    """A window that does not change."""
 
     window: int
-    warn_at: float = BudgetSettings().warn_at
 
 
 class BudgetMeter:
@@ -231,7 +226,7 @@ class BudgetMeter:
         parts["system"] -= sum(in_system.values())
         parts["meta"] -= in_manifest
         sized = TokenParts(**parts, **in_system, manifest=in_manifest, output_reserve=request.max_output)
-        return Budget(self.window, sized, static_tools, self.tokenizer, self._limits.warn_at)
+        return Budget(self.window, sized, static_tools, self.tokenizer)
 
     def blocks(self, request: ModelRequest) -> list[Block]:
         """The request as a prompt cache sees it: tools, system prompt, messages, with all its tokens."""

@@ -54,6 +54,19 @@ def test_settings_of_a_client_that_mean_something_else_are_left_alone(tmp_path: 
     assert configuration.settings.discovery.defer_all
 
 
+def test_a_setting_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Path) -> None:
+    settings = {"guard": {"think": False}, "discovery.offer_limit": "yes", "binding.capacity": 4}
+    content = {**SERVERS, "settings": settings, "tool_discovery": {"fuzzy_floor": 0.1, "max_limit": 7}}
+    found = configured(tmp_path, content)
+    assert found.values == {"binding.capacity": 4}
+    assert found.settings.discovery.max_limit == 7
+    assert [problem.full for problem in found.problems] == [
+        "tool_discovery.fuzzy_floor is fixed at 0.05. Leave it out.",
+        "settings.guard.think is fixed at true. Leave it out.",
+        "settings.discovery.offer_limit is part of discovery.offers, as limit. Leave it out.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
@@ -63,10 +76,6 @@ def test_settings_of_a_client_that_mean_something_else_are_left_alone(tmp_path: 
         ({"settings": []}, ": settings must be an object, not a list"),
         ({"settings": {"binding": {"capacty": 8}}}, "Did you mean `binding.capacity`?"),
         ({"settings": {"binding.capacty": 8}}, ": settings.binding.capacty is not a setting"),
-        (
-            {"settings": {"gate.loader_capacity": 9}},
-            ": settings.gate.loader_capacity was removed | Leave it out",
-        ),
         ({"settings": {"bindng": {"capacity": 8}}}, "Did you mean `binding.capacity`?"),
         ({"settings": {"binding": 8}}, ": settings.binding must be an object | Put its settings in braces"),
         ({"settings": {"binding": {}, "capacity": 8}}, "Did you mean `binding.capacity`?"),

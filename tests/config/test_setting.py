@@ -111,6 +111,7 @@ def test_a_value_may_be_typed_without_the_signs_of_json(path: str, text: str, va
         ("gate.top_k", "201", "at most 200"),
         ("binding.policy", "never", "one of all, keep, bounded, gate"),
         ("binding.always_include", "[1]", "a list of strings"),
+        ("discovery.offers", "limit, tags", "any of limit, domains, similarity, server"),
         ("guard.guidance", '{"a": ["b"]}', "a table of strings"),
         ("access.preconditions", '{"a": "b"}', "a table of string lists"),
     ],
@@ -139,6 +140,7 @@ def test_a_path_that_there_is_not_is_told_with_the_nearest() -> None:
         ("gate.top_k", "a whole number, 1 to 200"),
         ("binding.policy", "one of all, keep, bounded, gate"),
         ("access.scopes", "a list of strings"),
+        ("discovery.offers", "any of limit, domains, similarity, server"),
     ],
 )
 def test_what_a_knob_may_be_is_said_in_words(path: str, allowed: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import BreakerState, FailureKind
-from inspector.core.settings import BreakerSettings
+from inspector.loop import breaker
 from inspector.loop.breaker import Breaker, BreakerKey, Permit, failed
 from inspector.loop.breaking import BreakerStore, MemoryBreakers, SqliteBreakers
 
@@ -20,15 +20,13 @@ OTHER = """
 import sys, time
 from pathlib import Path
 from inspector.loop.breaking import SqliteBreakers
-from inspector.loop.breaker import BreakerKey, Permit, failed
-from inspector.loop.breaker import FailureKind
-from inspector.core.settings import BreakerSettings
+from inspector.loop import breaker
+from inspector.loop.breaker import BreakerKey, FailureKind, Permit, failed
 path, server, tool, least = sys.argv[1:]
-store, key = SqliteBreakers(Path(path)), BreakerKey(server, tool)
-rules = BreakerSettings(enabled=True, min_calls=int(least), failure_rate=1)
+store, key, breaker.MIN_CALLS = SqliteBreakers(Path(path)), BreakerKey(server, tool), int(least)
 for line in sys.stdin:
     for _ in range(int(line)):
-        store.update(key, lambda one: failed(one, Permit(), time.time(), rules, FailureKind.TIMEOUT))
+        store.update(key, lambda one: failed(one, Permit(), time.time(), FailureKind.TIMEOUT))
     print(store.get(key).state, flush=True)
 """
 
@@ -50,7 +48,7 @@ def store(request: pytest.FixtureRequest, path: Path) -> Iterator[BreakerStore]:
 
 def test_servers_and_their_tools_have_breakers_of_their_own(store: BreakerStore) -> None:
     server = BreakerKey(KEY.server)
-    opened = Breaker("shop", BreakerState.OPEN, 1.0, 2.0, "why", ((1.0, True),), 1, 2, ((1, 9.0),), 1)
+    opened = Breaker("shop", BreakerState.OPEN, 1.0, 2.0, "why", ((1.0, True),), 1, 2, ((1, 9.0),))
     store.update(server, lambda _: opened)
     store.update(KEY, lambda one: replace(one, name="shop:list_orders"))
     assert store.every() == {server: opened, KEY: Breaker("shop:list_orders")}
@@ -75,8 +73,10 @@ def test_a_row_that_cannot_be_read_says_nothing(path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_lose_no_failure_and_agree_within_a_second(path: Path) -> None:
-    rules = BreakerSettings(enabled=True, min_calls=60, failure_rate=1)
+def test_two_processes_lose_no_failure_and_agree_within_a_second(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breaker, "MIN_CALLS", 60)
     with SqliteProcess(path) as other:
         store = SqliteBreakers(path)
         other.tell("2")
@@ -93,15 +93,13 @@ def test_two_processes_lose_no_failure_and_agree_within_a_second(path: Path) -> 
         # Both write at the same time, and every failure is counted once.
         fresh = BreakerKey("both")
         with (
-            SqliteProcess(path, fresh, rules.min_calls) as third,
-            SqliteProcess(path, fresh, rules.min_calls) as fourth,
+            SqliteProcess(path, fresh, 60) as third,
+            SqliteProcess(path, fresh, 60) as fourth,
         ):
             third.tell("20")
             fourth.tell("20")
             for _ in range(19):
-                store.update(
-                    fresh, lambda one: failed(one, Permit(), time.time(), rules, FailureKind.TIMEOUT)
-                )
+                store.update(fresh, lambda one: failed(one, Permit(), time.time(), FailureKind.TIMEOUT))
             assert (third.answer(), fourth.answer()) == ("closed", "closed")
             assert len(store.get(fresh).calls) == 59
             third.tell("1")

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from inspector.core.error import (
     CallTimeout,
     ConnectError,
@@ -13,6 +15,7 @@ from inspector.core.events import Decision
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Annotations, Tool
+from inspector.loop import breaker
 from inspector.loop.breaker import Breaker, BreakerKey, failure_of
 from inspector.loop.breaking import MemoryBreakers
 from inspector.schema.json_value import JsonObject
@@ -20,8 +23,13 @@ from tests.support.fakes import FixedApprover, calls, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
 
-ON: Mapping[str, Any] = {"breaker.enabled": True, "breaker.min_calls": 2, "guard.enabled": False}
+ON: Mapping[str, Any] = {"breaker.enabled": True, "guard.enabled": False}
 EVALUATE = ("calc__evaluate", {"of": "1"})
+
+
+@pytest.fixture(autouse=True)
+def _opens_at_the_second_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breaker, "MIN_CALLS", 2)
 
 
 class Moody:

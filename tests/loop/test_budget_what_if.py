@@ -29,8 +29,7 @@ TOOLS = tuple(
 
 
 def meter(window: int = WINDOW) -> BudgetMeter:
-    settings = Settings().budget
-    return BudgetMeter(CharacterCounter(), FixedWindow(window, settings.warn_at))
+    return BudgetMeter(CharacterCounter(), FixedWindow(window))
 
 
 def setup(values: Mapping[str, Any] | None = None, **toolsets: Toolset) -> Setup:

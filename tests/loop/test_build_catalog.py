@@ -163,7 +163,7 @@ def test_search_tools_describes_the_ranker_in_use(ranker: str, model: str, told:
 
 def test_the_model_is_offered_tags_and_a_limit_only_where_a_setting_says_so() -> None:
     assert (built().event.offer.domains, built().event.offer.limit) == ((), 0)
-    offer = built(discovery__offer_domains=True, discovery__offer_limit=True).event.offer
+    offer = built(discovery__offers=("domains", "limit")).event.offer
     assert (offer.domains, offer.limit) == (("money",), 10)
 
 

@@ -16,6 +16,7 @@ from inspector.core.ports import ApprovalRequest
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
+from inspector.loop import breaker
 from inspector.loop.breaker import Breaker, BreakerKey
 from inspector.loop.breaking import MemoryBreakers
 from inspector.schema.json_value import JsonObject
@@ -159,13 +160,13 @@ async def test_a_substitute_that_fails_gives_way_to_the_next_and_then_to_the_err
         assert "did not return within 60 s" in rig.results[0]
 
 
-async def test_no_more_substitutes_are_tried_than_a_setting_says() -> None:
-    tools = [Tool("two", name, WORDS, PLACE, READS) for name in ("forecast", "outlook")]
+async def test_no_more_than_two_substitutes_are_tried() -> None:
+    tools = [Tool("two", name, WORDS, PLACE, READS) for name in ("forecast", "outlook", "preview")]
     servers = {**two(), "two": MemoryServer(tools, answer=Moody(ConnectError("gone")))}
-    values = {**ON, "fallback.most": 1, "fallback.min_similarity": 0.1}
+    values = {**ON, "fallback.min_similarity": 0.1}
     async with connected(OSLO, servers=servers, configuration=setup(), values=values) as rig:
         await rig.bench.chat("go")
-        assert len(substitutes(rig)) == 1
+        assert len(substitutes(rig)) == 2
 
 
 async def test_a_substitute_that_changes_while_the_question_is_open_is_not_called() -> None:
@@ -208,8 +209,11 @@ async def test_a_substitute_that_was_refused_before_is_asked_about_again() -> No
         assert substitutes(rig) == []
 
 
-async def test_switched_off_a_refusal_names_the_similar_tools_that_work() -> None:
-    values = {"breaker.enabled": True, "breaker.min_calls": 1, "fallback.min_similarity": 0.5}
+async def test_switched_off_a_refusal_names_the_similar_tools_that_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(breaker, "MIN_CALLS", 1)
+    values = {"breaker.enabled": True, "fallback.min_similarity": 0.5}
     async with connected(OSLO, OSLO, servers=two(), configuration=setup(), values=values) as rig:
         await rig.bench.chat("go")
         (rejected,) = rig.events("reject")

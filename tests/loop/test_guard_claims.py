@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.events import Event, LoopDetected, RedundantSearch, SearchPerformed
 from inspector.core.number import percent
-from inspector.core.settings import BudgetSettings, ChatSettings, Settings
+from inspector.core.settings import ChatSettings, Settings
 from inspector.loop.iteration_guard import normalised
 from inspector.schema.json_value import JsonObject, canonical
 from tests.loop.test_chat import Bench
@@ -105,8 +105,7 @@ def claims_of(event: Event) -> str:
 @given(turns=TURNS)
 def test_no_search_is_called_equal_to_one_that_was_not(turns: list[list[dict[str, Any]]]) -> None:
     steps = [step for turn in turns for step in (*(searches(**one) for one in turn), says("ok"))]
-    whole = BudgetSettings(truncate_at=0, compress_at=0, emergency=False)
-    bench = Bench(*steps, settings=Settings(chat=ChatSettings(max_steps=99), budget=whole))
+    bench = Bench(*steps, settings=Settings(chat=ChatSettings(max_steps=99)))
 
     async def drive() -> None:
         for _ in turns:

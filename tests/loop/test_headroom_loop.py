@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given, strategies as st
 
@@ -18,6 +19,7 @@ from inspector.core.message import (
 )
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
+from inspector.loop import headroom
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import ModelFeatures
 from tests.support.examples import examples
@@ -46,15 +48,15 @@ def reads(*lengths: int) -> Step:
 
 
 @asynccontextmanager
-async def near(window: int, *steps: Step, **values: Any) -> AsyncGenerator[Rig, None]:
+async def near(window: int, *steps: Step, **constants: Any) -> AsyncGenerator[Rig, None]:
     """A session whose window has room for so many characters beside the tools and the reserve."""
-    given_values = {"budget.output_reserve": RESERVE, "budget.kept_tokens": 20}
-    given_values |= {f"budget.{name}": value for name, value in values.items()}
-    async with connected(*steps, servers=archive(), values=given_values) as rig:
+    given = {"budget.output_reserve": RESERVE}
+    async with connected(*steps, servers=archive(), values=given) as rig:
         budget = rig.bench.state.budget
         assert budget is not None
         rig.model.window = budget.parts.used + window
-        yield rig
+        with patch.multiple(headroom, KEPT_TOKENS=20, **constants):
+            yield rig
         assert fold(rig.bench.records()) == rig.bench.state
 
 
@@ -81,7 +83,7 @@ def assert_paired(messages: tuple[Message, ...]) -> None:
 
 async def test_in_an_emergency_the_present_exchange_is_what_stays() -> None:
     steps = (says("a" * 900), says("b" * 900), reads(1500), says("c"))
-    async with near(2000, *steps, compress_at=0) as rig:
+    async with near(2000, *steps, _COMPRESS_AT=0) as rig:
         for text in ("first?", "second?", "third?"):
             await rig.bench.chat(text)
         (event,) = rig.events("reduce")
@@ -146,16 +148,6 @@ async def test_what_fits_in_no_way_is_not_sent_and_the_turn_says_what_takes_the_
         assert len(before) == 2
         rig.model.window = room
         assert (await rig.bench.chat("third?")).outcome == "answered"
-
-
-async def test_without_the_emergency_step_an_overlong_request_is_not_sent_either() -> None:
-    async with near(2000, reads(5000), says("done"), emergency=False) as rig:
-        ended = await rig.bench.chat("hello")
-        assert ended.outcome == "failed"
-        assert "does not fit" in ended.text
-        assert "budget.emergency" in rig.events("error")[0].hint
-        assert reductions(rig) == []
-        assert len(rig.model.requests) == 1
 
 
 async def test_a_model_without_a_window_is_sent_everything() -> None:

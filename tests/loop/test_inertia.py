@@ -11,13 +11,14 @@ from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
 from inspector.core.ports import OWN_PERSONA, TaskCalls
 from inspector.core.tool import Annotations, Tool
+from inspector.loop import breaker, flow
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ManualClock, Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig, connected
 
 LIST, REFUND, FORECAST = "shop:list_orders", "shop:refund_order", "weather:get_forecast"
-ON: Mapping[str, Any] = {"inertia.enabled": True, "inertia.warm_up": 3, "inertia.preload": "with_search"}
+ON: Mapping[str, Any] = {"inertia.warm_up": 3, "inertia.preload": "with_search"}
 SEARCH = searches(query="list orders by status", limit=1)
 ORDERS = calls(("shop__list_orders", {}))
 WEATHER = calls(("weather__get_forecast", {"city": "Oslo"}))
@@ -84,12 +85,15 @@ async def test_nothing_is_predicted_before_enough_was_seen() -> None:
     assert not ahead(rig)
 
 
-async def test_what_was_seen_too_seldom_is_not_bound_however_large_its_share() -> None:
+async def test_what_was_seen_too_seldom_is_not_bound_however_large_its_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     once, four = ([[LIST, FORECAST]] * times for times in (1, 4))
-    steps, sure = (SEARCH, ORDERS, says("done")), {"inertia.warm_up": 0, "inertia.min_low": 0.25}
-    assert not ahead(await asked(*steps, tasks=once, values=sure))
-    assert ahead(await asked(*steps, tasks=once, values={**sure, "inertia.min_low": 0.2})) == [FORECAST]
-    assert ahead(await asked(*steps, tasks=four, values=sure)) == [FORECAST]
+    steps, eager = (SEARCH, ORDERS, says("done")), {"inertia.warm_up": 0}
+    assert ahead(await asked(*steps, tasks=once, values=eager)) == [FORECAST]
+    monkeypatch.setattr(flow, "MIN_LOW", 0.25)
+    assert not ahead(await asked(*steps, tasks=once, values=eager))
+    assert ahead(await asked(*steps, tasks=four, values=eager)) == [FORECAST]
 
 
 async def test_a_full_room_stays_as_it_is() -> None:
@@ -119,9 +123,10 @@ async def test_a_tool_whose_precondition_does_not_hold_is_not_bound_ahead() -> N
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0, []), (30, [FORECAST])])
 async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead_until_its_cool_down_has_ended(
-    seconds: float, expected: list[str]
+    seconds: float, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = {**ON, "breaker.enabled": True, "breaker.min_calls": 1}
+    monkeypatch.setattr(breaker, "MIN_CALLS", 1)
+    values = {**ON, "breaker.enabled": True}
     async with connected(SEARCH, says("done"), values=values, store=recorded(*HABIT)) as rig:
         breakers = rig.bench._parts.breakers
         breakers.note(breakers.admit(rig.bench.catalog.require(FORECAST)), FailureKind.TIMEOUT)
@@ -164,12 +169,13 @@ def some_tool(name: str) -> Tool:
     return Tool("mail", name, f"Mail: {name}.", annotations=Annotations(read_only=True))
 
 
-async def test_where_it_pays_a_tool_is_bound_without_a_search() -> None:
+async def test_where_it_pays_a_tool_is_bound_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow, "MIN_SHARE", 0.5)
     servers = {"mail": MemoryServer([some_tool(name) for name in ("list", "send")])}
     values = {"inertia.preload": "where_it_pays", "discovery.max_search_results": 1}
     habit = [["mail:list", "mail:list", "mail:send"]] * 8
     steps = (searches(tool_names=["mail:list"]), calls(("mail__list", {})), says("done"))
-    rig = await asked(*steps, tasks=habit, values={**values, "inertia.min_probability": 0.5}, servers=servers)
+    rig = await asked(*steps, tasks=habit, values=values, servers=servers)
     assert ahead(rig) == ["mail:send"]
 
 

@@ -63,13 +63,6 @@ def test_the_order_of_keys_does_not_hide_a_loop() -> None:
     assert counts(watch.after_call("a:b", {"b": {"d": 3, "c": 2}, "a": 1}, 0)) == (2, 2)
 
 
-def test_arguments_that_are_ignored_for_a_tool_do_not_hide_a_loop() -> None:
-    watch = guard(ignored_arguments={"a:*": ("trace",), "*:get": ("seed",)})
-    for n in range(2):
-        last = [watch.after_call(tool, {"trace": n, "seed": n}, 0) for tool in ("a:get", "a:put")]
-    assert [counts(verdict) for verdict in last] == [(2, 2), (1, 1)]
-
-
 class TestProgress:
     """What is no loop, however often it is called."""
 
@@ -88,7 +81,7 @@ class TestProgress:
             watch.new_message()
 
     def test_as_published_equal_calls_are_a_loop_whatever_comes_of_them(self) -> None:
-        watch = guard(progress=False)
+        watch = guard(as_published=True)
         seen = [watch.after_call("a:b", {}, 0, Outcome(result=str(n), changes=True)) for n in range(2)]
         watch.new_message()
         last = watch.after_call("a:b", {}, 0, Outcome(result="3"))
@@ -99,9 +92,9 @@ class TestProgress:
     def test_results_that_nobody_compared_are_not_called_identical(self) -> None:
         live = LiveSettings(Settings(guard=SETTINGS))
         watch, counted = IterationGuard(live), live.settings
-        for result, progress in (("1", True), ("2", False), ("1", True)):
+        for result, is_published in (("1", False), ("2", True), ("1", False)):
             live.settings = dataclasses.replace(
-                counted, guard=dataclasses.replace(SETTINGS, progress=progress)
+                counted, guard=dataclasses.replace(SETTINGS, as_published=is_published)
             )
             loop = watch.after_call("a:b", {}, 0, Outcome(result=result)).loop
         assert loop is not None
@@ -146,7 +139,7 @@ class TestRecovery:
         assert self.looped().after_call("a:b", arguments, 0, Outcome(result)).loop is None
 
     def test_as_published_finding_the_tool_again_is_a_new_start(self) -> None:
-        watch = guard(progress=False)
+        watch = guard(as_published=True)
         for _ in range(3):
             watch.after_call("a:b", {}, 0)
         watch.clear("a:b")
@@ -330,13 +323,6 @@ def test_arguments_that_mean_the_same_have_one_form(one: dict[str, Any], two: di
 def test_arguments_that_mean_something_else_differ(one: dict[str, Any], two: dict[str, Any]) -> None:
     assert normalised(one) != normalised(two)
     assert canonical(normalised(one)) != canonical(normalised(two))
-
-
-def test_ignored_arguments_are_dropped_at_the_top_only() -> None:
-    assert normalised({"id": "x", "trace": 1, "in": {"trace": "y"}}, ["trace"]) == {
-        "id": "x",
-        "in": {"trace": "y"},
-    }
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=4))

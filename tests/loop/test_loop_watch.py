@@ -1,11 +1,10 @@
 """Loops and redundant searches that are noticed in a session."""
 
-import dataclasses
 from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from inspector.core.settings import BindingSettings, GuardSettings, RedundancySettings, Settings
+from inspector.core.settings import BindingSettings, GuardSettings, Settings
 from inspector.core.stream import LiveSettings
 from inspector.loop.redundancy import RedundancyDetector
 from inspector.schema.json_value import JsonObject
@@ -85,7 +84,7 @@ async def test_a_call_that_runs_after_it_was_rejected_is_no_loop() -> None:
 
 
 async def test_as_published_neither_searches_nor_rejected_calls_count() -> None:
-    settings = Settings(guard=GuardSettings(all_calls=False))
+    settings = Settings(guard=GuardSettings(as_published=True))
     bench = Bench(*[REFUSED] * 4, *[UNKNOWN] * 4, says("sorry"), settings=settings)
     await bench.say()
     assert bench.events("count") == []
@@ -103,13 +102,12 @@ async def test_a_loop_after_recovery_is_named_and_the_ranker_offers_alternatives
     assert [event.cause for event in bench.events("evict")] == ["loop", "loop"]
 
 
-WINDOW = 100.0
-SETTINGS = RedundancySettings(window_seconds=WINDOW)
+WINDOW = 300.0
 FOUND = st.lists(st.sampled_from("abcde"), max_size=5)
 
 
-def detector(settings: RedundancySettings = SETTINGS) -> RedundancyDetector:
-    return RedundancyDetector(LiveSettings(Settings(redundancy=settings)))
+def detector(*, as_published: bool = False) -> RedundancyDetector:
+    return RedundancyDetector(LiveSettings(Settings(guard=GuardSettings(as_published=as_published))))
 
 
 def test_a_note_says_how_many_of_the_tools_were_known() -> None:
@@ -130,7 +128,7 @@ def test_from_the_third_in_a_row_on_searches_that_find_no_tool_are_counted() -> 
 
 
 def test_as_published_finding_nothing_is_never_told() -> None:
-    watch = detector(dataclasses.replace(SETTINGS, hopeless=False))
+    watch = detector(as_published=True)
     assert [watch.after_search("x", [], at) for at in range(4)] == [None] * 4
 
 
@@ -142,22 +140,18 @@ def test_finding_a_tool_again_after_it_was_evicted_is_not_redundant() -> None:
 
 
 def test_switched_off_it_says_nothing_but_remembers() -> None:
-    live = LiveSettings(Settings(redundancy=dataclasses.replace(SETTINGS, enabled=False)))
+    live = LiveSettings(Settings(guard=GuardSettings(enabled=False)))
     watch = RedundancyDetector(live)
     assert [watch.after_search("orders", ["a"], at) for at in (0, 1)] == [None, None]
-    live.settings = Settings(redundancy=SETTINGS)
+    live.settings = Settings()
     assert watch.after_search("orders", ["a"], 2) is not None
 
 
-@given(st.lists(st.tuples(FOUND, st.floats(0, 60)), max_size=30))
+@given(st.lists(st.tuples(FOUND, st.floats(0, 180)), max_size=30))
 def test_a_search_is_redundant_exactly_when_one_of_the_window_had_found_enough_of_it(
     searches: list[tuple[list[str], float]],
 ) -> None:
-    watch, now, past = (
-        detector(dataclasses.replace(SETTINGS, hopeless=False)),
-        0.0,
-        list[tuple[frozenset[str], float]](),
-    )
+    watch, now, past = detector(as_published=True), 0.0, list[tuple[frozenset[str], float]]()
     for found, delay in searches:
         now += delay
         results = frozenset(found)

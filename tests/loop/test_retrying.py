@@ -19,6 +19,7 @@ from inspector.core.error import (
 from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
 from inspector.features.trace.metrics.trace import spans
+from inspector.loop import breaker, tool_call
 from inspector.mcp.client.http import retry_after
 from tests.loop.test_breaking import FINE, Moody
 from tests.support.fakes import calls
@@ -116,8 +117,9 @@ async def test_nobody_waits_longer_than_the_settings_allow() -> None:
         assert rig.events("result")[0].summary() == "calc:evaluate  rate limited for 16 s"
 
 
-async def test_all_calls_of_a_turn_share_one_budget_of_retries() -> None:
-    values = {**ON, "retry.per_turn": 3, "guard.enabled": False}
+async def test_all_calls_of_a_turn_share_one_budget_of_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_call, "_RETRIES_A_TURN", 3)
+    values = {**ON, "guard.enabled": False}
     steps = [calls(EVALUATE)] * 3
     async with connected(*steps, servers=calc(SLOW), values=values) as rig:
         await rig.bench.chat("go")
@@ -128,8 +130,9 @@ async def test_all_calls_of_a_turn_share_one_budget_of_retries() -> None:
         assert len(rig.events("retry")) == 5
 
 
-async def test_a_breaker_that_opens_ends_the_attempts() -> None:
-    values = {**ON, "breaker.enabled": True, "breaker.min_calls": 2}
+async def test_a_breaker_that_opens_ends_the_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breaker, "MIN_CALLS", 2)
+    values = {**ON, "breaker.enabled": True}
     async with connected(calls(EVALUATE), servers=calc(SLOW), values=values) as rig:
         await rig.bench.chat("go")
         assert len(rig.servers["calc"].calls) == 2
@@ -172,8 +175,7 @@ async def test_a_tool_that_came_back_as_another_is_not_called_in_its_place() -> 
 
 
 async def test_cancelling_the_turn_cancels_the_pause() -> None:
-    values = {**ON, "retry.pause_seconds": 60, "retry.max_seconds": 600}
-    async with connected(calls(EVALUATE), servers=calc(SLOW), values=values) as rig:
+    async with connected(calls(EVALUATE), servers=calc(SLOW), values=ON) as rig:
         use_real_sleep(rig)
         pausing = asyncio.create_task(happens(rig.bench, "retry"))
         turn = asyncio.create_task(rig.bench.chat("go"))

@@ -151,7 +151,7 @@ def tokens_of_loaded(ground: Ground) -> int:
 def test_discovered_tools_take_no_more_than_their_share_of_the_free_window(
     found: list[str], window: int, share: float
 ) -> None:
-    ground = Ground(adaptive=True, share=share)
+    ground = Ground(share=share)
     budget = Budget(window, TokenParts(system=200, history=100), 0)
     ground.session.emit(BudgetMeasured(budget))
     for name in found:

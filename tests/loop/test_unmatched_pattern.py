@@ -96,7 +96,6 @@ def test_a_tool_that_is_gone_is_named() -> None:
     [
         ("guard.exempt", ("calc:evalute",)),
         ("guard.guidance", {"calc:evalute": "Stop."}),
-        ("guard.ignored_arguments", {"calc:evalute": ("id",)}),
         ("binding.always_include", ("calc:evalute",)),
         ("discovery.expert_tools", ("calc:evalute",)),
     ],

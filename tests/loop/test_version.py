@@ -19,7 +19,7 @@ from inspector.mcp.pace import FIRST, LONGEST_PAUSE, ChangePace
 from tests.mcp.test_connections import Bench, connected
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import CITY, READS, Rig, connected as rig_connected, happens as until, names
+from tests.support.workbench import CITY, READS, Rig, connected as rig_connected, happens as until
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 WIDER = {"type": "object", "properties": {"text": {"type": "string"}, "times": {"type": "integer"}}}
@@ -180,19 +180,8 @@ async def test_a_loaded_tool_that_breaks_stays_bound_anew_and_the_model_is_told_
         assert len(notes(rig)) == len(rig.events("told")) == 1
 
 
-async def test_a_loaded_tool_that_breaks_is_evicted_with_the_reason_if_so_set() -> None:
-    async with used(says("I look again."), versions__on_breaking="evict") as rig:
-        await change(rig, WITH_DAYS)
-        await rig.bench.chat("And tomorrow?")
-        (evicted,) = rig.events("evict")
-        assert (evicted.tool, evicted.cause) == (ID, "changed")
-        assert "parameter days is new and required" in evicted.reason
-        assert "find it again" in notes(rig)[0]
-        assert WIRE not in names(rig.model.requests[-1])
-
-
 async def test_a_change_that_breaks_nothing_is_neither_told_nor_evicted() -> None:
-    async with used(says("Sunny."), versions__on_breaking="evict") as rig:
+    async with used(says("Sunny.")) as rig:
         await change(rig, REWORDED)
         await rig.bench.chat("And tomorrow?")
         assert notes(rig) == []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.ports import Decision
-from inspector.core.settings import ChatSettings, GuardSettings, Settings
+from inspector.core.settings import GuardSettings, Settings
 from inspector.loop.rejection import written_calls
 from tests.core.test_event import texts
 from tests.loop.test_chat import Bench
@@ -136,13 +136,6 @@ async def test_the_record_keeps_the_text_and_labels_the_call() -> None:
     assert (first.written, first.text) == (SUM, "")
     assert "written as text, understood as a call" in first.summary()
     assert (last.written, last.text) == ("", "2")
-
-
-async def test_with_the_setting_off_the_text_is_the_answer() -> None:
-    bench = Bench(says(SUM), settings=Settings(chat=ChatSettings(written_calls=False)))
-    ended = await bench.say()
-    assert (ended.outcome, ended.text) == ("answered", SUM)
-    assert bench.servers.calls == []
 
 
 async def test_a_written_call_that_changes_something_asks_first() -> None:

@@ -332,9 +332,8 @@ class Driver:
                     ("binding.delivery", "call_tool"),
                     ("chat.server_instructions", True),
                     ("fallback.enabled", True),
-                    ("inertia.enabled", True),
+                    ("inertia.preload", "predict"),
                     ("discovery.ranker", "hybrid"),
-                    ("marketplace.results", 10),
                     ("breaker.enabled", True),
                 )
             )

@@ -156,7 +156,7 @@ async def test_what_is_too_old_is_deleted_when_a_session_starts_and_while_it_run
 
 
 async def test_the_session_itself_stays_however_old_it_is() -> None:
-    ground = Ground(MemoryStore(), RecordSettings(max_sessions=1, max_days=1))
+    ground = Ground(MemoryStore(), RecordSettings(max_days=1))
     ground.store.release("now")
     ground.clock.advance(100 * DAY)
     recorded(ground.store, "old", ground.clock.now() - 2 * DAY)

@@ -66,7 +66,7 @@ async def test_what_another_process_is_writing_is_kept_until_that_process_is_kil
         assert other.write(clock.now() - 100 * DAY) == "1"
         ours = Session("ours", store, clock, Redactor({}))
         ours.emit(UserSaid("hi"))
-        limits = RecordSettings(max_sessions=1, max_days=30)
+        limits = RecordSettings(max_days=30)
         retention = Retention(ours, store, clock, LiveSettings(Settings(record=limits)))
         await retention.sweep()
         assert [one.id for one in store.ages()] == ["theirs", "ours"]

@@ -475,10 +475,10 @@ MUTANTS = (
     Mutant(
         "a call of an earlier generation says nothing",
         "inspector/loop/breaker.py",
-        "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
+        "def answered(breaker: Breaker, permit: Permit, now: float) -> Breaker:\n"
         '    """After a call that succeeded, as far as the breaker is concerned."""\n'
         "    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:",
-        "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
+        "def answered(breaker: Breaker, permit: Permit, now: float) -> Breaker:\n"
         '    """After a call that succeeded, as far as the breaker is concerned."""\n'
         "    if breaker.state is BreakerState.OPEN:",
         ("tests/loop/test_breaker.py",),
@@ -486,8 +486,8 @@ MUTANTS = (
     Mutant(
         "a breaker waits for enough calls",
         "inspector/loop/breaker.py",
-        "if len(breaker.calls) < rules.min_calls or breaker.failure_rate < rules.failure_rate:",
-        "if breaker.failure_rate < rules.failure_rate:",
+        "if len(breaker.calls) < MIN_CALLS or breaker.failure_rate < FAILURE_RATE:",
+        "if breaker.failure_rate < FAILURE_RATE:",
         ("tests/loop/test_breaker.py",),
     ),
     # Taps

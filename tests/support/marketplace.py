@@ -67,7 +67,7 @@ def market(
 ) -> MarketplacePorts:
     """The ports of a marketplace with these plugins, by default the three of this module."""
     found = Catalogs(plugins or (CURRENCY, PLANTS, KEYED), tuple(problems))
-    return MarketplacePorts(lambda _files, _imported: found, editor or MemoryEditor())
+    return MarketplacePorts(lambda _files: found, editor or MemoryEditor())
 
 
 def shipped_market() -> MarketplacePorts:

@@ -82,8 +82,10 @@ def default(knob: Knob) -> Any:
 
 
 def choices(knob: Knob) -> tuple[str, ...]:
-    """Return the values to choose from, if they are a few names."""
-    return tuple(RANKERS) if knob.path in _RANKER_KNOBS else knob.choices
+    """Return the values of which one is chosen, if they are a few names."""
+    if knob.path in _RANKER_KNOBS:
+        return tuple(RANKERS)
+    return knob.choices if knob.kind is KnobKind.TEXT else ()
 
 
 def shown(value: Any) -> str:
@@ -230,7 +232,8 @@ def choice_rows(knob: Knob, current: Any) -> tuple[Record, ...]:
 
 def has_meanings(knob: Knob) -> bool:
     """Whether the meanings of the choices make up all of the setting's description."""
-    return bool(knob.choices) and set(knob.choices) == set(_meanings(knob.about, knob.choices))
+    names = choices(knob)
+    return bool(names) and set(names) == set(_meanings(knob.about, names))
 
 
 def wrong(knob: Knob, error: ToolsightError) -> str:

@@ -46,8 +46,10 @@ class Catalogs:
     problems: tuple[str, ...] = ()
 
 
-ReadCatalogs = Callable[[Sequence[str], bool], Catalogs]
-"""Reads the files that the settings name and, if the flag says so, what was imported; in a thread."""
+# Enough to choose from, and short enough to stand below a search's result.
+MOST_SUGGESTED = 3
+ReadCatalogs = Callable[[Sequence[str]], Catalogs]
+"""Reads the files that the settings name and what was imported; in a thread."""
 
 
 class ServerEditor(Protocol):
@@ -89,7 +91,7 @@ class NoEditor:
 class MarketplacePorts:
     """The adapters of the marketplace."""
 
-    catalogs: ReadCatalogs = lambda _files, _imported: Catalogs()
+    catalogs: ReadCatalogs = lambda _files: Catalogs()
     editor: ServerEditor = NoEditor()
 
 
@@ -231,7 +233,7 @@ class Marketplace:
     @property
     def is_on(self) -> bool:
         """Whether a search may go on here: the settings say so, and a catalog has a plugin."""
-        return self._live.settings.marketplace.enabled and bool(self.plugins)
+        return bool(self.plugins)
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:
@@ -245,18 +247,15 @@ class Marketplace:
 
     @property
     def _catalogs(self) -> Catalogs:
-        chosen = self._live.settings.marketplace
-        wanted = (chosen.catalogs, chosen.imported)
+        wanted = self._live.settings.marketplace.catalogs
         with self._reading:
             if self._read is None or self._read_for != wanted:
-                self._read, self._read_for = self._market.catalogs(*wanted), wanted
+                self._read, self._read_for = self._market.catalogs(wanted), wanted
                 self._drop_search()
             return self._read
 
     async def prepare(self) -> None:
         """Read the catalogs in a thread, and index many plugins there: no search waits for it then."""
-        if not self._live.settings.marketplace.enabled:
-            return
         plugins = await asyncio.to_thread(lambda: self.plugins)
         if len(plugins) > _MANY and not self._is_closed:
             searching = self._searching
@@ -289,12 +288,10 @@ class Marketplace:
 
     def after(self, report: SearchReport, by: Actor) -> MarketplaceSearched | None:
         """The search that goes on here after one where no tool clearly fits; None if it does not."""
-        chosen, confidence = self._live.settings.marketplace, report.probability or 0.0
-        is_likely = bool(report.results) and confidence >= chosen.max_probability
-        why = why_further(report) if chosen.enabled and not is_likely else ""
+        why = why_further(report)
         if not why or self._is_connecting() or not self.plugins:
             return None
-        found = self._searching.search(report.request.query, self._specs, chosen.results, why)
+        found = self._searching.search(report.request.query, self._specs, MOST_SUGGESTED, why)
         return MarketplaceSearched(found, found.text, by)
 
     def plan(self, name: str, values: Mapping[str, str] = _NOTHING) -> Installation:

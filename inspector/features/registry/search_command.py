@@ -30,29 +30,28 @@ if TYPE_CHECKING:
     from inspector.search.index.ports import SearchableRegistry
 
 
+# How long a search waits for all peers: a person waits with it; later answers are dropped.
+_SECONDS = 5.0
+
+
 def open_federation(settings: FederationSettings) -> Federation:
     """The peers that a file names; none without one. Nothing is opened yet. Raises ConfigError."""
-    if not settings.peers:
-        return Federation((), seconds=settings.seconds)
-    peers = load_peers(Path(settings.peers), os.environ)
-    members = (
-        Member(peer.name, cache(partial(_opened, peer, settings.seconds)), partial(_sight, peer))
-        for peer in peers
-    )
-    return Federation(tuple(members), seconds=settings.seconds)
+    peers = load_peers(Path(settings.peers), os.environ) if settings.peers else ()
+    members = (Member(peer.name, cache(partial(_opened, peer)), partial(_sight, peer)) for peer in peers)
+    return Federation(tuple(members), seconds=_SECONDS)
 
 
-def _opened(peer: Peer, seconds: float) -> "SearchableRegistry":
+def _opened(peer: Peer) -> "SearchableRegistry":
     if not is_address(peer.database):
         from inspector.features.registry.peer import SqlitePeer
 
-        return SqlitePeer(Path(peer.database), seconds=seconds)
+        return SqlitePeer(Path(peer.database), seconds=_SECONDS)
     try:
         from inspector.features.registry.postgres import open_peer
     except ImportError as error:
         hint = "Install it with `pip install 'toolsight[postgres]'`."
         raise ConfigError(f"a required package is not installed: {error.name}", hint=hint) from error
-    return open_peer(peer.database, seconds=seconds)
+    return open_peer(peer.database, seconds=_SECONDS)
 
 
 def _sight(peer: Peer) -> Sight:

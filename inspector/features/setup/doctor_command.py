@@ -213,7 +213,7 @@ def _not_closed(known: Iterable[Breaker]) -> int:
 
 
 def _breaker_json(key: BreakerKey, breaker: Breaker, now: float) -> dict[str, Any]:
-    keys = "name state since until why calls opened issued probes passed resets failure_rate"
+    keys = "name state since until why calls opened issued probes resets failure_rate"
     return {**selected(breaker, keys), "server": key.server, "tool": key.tool, "wait": breaker.wait(now)}
 
 

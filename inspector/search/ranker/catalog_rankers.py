@@ -119,7 +119,7 @@ class CatalogRankers:
 
     def fuzzy(self, *, repaired: bool) -> FuzzyRanker:
         own = self.settings
-        return FuzzyRanker(self.index.tools, repaired=repaired, bonus=own.token_bonus, floor=own.fuzzy_floor)
+        return FuzzyRanker(self.index.tools, repaired=repaired, bonus=own.token_bonus)
 
     def z_fusion(self) -> FusionRanker:
         lexical = Bm25Ranker(self.index, Bm25Settings(_Z_FUSION_FIELDS, per_field=False))

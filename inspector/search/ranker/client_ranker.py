@@ -229,7 +229,8 @@ def _longest(
 MAX_QUERY = 400
 MAX_HAYSTACK = 2_000
 BONUS = DiscoverySettings().token_bonus
-FLOOR = DiscoverySettings().fuzzy_floor
+# The reference filters anything below as noise.
+FLOOR = 0.05
 
 
 class FuzzyRanker:

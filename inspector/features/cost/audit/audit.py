@@ -19,6 +19,7 @@ from inspector.features.cost.audit.result import (
     Suggestion,
     ToolAudit,
 )
+from inspector.loop.catalog import STARTS_AT_TOOLS
 from inspector.schema.json_value import compact
 from inspector.session.setup import Setup, catalog_planner, first_call
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session
@@ -138,13 +139,13 @@ def suggestions(
 ) -> tuple[Suggestion, ...]:
     """At most three suggestions: the best of each kind by tokens, then the next best.
 
-    The first one is to leave a configuration as it is if it is small (`discovery.auto_tools`), or if a
+    The first one is to leave a configuration as it is if it has too few tools for discovery, or if a
     session costs no less with any of its servers deferred; then none is to defer a server.
     """
     if not audited.tokens:
         return ()
     tools = subject.tools
-    is_small = len(tools) < subject.settings.discovery.auto_tools
+    is_small = len(tools) < STARTS_AT_TOOLS
     deferrals = [] if is_small else _deferrals(subject, audited, meter, pricing)
     kinds = [deferrals, _wordy(tools, meter), _twins(tools, meter), _unused(subject, tools, meter)]
     ranked = [sorted(kind, key=_rank) for kind in kinds]

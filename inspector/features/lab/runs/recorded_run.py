@@ -325,7 +325,7 @@ async def play(
         model=model,
         session_id=session,
         profile=setup.profile,
-        values={**setup.values, "chat.max_steps": _STEPS, "record.max_sessions": 0, "record.max_days": 0},
+        values={**setup.values, "chat.max_steps": _STEPS, "record.max_days": 0},
     ) as bench:
         agent.state = lambda: bench.state
         bench.subscribe(agent.listen)

@@ -16,6 +16,7 @@ from inspector.core.ports import Snapshot
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool, definition
+from inspector.features.cost.audit import audit as rules
 from inspector.features.cost.audit.audit import (
     DEFER,
     KEEP,
@@ -53,10 +54,14 @@ def tools(server: str, count: int, description: str = "Does it.") -> tuple[Tool,
     return tuple(Tool(server, f"tool_{number}", description) for number in range(count))
 
 
-def subject(*found: Sequence[Tool], small: int = 0, **more: Any) -> Subject:
-    """Servers with these tools; a configuration of fewer than `small` tools is small."""
+@pytest.fixture(autouse=True)
+def _no_configuration_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "STARTS_AT_TOOLS", 0)
+
+
+def subject(*found: Sequence[Tool], **more: Any) -> Subject:
+    """Servers with these tools."""
     readings = {own[0].server: Reading(tuple(own)) for own in found}
-    settings = Settings(discovery=DiscoverySettings(auto_tools=small))
     configuration = Configuration("x.json", tuple(ServerSpec(name, name) for name in readings))
     return Subject(
         **{
@@ -64,7 +69,7 @@ def subject(*found: Sequence[Tool], small: int = 0, **more: Any) -> Subject:
             "scope": "user",
             "configuration": configuration,
             "readings": readings,
-            "settings": settings,
+            "settings": Settings(),
             **more,
         }
     )
@@ -155,8 +160,9 @@ def test_tools_of_any_text_are_audited(text: str) -> None:
 # Suggestions
 
 
-def test_a_small_configuration_is_left_as_it_is() -> None:
-    found = audited(tools("a", 19), small=20)
+def test_a_small_configuration_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "STARTS_AT_TOOLS", 20)
+    found = audited(tools("a", 19))
     assert kinds(found)[0] == KEEP
     assert DEFER not in kinds(found)
     assert found.suggestions[0].tokens == found.tokens
