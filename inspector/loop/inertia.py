@@ -112,7 +112,7 @@ class Inertia:
     def follow(self) -> None:
         """Read what the settings as they are now ask for, in the background; nothing if it is read."""
         settings = self._settings
-        wanted = (self.persona, settings.seed) if self._is_wanted else ()
+        wanted = (self.persona, settings.seed) if settings.preload != "off" else ()
         if wanted == self._read:
             return
         self._read = wanted
@@ -195,7 +195,7 @@ class Inertia:
     @property
     def is_warm(self) -> bool:
         """Whether predictions are wanted, and enough was seen to make them."""
-        return self._is_wanted and self.graph.tasks >= self._settings.warm_up
+        return self._settings.preload != "off" and self.graph.tasks >= self._settings.warm_up
 
     @property
     def _preloads(self) -> bool:
@@ -207,10 +207,6 @@ class Inertia:
             and is_read
             and settings.binding.policy in ("keep", "bounded")
         )
-
-    @property
-    def _is_wanted(self) -> bool:
-        return self._settings.preload != "off"
 
     @property
     def _settings(self) -> InertiaSettings:
@@ -237,12 +233,9 @@ class Inertia:
         waiting = [one for one in found if tools[one.tool].binding is Binding.DEFERRED]
         likely = [one for one in waiting if is_likely(one)]
         unmet = self._binder.unmet() if likely else {}
-        return [one for one in likely if one.tool not in unmet and self._is_callable(one.tool)]
-
-    def _is_callable(self, tool_id: str) -> bool:
-        """Whether a call would not be refused at once."""
-        tool = self._binder.current(tool_id)
-        return tool is not None and self._breakers.is_callable(tool)
+        met = (one for one in likely if one.tool not in unmet)
+        tools_now = ((one, self._binder.current(one.tool)) for one in met)
+        return [one for one, tool in tools_now if tool is not None and self._breakers.is_callable(tool)]
 
     def _bind(self, after: str, chosen: Sequence[Successor], most: int) -> tuple[str, ...]:
         """Bind the first of these that have room, and return them."""
