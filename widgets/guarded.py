@@ -90,18 +90,19 @@ class Confirm(ModalScreen[str | None]):
     AUTO_FOCUS = "Button"
 
     def __init__(
-        self, title: str, body: Content | str = "", choices: Sequence[Choice] = (), *, indent: int = 0
+        self, title: str, body: Hanging | Content | str = "", choices: Sequence[Choice] = ()
     ) -> None:
-        """The `body` is what to know before answering; its wrapped lines go on at least at `indent`."""
+        """The `body` is what to know before answering; `Hanging` text has to be safe."""
         super().__init__()
-        self._title, self._body, self._indent = title, body, indent
+        self._title = title
+        self._body = body if isinstance(body, Hanging) else Hanging(safe(body))
         self._choices = tuple(choices)
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(plain(self._title, limit=400), classes="confirm--title")
             with VerticalScroll(classes="confirm--body", can_focus=False):
-                yield Static(Hanging(safe(self._body), self._indent))
+                yield Static(self._body)
             with Horizontal(classes="confirm--choices"):
                 if not self._choices:
                     yield Button(Content("close"))
@@ -364,11 +365,11 @@ class GuardedConfirm(Confirm, Guarded):
     ]
 
     def __init__(
-        self, title: str, body: Content | str = "", choices: Sequence[Choice] = (), *, indent: int = 0
+        self, title: str, body: Hanging | Content | str = "", choices: Sequence[Choice] = ()
     ) -> None:
         keys = (choice.key if len(choice.key) > 1 else "" for choice in choices)
         letterless = [Choice(key, one.label, one.value) for key, one in zip(keys, choices, strict=True)]
-        super().__init__(title, body, letterless, indent=indent)
+        super().__init__(title, body, letterless)
 
     @property
     def least(self) -> Size:

@@ -76,12 +76,14 @@ _WIDE = 2
 class Hanging(Visual):
     """Draws content as it is, but begins every wrapped row where the text of its line begins.
 
-    With `indent`, it begins at least so many cells from the left.
+    With `indent`, it begins at least so many cells from the left; several are those of its lines.
     """
 
-    def __init__(self, content: Content, indent: int = 0) -> None:
+    def __init__(self, content: Content, indent: int | Sequence[int] = 0) -> None:
         self._content = content
-        self._indent = indent
+        lines = content.split("\n", allow_blank=True)
+        indents = [indent] * len(lines) if isinstance(indent, int) else indent
+        self._lines = list(zip(lines, indents, strict=True))
         self._wrapped: tuple[int, list[Content]] = (0, [])
 
     def __str__(self) -> str:
@@ -90,8 +92,7 @@ class Hanging(Visual):
     def rows(self, width: int) -> list[Content]:
         """The rows of at most `width` cells."""
         if self._wrapped[0] != width:
-            lines = self._content.split("\n", allow_blank=True)
-            self._wrapped = (width, [row for line in lines for row in _rows(line, width, self._indent)])
+            self._wrapped = (width, [row for line in self._lines for row in _rows(*line, width)])
         return self._wrapped[1]
 
     def render_strips(
@@ -109,7 +110,7 @@ class Hanging(Visual):
         return len(self.rows(width))
 
 
-def _rows(line: Content, width: int, least: int) -> list[Content]:
+def _rows(line: Content, least: int, width: int) -> list[Content]:
     lead = _LEAD.match(line.plain)
     indent = max(lead.end() if lead else 0, least)
     if line.cell_length <= width or width - indent < _LEAST_TEXT:

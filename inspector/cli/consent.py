@@ -5,42 +5,35 @@ from typing import Any
 
 import click
 
-from inspector.cli.run import interruptible
+from inspector.cli.run import interruptible, written
 from inspector.cli.table import say
 from inspector.config.configuration import Configuration
-from inspector.config.consent import (
-    ConsentCheck,
-    ServerConsent,
-    approve as remember,
-    check_consent,
-    purpose,
-    warnings_text,
-)
+from inspector.config.consent import ConsentCheck, approve as remember, check_consent, consent_question
+from inspector.core.approval import approval_question, call_question
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events.call import Decision
-from inspector.core.message import arguments_text
 from inspector.core.ports import ApprovalRequest, ServerMemory
+from inspector.core.question import YES, Address, Diff, Option, Question
+from inspector.core.redaction import clean
+from inspector.core.report import Fact
 from inspector.core.tool import Tool
 from inspector.mcp.elicitation import (
-    CANCELLED,
-    DECLINED,
-    LONGEST_ADDRESS,
-    LONGEST_MESSAGE,
     Action,
     ElicitationAnswer,
     ElicitationRequest,
     FormField,
-    FormRequest,
     LinkRequest,
     address,
     form_fields,
-    form_warnings,
-    impersonation,
 )
-from inspector.mcp.sampling import ANSWER, LONGEST_PROMPT, SamplingRequest, sampling_note
+from inspector.mcp.question import ANSWERS, server_question
+from inspector.mcp.sampling import ANSWER, SamplingRequest
 from inspector.schema.json_value import JsonObject
 from widgets import visible
 from widgets.typed_value import InvalidValue, Kind, parse
+
+_LONGEST = 200_000
+_VISIT = Option("visit", "open the link yourself")
 
 
 def require_consent(configuration: Configuration, memory: ServerMemory, *, approve: bool) -> None:
@@ -52,12 +45,16 @@ def require_consent(configuration: Configuration, memory: ServerMemory, *, appro
     check = check_consent(configuration, memory)
     if check.is_approved and not (approve and check.changed):
         return
-    if not approve and not _ask(check):
+    if not approve and not _agrees(consent_question(str(configuration.source), check.question)):
         raise ConfigError(
             f"{configuration.source} has not been approved{_since(check)}, so nothing was started",
             hint="Run the command in a terminal to see what it starts, or add --approve.",
         )
     remember(configuration, memory)
+
+
+def _agrees(question: Question) -> bool:
+    return sys.stdin.isatty() and answer_to(question) != question.refusal
 
 
 def _since(check: ConsentCheck) -> str:
@@ -66,27 +63,56 @@ def _since(check: ConsentCheck) -> str:
     return f" since {', '.join(changed)} changed" if changed else ""
 
 
-def _ask(check: ConsentCheck) -> bool:
-    if not sys.stdin.isatty():
-        return False
-    servers = check.question
-    say(f"{check.configuration.source} would {purpose(servers)}:", err=True)
-    for server in servers:
-        say(consent_text(server), err=True, exact=True)
-    if warnings := warnings_text(servers):
-        say(f"{warnings}.", err=True)
+def say_question(question: Question) -> None:
+    """Print what to know before an answer: what to look at begins with `!`, an address has its own line."""
+    _say(question, _line(question.title))
+    for block in question.blocks:
+        if isinstance(block, str):
+            _say(question, f"  {_line(block)}")
+            continue
+        if block.title:
+            _say(question, f"  {_line(block.title)}")
+        if isinstance(block, Diff):
+            _say(question, *(f"    {_line(line)}" for line in block.lines))
+        else:
+            _say(question, *(_fact_line(fact, question.label_width()) for fact in block.facts))
+
+
+def _say(question: Question, *lines: str) -> None:
+    """Print lines whole, however long they are: nobody is asked about what is not shown."""
+    with written(err=True):
+        for line in lines:
+            shown = line if question.is_exact else clean(line)
+            click.echo(visible(shown, limit=_LONGEST, exact=question.is_exact), err=True)
+
+
+def _fact_line(fact: Fact, width: int) -> str:
+    """A fact behind its label; further lines of it stand below its first, so that none is faked."""
+    if isinstance(fact, Address):
+        return _line(fact.text)
+    head = f"  {'!' if fact.warns else ' '} "
+    head += f"{_line(fact.label):<{width}} " if fact.label else ""
+    return f"\n{' ' * len(head)}".join(f"{head}{fact.text.expandtabs(4)}".split("\n"))
+
+
+def answer_to(question: Question) -> str:
+    """Ask on the terminal; return the value of an option, by default of the one that changes nothing."""
+    say_question(question)
+    options = question.options
     with interruptible():
-        return click.confirm("Allow this configuration?", default=False, err=True)
-
-
-def consent_text(server: ServerConsent) -> str:
-    """One server in the question, a fact a line: what to look at before a yes begins with `!`."""
-    facts = (f"  {'!' if fact.warns else ' '} {fact.label:<8} {_line(fact.text)}" for fact in server.facts())
-    return "\n".join((f"  {_line(server.name)}", *facts))
+        if options[0].value == YES:
+            label = options[0].label
+            agreed = click.confirm(f"{label[:1].upper()}{label[1:]}?", default=False, err=True)
+            return YES if agreed else question.refusal
+        for option in options:
+            if option.label != option.value:
+                say(f"  {option.value}: {option.label}", err=True)
+        values = click.Choice([option.value for option in options])
+        return str(click.prompt("What now?", type=values, default=question.refusal, err=True))
 
 
 def _line(text: str) -> str:
-    return visible(text, newlines=False)
+    return visible(text, newlines=False, limit=_LONGEST, exact=True)
 
 
 class TerminalApprover:
@@ -102,20 +128,7 @@ class TerminalApprover:
             allowing = f"--trust {request.tool.server} or --yes" if request.offers_trust else "--yes"
             say(f"refused {request.tool.id}: {request.why}; {allowing} allows such calls", err=True)
             return Decision.NO
-        told = f"{request.tool.id}  {arguments_text(request.arguments)}\n  {request.why}"
-        say(told, err=True, exact=True)
-        for change in request.changes:
-            signed = ((sign, text) for gone, new in change.lines for sign, text in (("-", gone), ("+", new)))
-            lines = [f"{sign} {text}" for sign, text in signed if text]
-            say("\n    ".join((f"  {change.part}", *lines)), err=True)
-        answers = [Decision.ONCE, Decision.SESSION, Decision.NO]
-        if request.offers_trust:
-            answers.insert(2, Decision.SERVER)
-            say("  server: like session, but for every tool this server says is read-only", err=True)
-        choices = click.Choice(list(map(str, answers)))
-        with interruptible():
-            answer = click.prompt("Call it?", type=choices, default="no", err=True)
-        return Decision(answer)
+        return Decision(answer_to(approval_question(request)))
 
 
 def confirm_call(tool: Tool, arguments: JsonObject, why: str) -> None:
@@ -123,15 +136,13 @@ def confirm_call(tool: Tool, arguments: JsonObject, why: str) -> None:
     if not sys.stdin.isatty():
         hint = "Run the command in a terminal to be asked, or add --yes."
         raise ToolsightError(f"{tool.id} was not called: {why}", hint=hint)
-    say(f"{tool.id}  {arguments_text(arguments)}\n  {why}", err=True, exact=True)
-    with interruptible():
-        if not click.confirm("Call it?", default=False, err=True):
-            raise ToolsightError(f"{tool.id} was not called")
+    question = call_question(tool, arguments, why)
+    if answer_to(question) == question.refusal:
+        raise ToolsightError(f"{tool.id} was not called")
 
 
 _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 _TYPED: dict[str, Kind] = {"integer": "integer", "number": "number"}
-_LATER = "later"
 
 
 class TerminalElicitor:
@@ -139,65 +150,25 @@ class TerminalElicitor:
 
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
         """See `Elicitor`."""
-        wants, server = request.wants, _short(request.server)
         if not sys.stdin.isatty():
-            say(f"declined: the server {server} asks you to {wants}, but there is no terminal", err=True)
+            told = f"declined: the server {_short(request.server)} asks you to {request.wants}"
+            say(f"{told}, but there is no terminal", err=True)
             return ElicitationAnswer(Action.DECLINE, why="there is no terminal")
-        say(f"The server {server} asks you to {wants}:", err=True)
-        limit = LONGEST_PROMPT if isinstance(request, SamplingRequest) else LONGEST_MESSAGE
-        say(f"  {visible(request.message, limit=limit)}", err=True)
+        question = server_question(request, (_VISIT,))
+        if isinstance(request, LinkRequest) and not (parts := address(request.url)).opens:
+            say_question(question)
+            return ElicitationAnswer(Action.DECLINE, why=", ".join(parts.warnings))
+        answer = answer_to(question)
+        if answer in ANSWERS:
+            return ANSWERS[answer]
+        if isinstance(request, LinkRequest):
+            say("  Open the link yourself; Toolsight does not open it.", err=True)
+            return ElicitationAnswer(Action.ACCEPT)
         with interruptible():
             if isinstance(request, SamplingRequest):
-                return _sampled(request)
-            return _filled_in(request) if isinstance(request, FormRequest) else _visited(request)
-
-
-def _filled_in(request: FormRequest) -> ElicitationAnswer:
-    fields = form_fields(request.schema)
-    names = ", ".join(_short(field.title or field.name) for field in fields)
-    say(f"  It asks for: {names or 'nothing'}. Do not enter passwords, keys or tokens.", err=True)
-    for warning in form_warnings(request, fields):
-        say(f"  ! {_short(warning)}", err=True)
-    refusal = _refusal("fill in")
-    if refusal is not None:
-        return refusal
-    given = ((field.name, _asked(field)) for field in fields)
-    return ElicitationAnswer(Action.ACCEPT, {name: value for name, value in given if value is not None})
-
-
-def _sampled(request: SamplingRequest) -> ElicitationAnswer:
-    say(f"  {sampling_note(request)}", err=True)
-    for warning in form_warnings(request, ()):
-        say(f"  ! {_short(warning)}", err=True)
-    who = ["answer", "model", "decline"] if request.model else ["answer", "decline"]
-    if request.model:
-        say(f"  model: {_short(request.model)} answers", err=True)
-    chosen = click.prompt("What now?", type=click.Choice(who), default="decline", err=True)
-    if chosen == "answer":
-        return ElicitationAnswer(Action.ACCEPT, {ANSWER: click.prompt("  Your answer", err=True)})
-    return ElicitationAnswer(Action.ACCEPT) if chosen == "model" else DECLINED
-
-
-def _visited(request: LinkRequest) -> ElicitationAnswer:
-    parts = address(request.url)
-    shown = visible(request.url, limit=LONGEST_ADDRESS, newlines=False)
-    say(f"{shown}\n  host: {visible(parts.host, newlines=False) or 'none'}", err=True, exact=True)
-    said = impersonation(f"the server {request.server}", request.message)
-    for warning in filter(None, (said, *parts.warnings)):
-        say(f"  ! {_short(warning)}", err=True)
-    if not parts.opens:
-        return ElicitationAnswer(Action.DECLINE, why=", ".join(parts.warnings))
-    refusal = _refusal("visit")
-    if refusal is None:
-        say("  Open the link yourself; Toolsight does not open it.", err=True)
-    return refusal or ElicitationAnswer(Action.ACCEPT)
-
-
-def _refusal(verb: str) -> ElicitationAnswer | None:
-    """Ask what to do; None to do it."""
-    choices = click.Choice([verb, "decline", _LATER])
-    answer = click.prompt("What now?", type=choices, default=_LATER, err=True)
-    return {"decline": DECLINED, _LATER: CANCELLED}.get(answer)
+                return ElicitationAnswer(Action.ACCEPT, {ANSWER: click.prompt("  Your answer", err=True)})
+            given = ((field.name, _asked(field)) for field in form_fields(request.schema))
+            return ElicitationAnswer(Action.ACCEPT, {name: one for name, one in given if one is not None})
 
 
 def _asked(field: FormField) -> Any:

@@ -4,92 +4,21 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
 from inspector.config.configuration import Configuration, Named
 from inspector.config.program import run_files, under_work
 from inspector.config.source_files import source_files
-from inspector.config.suspect import METADATA, lookalikes, metadata_hosts
+from inspector.config.suspect import METADATA, chooses, lookalikes, metadata_hosts
 from inspector.core.number import count
 from inspector.core.package_run import PackageKind, package_run
 from inspector.core.ports import ServerMemory
+from inspector.core.question import YES, Option, Question
 from inspector.core.redaction import Redactor
-from inspector.core.report import Fact
+from inspector.core.report import Fact, Facts
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import ChangedFile, ConsentItem, Program, ServerSpec, asking_files, changed_files
-
-# Variables whose values decide what a program runs, whatever its command line says; what those of a line
-# choose, as the end of "chooses ...". A `*` stands for any text.
-_CHOOSES: tuple[tuple[str, str], ...] = (
-    ("which programs are found", "PATH"),
-    ("code that every program loads", "LD_* DYLD_* GCONV_PATH OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES"),
-    ("code that JavaScript programs load", "NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE BUN_OPTIONS"),
-    (
-        "code that Python programs load",
-        "PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONEXECUTABLE PYTHONPLATLIBDIR "
-        "PYTHONBREAKPOINT PYTHONWARNINGS PYTHONINSPECT PYTHONPYCACHEPREFIX __PYVENV_LAUNCHER__ "
-        "VIRTUAL_ENV CONDA_PREFIX",
-    ),
-    (
-        "code that Perl, Ruby, PHP and Lua programs load",
-        "PERL5OPT PERL5LIB PERLLIB PERL5DB RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_GEMFILE BUNDLE_PATH "
-        "PHPRC PHP_INI_SCAN_DIR LUA_INIT* LUA_PATH* LUA_CPATH*",
-    ),
-    (
-        "code that Java and .NET programs load",
-        "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS JAVA_OPTS JAVA_HOME CLASSPATH DOTNET_STARTUP_HOOKS "
-        "DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE DOTNET_ROOT* CORECLR_* COR_*",
-    ),
-    (
-        "what shells run at startup",
-        "BASH_ENV ENV ZDOTDIR PROMPT_COMMAND PS4 SHELLOPTS BASHOPTS BASH_FUNC_* IFS SHELL",
-    ),
-    (
-        "programs that Git and ssh start",
-        "GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_EXEC_PATH GIT_PROXY_COMMAND GIT_EDITOR "
-        "GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_CONFIG* GIT_TEMPLATE_DIR "
-        "GIT_DIR SSH_ASKPASS",
-    ),
-    ("programs that other programs open", "EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE"),
-    ("where programs look for their settings", "HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_HOME"),
-    ("the compiler and its options", "CC CXX LD RUSTC RUSTC_WRAPPER RUSTFLAGS CARGO_HOME GOFLAGS GOROOT"),
-    ("which machine runs containers", "DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG CONTAINER_HOST"),
-    (
-        "which certificates its connections trust",
-        "NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE "
-        "CURL_CA_BUNDLE AWS_CA_BUNDLE GIT_SSL_NO_VERIFY GIT_SSL_CAINFO PYTHONHTTPSVERIFY UV_INSECURE_HOST "
-        "PIP_TRUSTED_HOST PIP_CERT",
-    ),
-)
-# Their programs read these names in either case.
-_CHOOSES_IN_ANY_CASE: tuple[tuple[str, str], ...] = (
-    ("where its connections go", "HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY"),
-    (
-        "where packages come from and what is installed",
-        "NPM_CONFIG_* YARN_* COREPACK_* PIP_* PIPX_* UV_*INDEX* UV_FIND_LINKS UV_*MIRROR* UV_PYTHON* "
-        "UV_CONFIG_* UV_TOOL_* UV_CACHE_DIR UV_PROJECT* UV_OVERRIDE UV_*CONSTRAINT UV_WORKING_DIR* "
-        "UV_ENV_FILE GOPROXY GOSUMDB GONOSUMDB GONOSUMCHECK GOPRIVATE BUN_CONFIG_* DENO_*",
-    ),
-)
-# Settings of package managers that are credentials, whose values are nobody's to read.
-_CREDENTIALS = ("*AUTH*", "*TOKEN*", "*PASSWORD*", "*USERNAME*")
-
-
-def chooses(name: str) -> str:
-    """What the value of this variable chooses, as the end of "chooses ..."; "" for most variables."""
-    for reason, names in _CHOOSES:
-        if any(fnmatchcase(name, known) for known in names.split()):
-            return reason
-    upper = name.upper()
-    if any(fnmatchcase(upper, known) for known in _CREDENTIALS):
-        return ""
-    for reason, names in _CHOOSES_IN_ANY_CASE:
-        if any(fnmatchcase(upper, known) for known in names.split()):
-            return reason
-    return ""
-
 
 _NAMED = "settings"
 _DIGEST_DIGITS = 12
@@ -209,21 +138,28 @@ def describe(
     return (*servers, ServerConsent(_NAMED, named=named)) if named else servers
 
 
-def purpose(servers: tuple[ServerConsent, ...]) -> str:
+_OPTIONS = Option(YES, "allow it"), Option("no", "no, leave")
+
+
+def consent_question(source: str, servers: tuple[ServerConsent, ...]) -> Question:
+    """Whether a file may start these servers: what decides it of each, and how many lines to look at."""
+    runs = " with your permissions" if any(server.argv or server.executes for server in servers) else ""
+    head = [Fact("", f"would {_purpose(servers)}{runs}:")]
+    if marked := sum(fact.warns for server in servers for fact in server.facts()):
+        told = f"Check the {marked} lines marked !" if marked > 1 else "Check the line marked !"
+        head.append(Fact("", told, warns=True))
+    shown = (Facts(server.facts(), server.name) for server in servers)
+    blocks = (Facts(tuple(head), source), *shown)
+    return Question("Allow this configuration?", blocks, _OPTIONS, is_exact=True)
+
+
+def _purpose(servers: tuple[ServerConsent, ...]) -> str:
     """What is asked for, as the end of "would ..."."""
     started, connected = sum(bool(one.argv) for one in servers), sum(bool(one.url) for one in servers)
     does = [f"start {count(started, 'server')}"] if started else []
     does += [f"connect to {count(connected, 'server')}"] if connected else []
     does += ["execute a Python file"] if any(server.executes for server in servers) else []
     return " and ".join(does) or "use files or models from its settings"
-
-
-def warnings_text(servers: tuple[ServerConsent, ...]) -> str:
-    """How many lines of the question are marked, as a sentence; "" for none."""
-    marked = sum(fact.warns for server in servers for fact in server.facts())
-    if not marked:
-        return ""
-    return f"Check the {marked} lines marked !" if marked > 1 else "Check the line marked !"
 
 
 def _described(spec: ServerSpec) -> ServerConsent:
@@ -328,7 +264,7 @@ def _named_facts(named: Named) -> Iterator[Fact]:
 
 def _on_one_line(text: str) -> str:
     """The text with long blanks counted: spaces could push a line's end to where another seems to begin."""
-    return _SPACES.sub(lambda blank: f"[{len(blank[0])} spaces]", text)
+    return _SPACES.sub(lambda blank: f"[{len(blank[0])} spaces]", text).replace("\n", "↵")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
+from inspector.core.question import Diff, cut
 from inspector.core.text import common_start
 from inspector.core.tool import Annotations, Tool
 from inspector.schema.json_value import JsonObject, canonical, compact
@@ -40,6 +41,22 @@ class DefinitionChange:
 
     part: str
     lines: tuple[tuple[str, str], ...]
+
+
+# So many lines of what differs are shown, each in so many characters.
+_SHOWN, _LONGEST_SHOWN = 60, 400
+
+
+def shown_changes(changes: Sequence[DefinitionChange]) -> Iterator[Diff]:
+    """Each part that differs, its lines that are gone after a - and its new lines after a +."""
+    room = _SHOWN
+    for change in changes:
+        signed = ((sign, text) for pair in change.lines[:room] for sign, text in zip("-+", pair, strict=True))
+        lines = [f"{sign} {cut(text, _LONGEST_SHOWN)}" for sign, text in signed if text]
+        if len(change.lines) > room:
+            lines.append(f"… and {len(change.lines) - room:,} more differences")
+        yield Diff(change.part, tuple(lines))
+        room = max(room - len(change.lines), 0)
 
 
 def definition_hash(tool: Tool) -> str:

@@ -9,9 +9,10 @@ from inspector.core.budget import Prices, Tokenizer
 from inspector.core.definition import DefinitionChange
 from inspector.core.error import ModelError
 from inspector.core.events import Decision as Decision, Record
+from inspector.core.leftover import Leftover
 from inspector.core.message import ModelChunk, ModelRequest
 from inspector.core.number import byte_size, count
-from inspector.core.server import ConsentItem, Era, Leftover, RunFile, SkippedTool
+from inspector.core.server import ConsentItem, Era, RunFile, SkippedTool
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import ModelFeatures

@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.app.dialogs.approver import TEXT_AT, ConsentDialog, consent_body
+from inspector.app.dialogs.approver import ConsentDialog, question_body
 from inspector.config.configuration import Configuration, Named
-from inspector.config.consent import Handed, ServerConsent, check_consent
+from inspector.config.consent import Handed, ServerConsent, check_consent, consent_question
 from inspector.core.server import ChangedFile, Expansion, Program, ServerSpec
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
@@ -18,12 +18,16 @@ PREDICATES = ServerConsent(
 MANY = (LOCAL, REMOTE, *(ServerConsent(f"server-{n}", ("run", f"package-{n}")) for n in range(10)))
 
 
+def body(source: str, servers: tuple[ServerConsent, ...]) -> str:
+    return str(question_body(consent_question(source, servers)))
+
+
 def dialog() -> ConsentDialog:
     return ConsentDialog("/home/me/mcp.json", MANY)
 
 
 def test_the_command_line_is_quoted_so_that_a_space_is_no_separator() -> None:
-    text = consent_body("mcp.json", (LOCAL,)).plain
+    text = body("mcp.json", (LOCAL,))
     assert "npx -y 'notes server' --root /srv" in text
     assert "TOKEN, URL" in text
     assert "1 server with" in text
@@ -39,11 +43,11 @@ def test_the_command_line_is_quoted_so_that_a_space_is_no_separator() -> None:
 def test_a_server_at_an_address_is_connected_to_and_not_started(
     servers: tuple[ServerConsent, ...], said: str
 ) -> None:
-    assert f"\n{said}\n" in consent_body("mcp.json", servers).plain
+    assert f"\n{said}\n" in body("mcp.json", servers)
 
 
 def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
-    text = consent_body("mcp.json", (LOCAL, PREDICATES)).plain
+    text = body("mcp.json", (LOCAL, PREDICATES))
     assert "1 server and execute a Python file with" in text
     assert "/srv/predicates.py" in text
     assert "0123456789ab" in text
@@ -61,13 +65,13 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
         decisive=((evil, evil),),
         handed=(Handed(evil, evil, evil),),
     )
-    text = consent_body(evil, (server,)).plain
+    text = body(evil, (server,))
     assert not [letter for letter in dangerous(text) if letter != "\n"]
 
 
 def test_what_is_marked_has_a_sign_and_a_word_and_markup_in_it_is_text() -> None:
     server = ServerConsent("a", ("x",), decisive=(("PATH", "[red]/tmp/evil[/red]"),))
-    text = consent_body("mcp.json", (server,)).plain
+    text = body("mcp.json", (server,))
     assert "\n! chooses  which programs are found: PATH=[red]/tmp/evil[/red]" in text
 
 
@@ -116,7 +120,7 @@ async def test_a_wrapped_line_goes_on_under_its_text_so_that_no_line_can_be_fake
         await pilot.press("pagedown")
         rows = [line for line in seen(pilot).splitlines() if "/bin:" in line]
         assert rows
-        assert all(f"│  {' ' * TEXT_AT}" in row for row in rows)
+        assert all(f"│  {' ' * len('! chooses  ')}" in row for row in rows)
 
 
 async def test_the_safe_answer_is_the_easy_one() -> None:

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.approver import approval_body
+from inspector.app.dialogs.approver import question_body
 from inspector.app.draw.line import change_lines
 from inspector.app.draw.table import ICONS, deferred_rows, evicted_rows, loaded_rows
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover
+from inspector.core.approval import approval_question
 from inspector.core.definition import DefinitionChange, definition_changes
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.session import Binding
@@ -39,8 +40,8 @@ def _request() -> ApprovalRequest:
 
 
 def test_a_question_shows_what_changed_after_the_arguments() -> None:
-    text = approval_body(_request()).plain
-    assert text.index("id  7") < text.index("description\n+ Mail everybody.")
+    text = str(question_body(approval_question(_request())))
+    assert text.index("  id       7") < text.index("description\n+ Mail everybody.")
 
 
 async def test_the_terminal_shows_what_changed(

@@ -14,14 +14,8 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from inspector.app.app import ToolsightApp
-from inspector.app.dialogs.elicitor import (
-    AnswerDialog,
-    FormDialog,
-    LinkDialog,
-    SignInDialog,
-    form_body,
-    link_body,
-)
+from inspector.app.dialogs.approver import QuestionDialog, question_body
+from inspector.app.dialogs.elicitor import AnswerDialog, FormDialog, SignInDialog
 from inspector.config.configuration import Configuration
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
@@ -33,8 +27,8 @@ from inspector.mcp.elicitation import (
     ElicitationRequest,
     FormRequest,
     LinkRequest,
-    form_fields,
 )
+from inspector.mcp.question import server_question
 from inspector.mcp.sampling import sampling_request
 from inspector.mcp.sign_in.kept import SignIns
 from inspector.mcp.sign_in.person import SignInWay
@@ -73,7 +67,7 @@ async def asking(
     values = {"client.sampling": True}
     async with app_rig(*steps, size=size, at_home=True, values=values) as (pilot, rig):
         task = asyncio.create_task(rig.servers["shop"].client.elicit(request))
-        await until(pilot, lambda: isinstance(pilot.app.screen, FormDialog | LinkDialog))
+        await until(pilot, lambda: isinstance(pilot.app.screen, FormDialog | QuestionDialog))
         yield pilot, task
         task.cancel()
 
@@ -209,29 +203,33 @@ async def test_one_question_is_asked_after_the_other() -> None:
         first, second = (asyncio.create_task(client.elicit(request)) for request in (FORM, LINK))
         await until(pilot, lambda: isinstance(pilot.app.screen, FormDialog))
         await pilot.press("escape")
-        await until(pilot, lambda: isinstance(pilot.app.screen, LinkDialog))
+        await until(pilot, lambda: isinstance(pilot.app.screen, QuestionDialog))
         await pilot.press("escape")
         assert [await first, await second] == [CANCELLED, CANCELLED]
         answered = [event.answer for event in rig.events("answered") if event.what != "roots"]
         assert answered == ["cancel", "cancel"]
 
 
+def body(request: ElicitationRequest) -> str:
+    return str(question_body(server_question(request)))
+
+
 @with_hostile_text
 def test_hostile_text_of_a_question_is_shown_and_not_obeyed(text: str) -> None:
     evil = text[:2000]
     request = FormRequest(evil, evil, {"properties": {evil: {"title": evil}}})
-    form = form_body(request, form_fields(request.schema)).plain
-    link = link_body(LinkRequest(evil, evil, evil)).plain
+    form = body(request)
+    link = body(LinkRequest(evil, evil, evil))
     assert not [letter for letter in dangerous(form + link) if letter not in "\n\t"]
 
 
 def test_a_question_in_toolsight_s_name_is_marked_with_who_wrote_it() -> None:
     said = "T00lsight needs your API key."
-    form = form_body(FormRequest("shop", said, SCHEMA), form_fields(SCHEMA)).plain
+    form = body(FormRequest("shop", said, SCHEMA))
     assert "! It seems to ask for a secret" in form
-    for text in (form, link_body(LinkRequest("shop", said, LINK.url)).plain):
+    for text in (form, body(LinkRequest("shop", said, LINK.url))):
         assert "! It mentions Toolsight, but the server shop wrote it." in text
-    assert "!" not in form_body(FORM, form_fields(SCHEMA)).plain
+    assert "!" not in body(FORM)
 
 
 @asynccontextmanager

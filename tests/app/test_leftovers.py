@@ -2,8 +2,8 @@
 
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.approver import leftover_body
-from inspector.core.server import Leftover
+from inspector.app.dialogs.approver import question_body
+from inspector.core.leftover import Leftover, leftover_question
 from tests.support.app import app_rig, seen, until
 from tests.support.fakes import MemoryLeftovers
 from tests.support.hostile import with_hostile_text
@@ -57,5 +57,5 @@ async def test_a_yes_ends_them_and_says_so() -> None:
 
 @with_hostile_text
 def test_the_words_of_a_process_reach_the_question_as_plain_text(text: str) -> None:
-    body = leftover_body([Leftover("ab.1", text, text, 0.0, (811,))]).plain
+    body = str(question_body(leftover_question([Leftover("ab.1", text, text, 0.0, (811,))])))
     assert not [letter for letter in dangerous(body) if letter != "\n"]

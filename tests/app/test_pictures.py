@@ -13,10 +13,10 @@ import pytest
 from textual.screen import Screen
 
 from inspector.app.base_screen import BaseScreen
-from inspector.app.dialogs.approver import ChangeDialog, ConsentDialog
+from inspector.app.dialogs.approver import ConsentDialog, QuestionDialog
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.detail import DetailScreen, HelpScreen
-from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
+from inspector.app.dialogs.elicitor import FormDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
 from inspector.app.place import (
     SCREENS,
@@ -30,6 +30,7 @@ from inspector.app.place import (
 from inspector.app.place_app import page_class
 from inspector.config.consent import Handed, ServerConsent
 from inspector.core.error import ConnectError
+from inspector.core.question import Option
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
 from inspector.core.tool import Tool
@@ -57,6 +58,7 @@ from inspector.features.trace.metrics.page import TelemetryScreen
 from inspector.features.trace.sessions_page import SessionsScreen
 from inspector.features.trace.timeline_page import TimelineScreen
 from inspector.mcp.elicitation import FormRequest, LinkRequest
+from inspector.mcp.question import server_question
 from inspector.tokens.counter import TiktokenCounter
 from tests.features.access.test_page import POLICY as ACCESS
 from tests.features.check.test_page import offices
@@ -162,6 +164,10 @@ def _source() -> SourceDialog:
     path = Path("billing.py")
     change = Replacement(path, SOURCE.encode(), SOURCE.replace(OLD, NEW).encode())
     return SourceDialog(path, question(Place(path, 3), change, 7, (EFFECT,)))
+
+
+def _link() -> QuestionDialog:
+    return QuestionDialog(server_question(LINK, VISITS))
 
 
 def _consent() -> ConsentDialog:
@@ -386,6 +392,7 @@ FORM = FormRequest(
     },
 )
 LINK = LinkRequest("shop", "Log in to go on.", "http://bank.example@login.example/start?id=1")
+VISITS = (Option("open", "open in the browser"), Option("copy", "copy the address"))
 # Pages on which colour says what words do not say again, and those that are laid out anew where it is narrow.
 LIGHT = ("session", "find")
 AT_80 = ("session", "find", "tool", "servers", "budget", "timeline")
@@ -401,9 +408,9 @@ DIALOGS: Mapping[str, Picture] = {
         Confirm, Shown, _acts(Opens(ToolsScreen, ToolPage("shop:refund_order")), *CALL, "ctrl+r")
     ),
     "form": Picture(FormDialog, Shown, _acts(Opens(lambda: FormDialog(FORM)), "tab", *"ada", "ctrl+r")),
-    "link": Picture(LinkDialog, Shown, _acts(Opens(lambda: LinkDialog(LINK)))),
+    "link": Picture(QuestionDialog, Shown, _acts(Opens(_link))),
     "install": Picture(
-        ChangeDialog,
+        QuestionDialog,
         lambda: Shown(marketplace=shipped_market()),
         _acts(Goes("marketplace"), Shows("34 plugins"), "enter", Shows("Install and start")),
     ),

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.app.dialogs.approver import approval_body, consent_body
-from inspector.cli.consent import consent_text
-from inspector.config.consent import ServerConsent
+from inspector.app.dialogs.approver import question_body
+from inspector.config.consent import ServerConsent, consent_question
+from inspector.core.approval import approval_question
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
 from inspector.features.tools.tool_panel import facts_text
@@ -96,13 +96,12 @@ def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
 def test_the_consent_says_which_servers_the_file_trusts() -> None:
     trusted, other = ServerConsent("a", ("x",), trusted=True), ServerConsent("b", ("x",))
     told = "tools it marks as read-only run without asking"
-    for text in (lambda server: consent_body("f", (server,)).plain, consent_text):
-        assert told in text(trusted)
-        assert told not in text(other)
+    assert told in str(question_body(consent_question("f", (trusted,))))
+    assert told not in str(question_body(consent_question("f", (other,))))
 
 
 @with_hostile_text
 def test_the_name_of_a_server_does_no_harm(text: str) -> None:
     tool = Tool(text, "get", annotations=Annotations(read_only=True))
-    shown = approval_body(ApprovalRequest(tool, {}, CLAIMED, offers_trust=True)).plain
+    shown = str(question_body(approval_question(ApprovalRequest(tool, {}, CLAIMED, offers_trust=True))))
     assert not [letter for letter in dangerous(shown) if letter != "\n"]

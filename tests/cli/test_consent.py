@@ -70,7 +70,7 @@ def test_the_question_shows_the_file_what_chooses_it_and_which_secret_leaves(
     assert f"    file     {config.parent / 'evil' / 'npx'}" in shown
     assert f"  ! chooses  which programs are found: PATH={config.parent / 'first'}:" in shown
     assert "  ! secret   passes your MY_SECRET_KEY to 127.0.0.1:9 in the header X-Trace" in shown
-    assert "Check the 2 lines marked !." in shown
+    assert "  ! Check the 2 lines marked !" in shown
     assert SECRET not in shown
     assert "hidden-value" not in shown
     assert check_consent(configuration, memory).is_approved

@@ -97,7 +97,7 @@ async def test_an_address_is_shown_with_its_host_and_is_opened_by_nobody(
     assert (await TerminalElicitor().ask(LINK)).action is Action.ACCEPT
     said = capsys.readouterr().err
     assert LINK.url in said
-    assert "host: login.example" in said
+    assert "    host     login.example" in said
 
 
 async def test_a_long_address_is_on_a_line_by_itself_to_be_copied(
@@ -132,7 +132,7 @@ async def test_on_a_terminal_a_person_or_the_named_model_answers_and_a_decline_i
         DECLINED,
     ]
     said = capsys.readouterr().err
-    for text in ("user: Say yes", "3 tokens; it wants at most 5 back", "model: demo/planner answers"):
+    for text in ("user: Say yes", "3 tokens; it wants at most 5 back", "model: let demo/planner answer"):
         assert text in said
 
 

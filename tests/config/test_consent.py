@@ -13,16 +13,10 @@ from hypothesis import given, strategies as st
 
 from inspector.config import program
 from inspector.config.configuration import Configuration, Named
-from inspector.config.consent import (
-    approve,
-    approve_work,
-    check_consent,
-    chooses,
-    describe,
-    warnings_text,
-)
+from inspector.config.consent import approve, approve_work, check_consent, consent_question, describe
 from inspector.config.reader import read
-from inspector.core.report import Fact
+from inspector.config.suspect import chooses
+from inspector.core.report import Fact, Facts
 from inspector.core.server import (
     ChangedFile,
     Era,
@@ -54,6 +48,13 @@ DECISIVE = (
 def facts(spec: ServerSpec) -> list[Fact]:
     (server,) = describe(Configuration("mcp.json", (spec,)))
     return list(server.facts())
+
+
+def warned(*specs: ServerSpec) -> list[str]:
+    """What the question says of marked lines."""
+    head = consent_question("mcp.json", describe(Configuration("mcp.json", specs))).blocks[0]
+    assert isinstance(head, Facts)
+    return [fact.text for fact in head.facts if fact.warns]
 
 
 def lines(spec: ServerSpec) -> str:
@@ -166,8 +167,8 @@ def test_blanks_cannot_push_the_end_of_a_line_to_where_another_seems_to_begin(bl
 def test_the_question_says_how_many_lines_are_marked() -> None:
     calm = ServerSpec("a", "x")
     loud = ServerSpec("b", "x", env={"PATH": "/tmp", "LD_PRELOAD": "/tmp/x.so"})
-    assert warnings_text(describe(Configuration("mcp.json", (calm,)))) == ""
-    assert warnings_text(describe(Configuration("mcp.json", (calm, loud)))) == "Check the 2 lines marked !"
+    assert warned(calm) == []
+    assert warned(calm, loud) == ["Check the 2 lines marked !"]
 
 
 def script(*lines: str, asks: bool = False) -> RunFile:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.server import Leftover
+from inspector.core.leftover import Leftover
 from inspector.mcp.process import reaper, record
 from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from tests.support.mcp_case import PATIENCE, ROOT, is_alive

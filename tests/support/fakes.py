@@ -9,9 +9,9 @@ from typing import Any
 
 from inspector.core.budget import Prices, Tokenizer
 from inspector.core.error import ModelError
+from inspector.core.leftover import Leftover
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
 from inspector.core.ports import ApprovalRequest, ChatModel, Decision, LocalModel, PastCall
-from inspector.core.server import Leftover
 from inspector.core.settings import Settings
 from inspector.core.stream import LiveModel, Session
 from inspector.core.tool import Tool

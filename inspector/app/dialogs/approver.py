@@ -1,62 +1,124 @@
-"""Questions before something runs: approvals of calls, consent, what earlier runs left running."""
+"""Questions on top of a page: how one is drawn; approvals, consent, what earlier runs left running."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
+from textual.screen import Screen
 
-from inspector.app.draw.line import MUTED, change_lines
-from inspector.config.consent import ServerConsent, purpose, warnings_text
+from inspector.app.draw.line import MUTED, diff_lines
+from inspector.config.consent import ServerConsent, consent_question
+from inspector.core.approval import approval_question
+from inspector.core.leftover import END, KEEP, ended_text, leftover_question
 from inspector.core.number import count
 from inspector.core.ports import ApprovalRequest, Decision, Leftovers
-from inspector.core.report import Fact
-from inspector.core.server import Leftover, ended_text, since_text
-from inspector.schema.json_value import compact
-from widgets import Choice, GuardedConfirm, plain, visible
+from inspector.core.question import YES, Address, Diff, Question
+from inspector.core.report import Fact, Facts
+from widgets import Choice, GuardedConfirm, Hanging, plain
 
 if TYPE_CHECKING:
     from textual.app import App
 
-
-_VALUE_LIMIT = 2000
-_TRUSTING = (
-    "Toolsight cannot verify the claim. For the rest of this session, “trust its claims” runs any tool that "
-    "{} marks as read-only without asking."
-)
+_WARNING = "$text-warning"
+# Nobody is asked about what is not shown whole, as far as that can be read at all.
+_LONGEST = 200_000
 
 
-def trusting(server: str) -> Content:
-    """Return what it means to trust the claims of a server."""
-    return Content.styled(_TRUSTING.format(visible(server, limit=60, newlines=False)), MUTED)
+def question_body(question: Question) -> Hanging:
+    """Return what to know before an answer; what to look at is marked with `!`."""
+    lines: list[tuple[Content, int]] = []
+    for block in question.blocks:
+        lines += [(Content(""), 0)] if lines else []
+        lines += _lines(question, block)
+    return Hanging(Content("\n").join(line for line, _ in lines), [indent for _, indent in lines])
 
 
-def approval_body(request: ApprovalRequest) -> Content:
-    """Return the reason for asking, every argument on its own line, and what changed in the definition."""
-    lines = [Content.assemble((f"{request.why[:1].upper()}{request.why[1:]}.", "$text-warning")), Content("")]
-    for name, value in request.arguments.items():
-        text = value if isinstance(value, str) else compact(value)
-        lines.append(
-            Content.assemble(
-                plain(name, newlines=False).stylize("bold"), "  ", plain(text, limit=_VALUE_LIMIT)
-            )
-        )
-    if not request.arguments:
-        lines.append(Content.styled("no arguments", MUTED))
-    if request.offers_trust:
-        lines += [Content(""), trusting(request.tool.server)]
-    if request.changes:
-        lines += [Content(""), Content.styled("Changed since you were last asked", "$text-warning")]
-        lines += change_lines(request.changes)
-    return Content("\n").join(lines)
+def _lines(question: Question, block: str | Facts | Diff) -> Iterator[tuple[Content, int]]:
+    """The lines of a block, and where each goes on if it is wrapped."""
+    if isinstance(block, str):
+        yield plain(block, newlines=False), 0
+    elif isinstance(block, Diff):
+        yield from ((line, 2) for line in diff_lines(block))
+    else:
+        if block.title:
+            title = plain(block.title, newlines=False, exact=question.is_exact)
+            yield title.stylize("bold $accent"), 0
+        for fact in block.facts:
+            yield from _fact_lines(question, fact)
 
 
-_TRUST = Choice("", "trust its claims", Decision.SERVER)
-_CHOICES = (
-    Choice("", "this session", Decision.SESSION),
-    Choice("", "once", Decision.ONCE),
-    Choice("", "no", Decision.NO),
-)
+def _fact_lines(question: Question, fact: Fact) -> Iterator[tuple[Content, int]]:
+    """A fact behind its label, or alone; further lines of it stand below its first, so that none is faked."""
+    if isinstance(fact, Address):
+        yield _marked(fact, is_exact=question.is_exact), 0
+        return
+    text = plain(fact.text.expandtabs(4), limit=_LONGEST, exact=question.is_exact)
+    label = plain(fact.label, newlines=False, exact=question.is_exact).plain
+    head = f"{'!' if fact.warns else ' '} {label:<{question.label_width()}} "
+    if not label:
+        head = "! " * fact.warns
+    style, color = ("bold" if label else _WARNING, _WARNING) if fact.warns else ("", MUTED)
+    for line in text.split("\n", allow_blank=True):
+        yield Content.assemble((head, color), line.stylize(style)), len(head)
+        head = " " * len(head)
+
+
+def _marked(address: Address, *, is_exact: bool) -> Content:
+    """An address with its host marked."""
+    text, start, end = address.text, address.start, address.end
+    parts = (text[:start], MUTED), (text[start:end], "bold reverse"), (text[end:], MUTED)
+    shown = (plain(part, newlines=False, exact=is_exact).stylize(style) for part, style in parts)
+    return Content.assemble(*shown)
+
+
+class Withdrawable(Screen[Any]):
+    """A question that whoever asked it can take back.
+
+    It closes itself without an answer when it is taken back, at the latest when it is on top again.
+    """
+
+    _is_withdrawn = False
+
+    def withdraw(self) -> None:
+        """Take the question back."""
+        self._is_withdrawn = True
+        self._close_if_withdrawn()
+
+    def on_screen_resume(self) -> None:
+        self._close_if_withdrawn()
+
+    def _close_if_withdrawn(self) -> None:
+        if self._is_withdrawn and self.is_current:
+            self.dismiss(None)
+
+
+class QuestionDialog(GuardedConfirm, Withdrawable):
+    """Returns the value of the answer. The focus is on the refusal, which esc gives."""
+
+    DEFAULT_CSS = "QuestionDialog > Vertical { width: 100; }"
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        choices = [Choice(one.key, one.label, one.value) for one in question.options]
+        super().__init__(question.title, question_body(question), choices)
+
+
+async def agrees(app: "App[Any]", question: Question) -> bool:
+    """Ask a question that has one yes; whether the answer is that."""
+    return await app.push_screen_wait(QuestionDialog(question)) not in (None, question.refusal)
+
+
+class ConsentDialog(QuestionDialog):
+    """Shows exactly what would run."""
+
+    def __init__(self, source: str, servers: tuple[ServerConsent, ...]) -> None:
+        super().__init__(consent_question(source, servers))
+
+    @staticmethod
+    def accepted(answer: str | None) -> bool:
+        """Whether the dialog's answer is a yes."""
+        return answer == YES
 
 
 class ModalApprover:
@@ -75,72 +137,9 @@ class ModalApprover:
             return Decision.SESSION
         if self._app is None:
             return Decision.NO
-        choices = (_TRUST, *_CHOICES) if request.offers_trust else _CHOICES
-        dialog = GuardedConfirm(f"Call {request.tool.id}?", approval_body(request), choices)
         # A future instead of push_screen_wait, because any task may ask, not only a worker.
-        answer = self._app.push_screen(dialog, wait_for_dismiss=True)
+        answer = self._app.push_screen(QuestionDialog(approval_question(request)), wait_for_dismiss=True)
         return Decision(await answer or Decision.NO)
-
-
-_LABEL_WIDTH = 9
-TEXT_AT = 2 + _LABEL_WIDTH
-"""The column at which the text of a line begins, and goes on if it is wrapped."""
-_WARNING = "$text-warning"
-
-
-def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
-    """Return the file, and for each server what decides what it runs; what to look at is marked with `!`."""
-    runs = " with your permissions" if any(server.argv or server.executes for server in servers) else ""
-    told = f"\nwould {purpose(servers)}{runs}:"
-    head = Content.assemble(plain(source, newlines=False, exact=True).stylize("bold"), told)
-    if warnings := warnings_text(servers):
-        head = Content.assemble(head, "\n", (warnings, _WARNING))
-    blocks = [head]
-    for server in servers:
-        name = plain(server.name, newlines=False, exact=True).stylize("bold $accent")
-        blocks.append(Content("\n").join([name, *map(fact_line, server.facts())]))
-    return Content("\n\n").join(blocks)
-
-
-def fact_line(fact: Fact) -> Content:
-    """A line of a question; what to look at before a yes is marked with `!`."""
-    text = plain(fact.text, newlines=False, exact=True)
-    if fact.warns:
-        return Content.assemble((f"! {fact.label:<{_LABEL_WIDTH}}", _WARNING), text.stylize("bold"))
-    return Content.assemble((f"  {fact.label:<{_LABEL_WIDTH}}", MUTED), text)
-
-
-_YES = "yes"
-
-
-class ChangeDialog(GuardedConfirm):
-    """Shows what would be started and what would be written. The focus is on no, and esc means no."""
-
-    DEFAULT_CSS = "ChangeDialog > Vertical { width: 100; }"
-
-    def __init__(self, title: str, body: Content, yes: str, no: str = "no") -> None:
-        super().__init__(title, body, (Choice("", yes, _YES), Choice("", no, "no")), indent=TEXT_AT)
-
-
-class ConsentDialog(ChangeDialog):
-    """Shows exactly what would run."""
-
-    def __init__(self, source: str, servers: tuple[ServerConsent, ...]) -> None:
-        body = consent_body(source, servers)
-        super().__init__("Allow this configuration?", body, "allow it", "no, leave")
-
-    @staticmethod
-    def accepted(answer: str | None) -> bool:
-        """Whether the dialog's answer is a yes."""
-        return answer == _YES
-
-
-_END, _KEEP = "end", "keep"
-_LEFTOVER_CHOICES = (
-    Choice("", "end them", _END),
-    Choice("", "leave them running", _KEEP),
-    Choice("", "not now", "no"),
-)
 
 
 async def ask_about_leftovers(app: "App[None]", leftovers: Leftovers) -> None:
@@ -148,35 +147,10 @@ async def ask_about_leftovers(app: "App[None]", leftovers: Leftovers) -> None:
     found = await asyncio.to_thread(leftovers.find)
     if not found:
         return
-    dialog = GuardedConfirm("Left running by an earlier session", leftover_body(found), _LEFTOVER_CHOICES)
-    answer = await app.push_screen_wait(dialog)
-    if answer == _END:
+    answer = await app.push_screen_wait(QuestionDialog(leftover_question(found)))
+    if answer == END:
         app.notify(f"Ending processes left behind by {count(len(found), 'server')} …", markup=False)
         left = await asyncio.to_thread(leftovers.end, found)
         app.notify(ended_text(left, found), severity="warning" if left else "information", markup=False)
-    elif answer == _KEEP:
+    elif answer == KEEP:
         await asyncio.to_thread(leftovers.keep, found)
-
-
-def leftover_body(found: Sequence[Leftover]) -> Content:
-    """Each server with its command, when it was started, and the processes that would be ended."""
-    head = Content(
-        "Toolsight was killed, or these processes outlived their server. "
-        "“end them” sends SIGTERM, then SIGKILL."
-    )
-    return Content("\n\n").join([head, *map(_leftover, found)])
-
-
-def _leftover(leftover: Leftover) -> Content:
-    pids = ", ".join(map(str, leftover.pids)) + "  (detached from its server)" * leftover.detached
-    facts = (
-        ("command", leftover.command),
-        ("started", since_text(leftover)),
-        ("pids" if len(leftover.pids) > 1 else "pid", pids),
-    )
-    lines = [plain(leftover.server, newlines=False).stylize("bold $accent")]
-    lines += [
-        Content.assemble((f"  {label:<{_LABEL_WIDTH}}", MUTED), plain(value, newlines=False))
-        for label, value in facts
-    ]
-    return Content("\n").join(lines)

@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from textual.content import Content
 
-from inspector.core.definition import DefinitionChange
+from inspector.core.definition import DefinitionChange, shown_changes
 from inspector.core.error import SettingProblem, Severity, ToolsightError
 from inspector.core.events import Record as EventRecord
 from inspector.core.marketplace import Suggestion, price_text
 from inspector.core.number import count, percent, shown_moment
+from inspector.core.question import Diff
 from widgets import Column, Record, middle, plain, visible
 
 # Not `$text-muted`: in content (unlike in CSS) Textual draws automatic colors as plain white.
@@ -105,27 +107,20 @@ def problem_count(problems: Sequence[SettingProblem], *, is_short: bool = False)
     return Content.styled(f"{sign}{count(len(pressing), what)}", color)
 
 
-_LINE = 400
-_LINES = 60
+_SIGNS = {"+": "$text-success", "-": "$text-error"}
+
+
+def diff_lines(diff: Diff) -> Iterator[Content]:
+    """Yield the title, and the lines that are gone or new in their color."""
+    if diff.title:
+        yield plain(diff.title, newlines=False).stylize("bold")
+    for line in diff.lines:
+        yield plain(line, newlines=False).stylize(_SIGNS.get(line[:1], MUTED))
 
 
 def change_lines(changes: Sequence[DefinitionChange]) -> Iterator[Content]:
-    """Yield each part that differs, its lines that are gone after a - and its new lines after a +."""
-    room = _LINES
-    for change in changes:
-        yield Content.styled(change.part, "bold")
-        for gone, new in change.lines[:room]:
-            if gone:
-                yield _line("- ", gone, "$text-error")
-            if new:
-                yield _line("+ ", new, "$text-success")
-        if len(change.lines) > room:
-            yield Content.styled(f"… and {len(change.lines) - room:,} more differences", MUTED)
-        room = max(room - len(change.lines), 0)
-
-
-def _line(sign: str, text: str, color: str) -> Content:
-    return Content.assemble((sign, color), plain(text, limit=_LINE, newlines=False))
+    """Yield what differs in a tool's definition, part by part."""
+    return chain.from_iterable(map(diff_lines, shown_changes(changes)))
 
 
 TITLE = "in the marketplace, not installed"

@@ -18,7 +18,7 @@ from inspector.features.check.finding import Effect, Place
 from inspector.features.check.finding_text import effect_lines
 from inspector.features.check.source_text import Replacement, place_of, replacement
 from inspector.features.find.why_not_pane import WhyNotPane
-from widgets import Choice, Confirm, plain
+from widgets import Choice, Confirm, Hanging, plain, safe
 
 WRITE, COPY, DRAFT, NO = "write", "copy", "edit as a draft", "no"
 # The safe answer comes first: it has the focus, so a second enter writes nothing.
@@ -69,7 +69,7 @@ class SourceDialog(Confirm):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (34, "-roomy")]  # noqa: RUF012 - as Textual declares it
 
     def __init__(self, path: Path, body: Content) -> None:
-        super().__init__(f"Write this into {path.name}?", body, _CHOICES, indent=2)
+        super().__init__(f"Write this into {path.name}?", Hanging(safe(body), 2), _CHOICES)
 
 
 class SourceChanges(ToolKeys):

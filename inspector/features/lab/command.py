@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from inspector.cli import location
+from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import CommandGroup, Options, as_json, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_report, show, terminal_width
@@ -22,7 +23,6 @@ from inspector.features.lab.comparison import ComparedProfile, compare_profiles
 from inspector.features.lab.expectation import Finding
 from inspector.features.lab.open_lab import NamedScenario, Played, names_model, play, require_answers
 from inspector.features.lab.scenario import Scenario
-from inspector.features.setup.doctor_command import ask_about_leftovers
 from widgets import visible
 
 _INDENT = "    "

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.table import Progress, say, show, side_by_side, terminal_width
 from inspector.config.profile import PROFILES, find_profile
@@ -13,7 +14,6 @@ from inspector.core.events import ModelRequested, Record
 from inspector.core.report import COUNT, MONEY, NOTHING, NUMBER, SAVING, Column, Table, selected
 from inspector.features.lab.comparison import STATIC, ProfileComparison, compare_profiles
 from inspector.features.lab.open_lab import NamedScenario, Played, names_model, play, require_answers
-from inspector.features.setup.doctor_command import ask_about_leftovers
 
 _UNITS = (
     "Tokens are summed over all model calls; costs include a prompt cache and the answers; a step is a tool "

@@ -11,14 +11,16 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from inspector.app.dialogs.approver import ChangeDialog, fact_line
+from inspector.app.dialogs.approver import QuestionDialog
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ReadingPage
 from inspector.app.place import Destination, MarketplacePage
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.marketplace import MarketplaceReport
+from inspector.core.question import YES, Diff, Option, Question
 from inspector.core.redaction import clean
+from inspector.core.report import Fact, Facts
 from inspector.features.marketplace import plugin_text as content
 from inspector.features.marketplace.marketplace import INSTALL
 from inspector.features.marketplace.plugin import Installation, Plugin, Removal, ServerChange, Variable
@@ -26,7 +28,7 @@ from inspector.session.view import Commands
 from widgets import NOTHING, Field, PlainInput, RecordList, SchemaForm, plain, visible
 
 LIMIT = 20
-_SIGNS = {"+": "$text-success", "-": "$text-error"}
+_NO = Option("no", "no")
 
 
 class VariablesDialog(ModalScreen[dict[str, str] | None]):
@@ -90,32 +92,28 @@ def _field(variable: Variable) -> Field:
     return Field(variable.name, "string", required, variable.description, default, hidden=variable.secret)
 
 
-def installation_body(wanted: Installation) -> Content:
-    """Return what would be started, what it says that it reaches, and what becomes of the file."""
-    name = plain(wanted.plugin.name, newlines=False, limit=200).stylize("bold $accent")
-    head = Content.assemble(name, " would be installed as ", plain(wanted.server).stylize("bold"))
+def installation_question(wanted: Installation) -> Question:
+    """Whether to start a plugin's server: what it says that it reaches, and what becomes of the file."""
     marked = sum(fact.warns for fact in wanted.facts())
-    warning = [Content.styled(f"Check the lines marked ! ({marked})", "$text-warning")] if marked else []
-    facts = [*warning, *map(fact_line, wanted.facts())]
-    return Content("\n").join([head, *facts, Content(), _change(wanted.becomes)])
+    warning = [Fact("", f"Check the lines marked ! ({marked})", warns=True)] if marked else []
+    head = Fact("", f"would be installed as {wanted.server}")
+    facts = Facts((head, *warning, *wanted.facts()), wanted.plugin.name)
+    title, yes = "Install and start this server?", Option(YES, "install and start it")
+    return Question(title, (facts, _change(wanted.becomes)), (yes, _NO), is_exact=True)
 
 
-def removal_body(wanted: Removal) -> Content:
-    """Return what becomes of the file without the server."""
-    head = Content.assemble(
-        plain(wanted.server).stylize("bold"), " will be disconnected and its tools removed."
-    )
-    return Content("\n").join([head, Content(), _change(wanted.becomes)])
+def removal_question(wanted: Removal) -> Question:
+    """Whether to take a server out of the file, and what becomes of that."""
+    told = f"{wanted.server} will be disconnected and its tools removed."
+    yes = Option(YES, "remove it")
+    return Question("Remove this server?", (told, _change(wanted.becomes)), (yes, _NO))
 
 
-def _change(becomes: ServerChange) -> Content:
+def _change(becomes: ServerChange) -> Diff | str:
     if becomes.change is None:
-        return Content.styled(becomes.note, "$text-warning")
-    path = plain(becomes.change.path, newlines=False, limit=300)
-    head = Content.assemble(path.stylize("bold"), " would change; a backup is kept next to it:")
-    lines = (plain(line, newlines=False, limit=500) for line in becomes.diff(clean))
-    colored = (line.stylize(_SIGNS.get(line.plain[:1], MUTED)) for line in lines)
-    return Content("\n").join([head, *colored])
+        return becomes.note
+    title = f"{becomes.change.path} would change; a backup is kept next to it:"
+    return Diff(title, tuple(becomes.diff(clean)))
 
 
 class MarketplaceScreen(ReadingPage):
@@ -253,15 +251,14 @@ class MarketplaceScreen(ReadingPage):
             tools = self.session.state.servers[wanted.server].tools
             self._tell_changed(f"{wanted.server} is connected with {tools} tools.", wanted.becomes)
 
-        title, yes = "Install and start this server?", "install and start it"
-        self._ask_to(ChangeDialog(title, installation_body(wanted), yes), install)
+        self._ask_to(installation_question(wanted), install)
 
-    def _ask_to(self, dialog: ChangeDialog, change: Callable[[Commands], Coroutine[Any, Any, None]]) -> None:
+    def _ask_to(self, question: Question, change: Callable[[Commands], Coroutine[Any, Any, None]]) -> None:
         def answered(answer: str | None) -> None:
-            if answer == "yes":
+            if answer == YES:
                 self.run_command(change, group="install")
 
-        self.app.push_screen(dialog, answered)
+        self.app.push_screen(QuestionDialog(question), answered)
 
     def action_remove(self) -> None:
         """Show what becomes of the file without the plugin's server, then ask."""
@@ -280,7 +277,7 @@ class MarketplaceScreen(ReadingPage):
             await commands.remove_server(wanted)
             self._tell_changed(f"{wanted.server} was removed.", wanted.becomes)
 
-        self._ask_to(ChangeDialog("Remove this server?", removal_body(wanted), "remove it"), remove)
+        self._ask_to(removal_question(wanted), remove)
 
     def _tell_changed(self, what: str, becomes: ServerChange) -> None:
         where = "The configuration file was updated." if becomes.change else "For this session only."

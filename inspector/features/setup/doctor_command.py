@@ -20,14 +20,14 @@ from inspector import __version__
 from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_leftovers, open_store
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import CommandGroup, Options, as_json, database, owner_options, shared
-from inspector.cli.run import Exit, found_in, interruptible
+from inspector.cli.run import Exit, found_in
 from inspector.cli.table import say, show
 from inspector.config.client import client_files, is_there
 from inspector.core.error import BreakerState, ConfigError, ToolsightError
+from inspector.core.leftover import ended_text
 from inspector.core.number import byte_size, count, duration, percent
 from inspector.core.ports import LocalModel, LocalModels, SystemClock
-from inspector.core.report import COUNT, NAME, NUMBER, Column, Table, selected
-from inspector.core.server import Leftover, ended_text, since_text
+from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table, selected
 from inspector.core.text import closest
 from inspector.loop.breaker import Breaker, BreakerKey, reset as reset_breaker
 from inspector.loop.breaking import BreakerStore
@@ -77,35 +77,6 @@ def _options(model: LocalModel) -> list[str]:
     return ["--model", model.name, "--api-base", model.api_base, *window]
 
 
-_LATER = "`toolsight doctor orphans` lists them; --end ends them."
-
-
-def ask_about_leftovers(options: Options) -> None:
-    """Ask whether to end what an earlier run left; without a terminal only say on stderr that it is there.
-
-    Who is named on the command line is told nothing of what others left.
-    """
-    if options.names_viewer:
-        return
-    leftovers = open_leftovers(options)
-    found = leftovers.find()
-    if not found:
-        return
-    if not sys.stdin.isatty():
-        servers = ", ".join(dict.fromkeys(each.server for each in found))
-        say(f"left running by an earlier session: {servers}; {_LATER}", err=True)
-        return
-    say("Left running by an earlier session:", err=True)
-    for line in _leftovers(found):
-        say(line, err=True)
-    with interruptible():
-        is_wanted = click.confirm("End these?", default=False, err=True)
-    if is_wanted:
-        say(ended_text(leftovers.end(found), found), err=True)
-    else:
-        say(f"Left running. {_LATER}", err=True)
-
-
 @click.command()
 @click.option("--end", is_flag=True, help="End them with SIGTERM, then SIGKILL after two seconds.")
 @click.option("--keep", is_flag=True, help="Leave them running and never report them again.")
@@ -128,19 +99,14 @@ def orphans(end: bool, keep: bool, **values: Any) -> None:
     if keep:
         store.keep(found)
     kept = ", kept" if keep and found else ""
-    listed = [*_leftovers(found), f"{count(len(found), 'server')} left processes running{kept}"]
+    listed: list[Block] = [
+        *(one.facts for one in found),
+        f"\n{count(len(found), 'server')} left processes running{kept}",
+    ]
     data = selected(left, "id server command since pids detached")
     show(data, [ended_text(left, found)] if end and found else listed)
     if end and left:
         sys.exit(Exit.FAILED)
-
-
-def _leftovers(found: Sequence[Leftover]) -> Iterator[str]:
-    for each in found:
-        pids = ", ".join(map(str, each.pids))
-        kind = "detached from its server" if each.detached else "its server's process group"
-        yield f"  {each.server}\n    command  {each.command}"
-        yield f"    started  {since_text(each)}\n    pid      {pids} ({kind})"
 
 
 @click.command()

@@ -11,12 +11,12 @@ from textual.content import Content
 from textual.worker import Worker
 
 from inspector.app.context import InContext
-from inspector.app.dialogs.approver import approval_body
+from inspector.app.dialogs.approver import agrees
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.line import MUTED
+from inspector.core.approval import call_question
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
-from inspector.core.ports import ApprovalRequest
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
@@ -37,10 +37,8 @@ from inspector.features.tools.call_answer import (
 from inspector.features.tools.call_form import CallForm
 from inspector.loop.approval import why_confirm
 from inspector.schema.json_value import JsonObject
-from widgets import Choice, Field, GuardedConfirm, Record, SchemaForm, plain, visible
+from widgets import Field, Record, SchemaForm, plain
 
-_CALL, _NO = "call", "no"
-_CHOICES = (Choice("ctrl+r", "call it", _CALL), Choice("", "no", _NO))
 _RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
 _CANCELED = Content.styled("Canceled. The server may have completed the call anyway.", "$text-warning")
 _REFUSED = Content.styled("Not called: you declined.", MUTED)
@@ -222,9 +220,7 @@ class CallPanel(InContext, Container):
         why = why_confirm(tool)
         if not why:
             return True
-        name = visible(tool.id, limit=120, newlines=False)
-        body = approval_body(ApprovalRequest(tool, arguments, why))
-        return await self.app.push_screen_wait(GuardedConfirm(f"Call {name}?", body, _CHOICES)) == _CALL
+        return await agrees(self.app, call_question(tool, arguments, why, key="ctrl+r"))
 
     def _answer(self, tool_id: str, answer: Answer) -> None:
         self._answers[tool_id] = answer

@@ -4,15 +4,17 @@ from textual import work
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.context import Job
-from inspector.app.dialogs.approver import trusting
+from inspector.app.dialogs.approver import agrees
 from inspector.app.dialogs.choice import ChoiceDialog, level_rows
 from inspector.app.dialogs.elicitor import ModalVisitor
+from inspector.core.approval import trust_question
 from inspector.core.number import milliseconds
+from inspector.core.question import YES, Option, Question
 from inspector.core.server import ServerPhase
-from widgets import Choice, GuardedConfirm, visible
+from widgets import visible
 
-_TRUST = (Choice("", "trust its claims"), Choice("", "no"))
-_SIGN_OUT = (Choice("", "sign out"), Choice("", "no"))
+_STILL_VALID = "Its issuer may still accept it."
+_SIGN_OUT = (Option(YES, "sign out"), Option("no", "no"))
 
 
 class ServerActions(BaseScreen):
@@ -85,8 +87,7 @@ class ServerActions(BaseScreen):
         """Forget the sign-in to the server after a yes."""
         server, commands = self.server, self.commands
         name = visible(server, limit=60, newlines=False)
-        dialog = GuardedConfirm(f"Sign out of {name}?", "Its issuer may still accept it.", _SIGN_OUT)
-        if await self.app.push_screen_wait(dialog) == _SIGN_OUT[0].result:
+        if await agrees(self.app, Question(f"Sign out of {name}?", (_STILL_VALID,), _SIGN_OUT)):
             was_signed_in = await commands.sign_out(server)
             told = f"Signed out of {name}." if was_signed_in else f"There was no sign-in to {name}."
             self.notify(told, markup=False)
@@ -96,9 +97,7 @@ class ServerActions(BaseScreen):
         """Believe what the server claims about its tools after a yes, or no longer at once."""
         server, commands = self.server, self.commands
         is_trusted = server in self.view.state.trusted_servers
-        title = f"Trust the claims of {visible(server, limit=60, newlines=False)}?"
-        dialog = GuardedConfirm(title, trusting(server), _TRUST)
-        if is_trusted or await self.app.push_screen_wait(dialog) == _TRUST[0].result:
+        if is_trusted or await agrees(self.app, trust_question(server)):
             commands.trust(server, trusted=not is_trusted)
 
     def action_reconnect_failed(self) -> None:

@@ -7,16 +7,15 @@ from threading import Thread
 
 from inspector.cli.composition import mcp_connector, open_memory, open_sign_ins
 from inspector.cli.configuration import read_configuration
-from inspector.cli.consent import require_consent
+from inspector.cli.consent import require_consent, say_question
 from inspector.cli.options import Options, require_nobody
 from inspector.cli.table import say, show
 from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.server import ServerSpec
 from inspector.core.text import did_you_mean
-from inspector.mcp.elicitation import LONGEST_ADDRESS, address
+from inspector.mcp.question import sign_in_question
 from inspector.mcp.sign_in.person import open_in_browser
-from widgets import visible
 
 
 async def sign_in(name: str, chosen: Options) -> None:
@@ -59,11 +58,7 @@ class TerminalVisitor:
 
     async def visit(self, server: str, where: str) -> str:
         """See `Visitor`."""
-        host = visible(address(where).host, newlines=False)
-        say(f"{visible(server, newlines=False)} wants you to sign in at {host}:", err=True, exact=True)
-        say(f"\n  {visible(where, limit=LONGEST_ADDRESS, newlines=False)}\n", err=True, exact=True)
-        for warning in address(where).warnings:
-            say(f"  ! {warning}", err=True)
+        say_question(sign_in_question(server, where))
         say(
             "Press enter to open it in the browser. Without one here, open it elsewhere and paste\n"
             "the address you end up at (it begins with http://127.0.0.1):",

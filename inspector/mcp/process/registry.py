@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from inspector.config.configuration import without_secrets
+from inspector.core.leftover import Leftover
 from inspector.core.redaction import private_folder
-from inspector.core.server import Leftover
 from inspector.mcp.process import record
 from inspector.mcp.process.reaper import Reaper
 from inspector.mcp.process.table import MARKER, place, table

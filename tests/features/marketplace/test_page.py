@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.app.dialogs.approver import ChangeDialog
+from inspector.app.dialogs.approver import QuestionDialog
 from inspector.app.place import SearchPage
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ToolsightError
@@ -49,7 +49,7 @@ async def test_a_person_installs_after_a_yes_to_the_exact_command_and_removes_it
     ):
         await _shown(pilot)
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ChangeDialog))
+        await until(pilot, lambda: isinstance(pilot.app.screen, QuestionDialog))
         text = seen(pilot)
         assert "run-currency currency.py" in text
         assert "test.json would change; a backup is kept next to it" in text
@@ -107,7 +107,7 @@ async def test_a_plugin_that_needs_a_key_asks_for_it_first_and_never_shows_it() 
         await until(pilot, lambda: isinstance(pilot.app.screen, VariablesDialog))
         pilot.app.screen.query_one(Input).value = "sk-secret-value-123"
         await pilot.press("ctrl+r")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ChangeDialog))
+        await until(pilot, lambda: isinstance(pilot.app.screen, QuestionDialog))
         assert "QUOTE_TOKEN" in seen(pilot)
         assert "sk-secret-value-123" not in seen(pilot)
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import click
 import pytest
 
+from inspector.cli.launch import _LATER, ask_about_leftovers
 from inspector.cli.options import Options
-from inspector.core.server import Leftover
-from inspector.features.setup.doctor_command import _LATER, ask_about_leftovers
+from inspector.core.leftover import Leftover
 from tests.support.commands import Toolsight
 from tests.support.fakes import MemoryLeftovers
 
@@ -21,7 +21,8 @@ DAEMON = Leftover("ab.2", "browser\x1b[2J", "chrome", 1_772_438_460.0, (900,), d
 def left(monkeypatch: pytest.MonkeyPatch) -> Callable[..., MemoryLeftovers]:
     def use(*each: Leftover, stubborn: tuple[str, ...] = ()) -> MemoryLeftovers:
         made = MemoryLeftovers(*each, stubborn=stubborn)
-        monkeypatch.setattr("inspector.features.setup.doctor_command.open_leftovers", lambda _options: made)
+        for module in ("inspector.features.setup.doctor_command", "inspector.cli.launch"):
+            monkeypatch.setattr(f"{module}.open_leftovers", lambda _options: made)
         return made
 
     return use
@@ -72,20 +73,18 @@ def test_without_a_terminal_a_line_tells_and_nothing_is_ended(
     assert store.find() == (GIT,)
 
 
-@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("answer", ["end", "keep", ""])
 def test_on_a_terminal_a_person_is_asked_and_no_is_the_default(
-    monkeypatch: pytest.MonkeyPatch, left: Callable[..., MemoryLeftovers], answer: bool
+    monkeypatch: pytest.MonkeyPatch, left: Callable[..., MemoryLeftovers], answer: str
 ) -> None:
-    store, defaults = left(GIT), []
+    store = left(GIT)
 
-    def confirm(_text: str, *, default: bool, err: bool) -> bool:
-        defaults.append((default, err))
-        return answer
+    def prompt(_text: str, *, default: str, **_options: object) -> str:
+        return answer or default
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    monkeypatch.setattr(click, "confirm", confirm)
+    monkeypatch.setattr(click, "prompt", prompt)
     ask_about_leftovers(Options())
-    assert defaults == [(False, True)]
     assert store.find() == (() if answer else (GIT,))
 
 

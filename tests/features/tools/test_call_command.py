@@ -90,7 +90,7 @@ def test_a_call_that_destroys_asks_once_on_a_terminal(
     tool, answers = Tool("files", "delete", annotations=Annotations(destructive=False)), iter((True, False))
     monkeypatch.setattr("click.confirm", lambda *_args, **_options: next(answers))
     confirm_call(tool, {"path": "a"}, why_confirm(tool))
-    assert "its name says “delete”" in capsys.readouterr().err
+    assert "Its name says “delete”" in capsys.readouterr().err
     with pytest.raises(ToolsightError, match="was not called"):
         confirm_call(tool, {"path": "a"}, why_confirm(tool))
     assert next(answers, None) is None

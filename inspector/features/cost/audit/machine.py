@@ -13,6 +13,7 @@ from inspector.cli import composition, location
 from inspector.cli.composition import chosen_model, counter_for
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import require_consent
+from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.cli.table import Progress, say
@@ -45,7 +46,6 @@ from inspector.features.cost.audit.result import (
     unreadable,
 )
 from inspector.features.cost.feature import AUDIT
-from inspector.features.setup.doctor_command import ask_about_leftovers
 from inspector.loop.settings_check import Policy
 from inspector.session.setup import first_call
 from inspector.session.workbench import Workbench

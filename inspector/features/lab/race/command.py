@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from inspector.cli.configuration import read_configuration
+from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import run
 from inspector.cli.table import is_json, say, say_raw, show, terminal_width, write_file
@@ -28,7 +29,6 @@ from inspector.features.lab.race import race_text as outcome
 from inspector.features.lab.race.picture import FORMATS, ansi_line, drawn, exported
 from inspector.features.lab.race.race import SECONDS_A_CALL, Race, RaceFrame, Side, run_race
 from inspector.features.lab.scenario import Scenario
-from inspector.features.setup.doctor_command import ask_about_leftovers
 from widgets.meter import big, size_for
 
 # A race on a terminal, drawn call by call or printed at its end, and as JSON.
