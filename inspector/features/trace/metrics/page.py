@@ -24,8 +24,8 @@ from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.report import Section, Table
 from inspector.core.turns import turns
 from inspector.features.trace.feature import FLOWS
+from inspector.features.trace.metrics.facts import MOST, overview, sections
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
-from inspector.features.trace.metrics.section import MOST, overview, sections
 from inspector.loop.flow import flows, following
 from inspector.session.miss import Backlog
 from inspector.session.view import SessionView
@@ -69,7 +69,7 @@ class Shown:
     @staticmethod
     def of(gathered: Telemetry, *, is_all: bool, followed: tuple[Table, ...] = ()) -> "Shown":
         """Take what is drawn of the statistics; `followed` says which tools are called after which."""
-        used = gathered.turns or gathered.discovery.searches or gathered.calls.all.calls.count
+        used = gathered.turns or gathered.discovery.searches or gathered.calls.calls
         return Shown(
             overview(gathered),
             tuple(
@@ -77,7 +77,7 @@ class Shown:
                 for one in sections(gathered)
             ),
             tuple(gathered.reliability.breakers.values()),
-            gathered.discovery.backlog.groups[:MOST],
+            gathered.backlog.groups[:MOST],
             is_all,
             not used,
         )

@@ -33,10 +33,10 @@ from inspector.core.events import (
 )
 from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.turns import turns
-from inspector.features.trace.metrics.cell import Cases, Sample
-from inspector.features.trace.metrics.discovery import RoutingLog
+from inspector.features.trace.metrics.decision import RoutingLog
+from inspector.features.trace.metrics.facts import sections
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
-from inspector.features.trace.metrics.section import sections
+from inspector.features.trace.metrics.sample import Cases, Sample
 from inspector.search.answer.bootstrap import share_estimate
 from inspector.session.miss import MissCause
 from tests.core.test_event import records
@@ -71,6 +71,10 @@ def turn(*said: Event | tuple[Event, ...]) -> list[Event]:
     return [*made, TurnEnded("answered", "")]
 
 
+def told(cases: Cases) -> tuple[int, int]:
+    return cases.held, cases.count
+
+
 def counted(*sessions: list[Event]) -> Telemetry:
     every = [record for n, events in enumerate(sessions) for record in records(events, f"s{n}")]
     return telemetry(turns(every))
@@ -81,15 +85,18 @@ def test_a_called_tool_counts_at_the_newest_search_that_found_it() -> None:
         turn(search("late", (ALL, 5.0), (LATE, 4.0)))
         + turn(search("overdue", (LATE, 7.0)), call(LATE), call(LATE))
     ).discovery
-    [one] = found.selections
+    [one] = found.newest_selections
     assert (one.query, one.tool, one.rank, one.score, one.candidates) == ("overdue", LATE, 1, 7.0, 9)
-    assert (found.used.held, found.used.count) == (1, 3)
-    assert (found.rankers["bm25"].called.at(0.5), found.rankers["bm25"].others.count) == (7.0, 2)
+    assert told(found.used) == (1, 3)
+    assert (found.rankers["bm25"].scores_of_called.at(0.5), found.rankers["bm25"].scores_of_others.count) == (
+        7.0,
+        2,
+    )
 
 
 def test_a_tool_that_is_called_in_a_later_turn_was_of_use_to_its_search() -> None:
     found = counted(turn(search("late", (LATE, 4.0))) + turn(call(LATE))).discovery
-    assert (found.used.held, found.used.count) == (1, 1)
+    assert told(found.used) == (1, 1)
 
 
 def test_searches_without_a_use_are_counted_by_what_became_of_them() -> None:
@@ -99,7 +106,7 @@ def test_searches_without_a_use_are_counted_by_what_became_of_them() -> None:
         turn(search("post", (POST, 1.0))),
         [*turn(search("stop", (POST, 1.0)))[:-1], TurnEnded("cancelled")],
     ).discovery
-    assert found.causes == dict.fromkeys(MissCause, 1)
+    assert found.without_a_use == dict.fromkeys(MissCause, 1)
 
 
 def test_searches_are_counted_by_what_they_said() -> None:
@@ -129,13 +136,9 @@ def test_a_look_up_by_name_is_no_ranking() -> None:
     ).discovery
     assert (found.searches, found.lookups) == (3, 2)
     scores = found.rankers["bm25"]
-    assert (scores.called.p50, scores.called.count, scores.others.p50, scores.others.count) == (
-        2.8,
-        1,
-        2.0,
-        1,
-    )
-    assert (found.candidates.count, found.latency.count, found.first.count) == (1, 1, 1)
+    called, others = scores.scores_of_called, scores.scores_of_others
+    assert (called.at(0.5), called.count, others.at(0.5), others.count) == (2.8, 1, 2.0, 1)
+    assert (found.candidates.count, found.latency_ms.count, found.ranked_first.count) == (1, 1, 1)
 
 
 def test_a_search_that_was_refused_answered_nothing_at_all() -> None:
@@ -155,7 +158,12 @@ def test_a_persons_no_is_no_rejection() -> None:
 def test_a_search_of_a_person_is_none_of_the_models() -> None:
     by_hand = SearchPerformed(SearchReport(SearchRequest("late"), "bm25"), "", by="user")
     found = counted(turn(by_hand)).discovery
-    assert (found.searches, found.by_hand, found.turns.held, found.turns.count) == (0, 1, 0, 1)
+    assert (
+        found.searches,
+        found.by_hand,
+        found.turns_with_a_search.held,
+        found.turns_with_a_search.count,
+    ) == (0, 1, 0, 1)
 
 
 def test_frequency_is_told_by_agent_and_toolset() -> None:
@@ -165,17 +173,19 @@ def test_frequency_is_told_by_agent_and_toolset() -> None:
         [agent, *turn(search("a"), search("b")), *turn()],
         [own, CatalogBuilt("orders", (), "", 0, 0), *turn(search("c"))],
     )
-    told = {key: (one.sessions, one.turns, one.searches) for key, one in found.discovery.by_agent.items()}
-    assert told == {("codex", ""): (1, 2, 2), ("toolsight", "orders"): (1, 1, 1)}
+    frequency = {
+        key: (one.sessions, one.turns, one.searches) for key, one in found.discovery.by_agent.items()
+    }
+    assert frequency == {("codex", ""): (1, 2, 2), ("toolsight", "orders"): (1, 1, 1)}
     assert found.agents == {"codex": 1, "toolsight": 1}
 
 
 def test_failures_are_counted_by_tool_and_by_server() -> None:
     calls = counted(turn(call(LATE), call(LATE, ok=False), call(ALL), call(POST))).calls
-    assert (calls.tools[LATE].calls.held, calls.tools[LATE].calls.count) == (1, 2)
-    assert (calls.servers["shop"].calls.held, calls.servers["shop"].calls.count) == (1, 3)
-    assert calls.all.kinds == {"unknown": 1}
-    assert calls.servers["chat"].kinds == {}
+    assert (calls.tools[LATE].failures.held, calls.tools[LATE].calls) == (1, 2)
+    assert (calls.servers["shop"].failures.held, calls.servers["shop"].calls) == (1, 3)
+    assert calls.failures_by_kind == {"unknown": 1}
+    assert calls.servers["chat"].failures_by_kind == {}
 
 
 def test_definitions_loads_and_evictions_are_counted_by_cause() -> None:
@@ -183,7 +193,7 @@ def test_definitions_loads_and_evictions_are_counted_by_cause() -> None:
         turn(ToolLoaded(LATE, 9, "search", 1), ToolLoaded(POST, 9, "you"), ToolEvicted(LATE, "old", "ttl"))
     ).binding
     assert (bound.loads, bound.evictions) == ({"search": 1, "by hand": 1}, {"ttl": 1})
-    assert bound.definitions.mean == (110 + 210 + 310) / 3
+    assert bound.definition_tokens.mean == (110 + 210 + 310) / 3
 
 
 def _breaker(at: float, after: BreakerState, **more: Any) -> Record:
@@ -200,7 +210,7 @@ def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
     found = telemetry(turns(changes)).reliability
     [one] = found.breakers.values()
     assert (one.name, one.state, one.since, one.until, one.opened) == ("shop", "open", 32.0, 92.0, 2)
-    assert found.changes == {"open": 2, "half-open": 1}
+    assert found.breaker_changes == {"open": 2, "half-open": 1}
 
 
 def test_a_routing_decision_has_the_published_fields_for_a_search_and_for_the_gate() -> None:
@@ -244,12 +254,12 @@ def test_predictions_are_scored_on_the_first_use_of_a_tool_beside_plainer_rules(
         turn(call(ALL), _prediction(ALL, LATE, POST), call(LATE), _prediction(LATE, ALL), call(ALL))
     ).inertia
     assert found.predictions == 2
-    assert [(found.first[rule].held, found.first[rule].count) for rule in found.first] == [
+    assert [told(found.first_uses[rule].first) for rule in found.first_uses] == [
         (1, 1),
         (0, 1),
         (0, 1),
     ]
-    assert [found.three[rule].held for rule in found.three] == [1, 0, 1]
+    assert [one.among_three.held for one in found.first_uses.values()] == [1, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +276,7 @@ def test_a_prediction_is_scored_by_the_models_next_call_for_its_message(
     between: tuple[Any, ...], scored: list[tuple[int, int]]
 ) -> None:
     found = counted(turn(call(ALL), _prediction(ALL, LATE), *between, call(LATE))).inertia
-    assert [(found.first["order_1"].held, found.first["order_1"].count)] == scored
+    assert [told(found.first_uses["order_1"].first)] == scored
 
 
 def test_retries_and_substitutes_are_counted_by_tool_and_by_what_they_were_for() -> None:
@@ -274,10 +284,10 @@ def test_retries_and_substitutes_are_counted_by_tool_and_by_what_they_were_for()
     saved = CallFinished("c", LATE, True, "", 5.0, attempts=3)
     lost = CallFinished("c", LATE, False, "", 5.0, failure=FailureKind.RATE_LIMIT, attempts=2)
     found = counted([retry, retry, saved, retry, lost, ToolSubstituted("c", LATE, ALL)])
-    assert (found.reliability.retries, found.reliability.retried_for) == ({LATE: 3}, {"timeout": 3})
-    assert (found.reliability.saved.held, found.reliability.saved.count) == (1, 2)
-    assert found.reliability.fallbacks == {(LATE, ALL): 1}
-    assert found.calls.tools[LATE].kinds == {"rate_limit": 1}
+    assert (found.reliability.retries, found.reliability.retries_by_failure) == ({LATE: 3}, {"timeout": 3})
+    assert told(found.reliability.saved_by_a_retry) == (1, 2)
+    assert {pair: one.calls for pair, one in found.reliability.fallbacks.items()} == {(LATE, ALL): 1}
+    assert found.calls.tools[LATE].failures_by_kind == {"rate_limit": 1}
 
 
 def test_a_substitute_answered_only_if_its_own_call_gave_an_answer() -> None:
@@ -288,7 +298,7 @@ def test_a_substitute_answered_only_if_its_own_call_gave_an_answer() -> None:
     failed = CallFinished("c", ALL, False, "", 5.0, failure=FailureKind.TIMEOUT)
     stream = [lost, instead, fine, lost, instead, said_no, lost, instead, failed, lost, instead, fine, fine]
     found = counted(stream).reliability
-    assert (found.fallbacks, found.answered) == ({(LATE, ALL): 4}, {(LATE, ALL): 3})
+    assert [(one.calls, one.answered) for one in found.fallbacks.values()] == [(4, 3)]
 
 
 @dataclass(frozen=True)
@@ -308,11 +318,11 @@ class Sums:
         return Sums(
             found.discovery.searches,
             found.turns,
-            (found.discovery.used.held, found.discovery.used.count),
-            {tool: (use.calls.held, use.calls.count) for tool, use in sorted(found.calls.tools.items())},
-            dict(sorted(found.discovery.causes.items())),
+            told(found.discovery.used),
+            {tool: (use.failures.held, use.calls) for tool, use in sorted(found.calls.tools.items())},
+            dict(sorted(found.discovery.without_a_use.items())),
             dict(sorted(found.binding.loads.items())),
-            sum(one.count for one in found.discovery.backlog.groups),
+            sum(one.count for one in found.backlog.groups),
         )
 
 
@@ -325,8 +335,8 @@ def test_statistics_need_only_the_kinds_that_they_say(stream: list[Event]) -> No
 
 @given(streams)
 def test_whatever_is_recorded_can_be_told(stream: list[Event]) -> None:
-    told = sections(telemetry(turns(records(stream))))
-    assert [section.id for section in told] == [
+    shown = sections(telemetry(turns(records(stream))))
+    assert [section.id for section in shown] == [
         "discovery",
         "tools",
         "latency",
@@ -334,7 +344,7 @@ def test_whatever_is_recorded_can_be_told(stream: list[Event]) -> None:
         "inertia",
         "backlog",
     ]
-    assert all(len(row) == len(table.headers) for one in told for table in one.tables for row in table.rows)
+    assert all(len(row) == len(table.headers) for one in shown for table in one.tables for row in table.rows)
 
 
 def test_a_share_over_sessions_takes_each_as_one_cluster() -> None:
