@@ -1,9 +1,12 @@
 """The token budget of one model request, the prices of a model, and what static binding would have cost."""
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from inspector.core.number import percent, saving, tokens
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, UNCACHED, CacheTerms, Charge, Ttl
+from inspector.core.report import NUMBER, Column, Table
 from inspector.schema.schema import ModelFeatures
 
 HOUR_SECONDS = 3600.0
@@ -92,6 +95,21 @@ class TokenParts:
     def input(self) -> int:
         """Tokens sent."""
         return self.prompt + self.history + self.discovery_tokens
+
+    @property
+    def by_name(self) -> Mapping[str, int]:
+        """The tokens of each part, in the order in which they are sent."""
+        return {
+            "system": self.system,
+            "instructions": self.instructions,
+            "summary pool": self.pool,
+            "search_tools": self.meta,
+            "manifest": self.manifest,
+            "tools": self.tools,
+            "searches": self.searches,
+            "history": self.history,
+            "output reserve": self.output_reserve,
+        }
 
     @property
     def prompt(self) -> int:
@@ -220,3 +238,15 @@ def turns_left(budget: Budget, growth: float) -> int | None:
     if growth <= 0:
         return None
     return max(0, math.floor(room / growth))
+
+
+def budget_report(budget: Budget) -> Iterator[str | Table]:
+    """The tokens of one request by part, and what all tools would take."""
+    rows = {**budget.parts.by_name, "total": budget.parts.used}
+    columns = Column("part", lambda row: row[0]), Column("tokens", lambda row: row[1], NUMBER)
+    yield Table.of(columns, rows.items())
+    yield f"{percent(budget.fraction)} of the {tokens(budget.window)}-token window"
+    yield (
+        f"static binding: {budget.static_tools:,} tool tokens; now {budget.parts.discovery_tokens:,}, "
+        f"{saving(budget.saved_fraction)}   {budget.tokenizer.label}"
+    )

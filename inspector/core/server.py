@@ -18,6 +18,10 @@ LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert"
 """The levels of a server's log messages in MCP, those of syslog (RFC 5424), the least severe first."""
 
 
+STDERR_LINES = 5
+"""Of what a server wrote before it failed, so many last lines are told."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunFile:
     """A file that a command runs. `lines` are checksums of a script's lines, none for any other file.

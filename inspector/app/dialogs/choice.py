@@ -24,7 +24,6 @@ from inspector.core.number import count
 from inspector.core.ports import OWN_ADDRESS, LocalModel
 from inspector.core.server import LOG_LEVELS
 from inspector.core.session import SessionState
-from inspector.features.lab.scenario_job import ScenarioFile
 from widgets import Column, PlainInput, Record, RecordList, visible
 
 COLUMNS = (Column("mark", width=1), Column("name", weight=3, shorten="middle"), Column("size", align="right"))
@@ -120,18 +119,6 @@ def profile_rows(current: str, *, leaving_out: str = "") -> tuple[Record, ...]:
         _row(name, profile.title, name == current)
         for name, profile in PROFILES.items()
         if name != leaving_out
-    )
-
-
-def scenario_row(file: ScenarioFile, chosen: str, misfit: str = "") -> Record:
-    """Return a readable scenario by its path, muted with the reason if it does not fit."""
-    about = file.scenario.about if file.scenario is not None else ""
-    return Record(
-        str(file.path),
-        ("✓" if str(file.path) == chosen else " ", visible(file.title, limit=200, newlines=False), ""),
-        detail=visible(misfit or " ".join(about.split()), limit=200, newlines=False),
-        search=f"{file.title} {file.path.stem}",
-        tone="muted" if misfit else "",
     )
 
 

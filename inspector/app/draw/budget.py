@@ -10,16 +10,16 @@ from inspector.core.number import bar, count, large_saving, saving, tokens
 from inspector.core.session import SessionState
 from widgets import Segment
 
-COLORS = {
+_COLORS = {
     "system": "$secondary",
     "instructions": "$secondary 80%",
-    "pool": "$secondary 60%",
+    "summary pool": "$secondary 60%",
     "search_tools": "$accent",
     "manifest": "$accent 60%",
     "tools": "$success",
     "searches": "$primary 60%",
     "history": "$primary",
-    "output": "$foreground 30%",
+    "output reserve": "$foreground 30%",
 }
 _GAP = Content("   ")
 # The columns of the two bars.
@@ -28,32 +28,24 @@ _LABEL, _NUMBER_WIDTH, _BESIDE = 13, 7, 16
 
 def segments(parts: TokenParts) -> tuple[Segment, ...]:
     """Return the parts of a request in the order they are sent, without empty ones."""
-    every = (
-        Segment("system", parts.system, COLORS["system"]),
-        Segment("instructions", parts.instructions, COLORS["instructions"]),
-        Segment("summary pool", parts.pool, COLORS["pool"]),
-        Segment("search_tools", parts.meta, COLORS["search_tools"]),
-        Segment("manifest", parts.manifest, COLORS["manifest"]),
-        Segment("tools", parts.tools, COLORS["tools"]),
-        Segment("searches", parts.searches, COLORS["searches"]),
-        Segment("history", parts.history, COLORS["history"]),
-        Segment("output reserve", parts.output_reserve, COLORS["output"]),
-    )
-    return tuple(segment for segment in every if segment.value)
+    return tuple(_segment(name, value) for name, value in parts.by_name.items() if value)
 
 
 def few_segments(parts: TokenParts) -> tuple[Segment, ...]:
     """Return a few parts for narrow layouts: summaries join the manifest, searches the history."""
-    advertised = parts.meta + parts.manifest + parts.pool
-    told = Segment("instructions", parts.instructions, COLORS["instructions"])
+    advertised = Segment("meta+manifest", parts.meta + parts.manifest + parts.pool, _COLORS["search_tools"])
     return (
-        Segment("system", parts.system, COLORS["system"]),
-        *((told,) if told.value else ()),
-        Segment("meta+manifest", advertised, COLORS["search_tools"]),
-        Segment("tools", parts.tools, COLORS["tools"]),
-        Segment("history", parts.history + parts.searches, COLORS["history"]),
-        Segment("output reserve", parts.output_reserve, COLORS["output"]),
+        _segment("system", parts.system),
+        *((_segment("instructions", parts.instructions),) if parts.instructions else ()),
+        advertised,
+        _segment("tools", parts.tools),
+        _segment("history", parts.history + parts.searches),
+        _segment("output reserve", parts.output_reserve),
     )
+
+
+def _segment(name: str, value: int) -> Segment:
+    return Segment(name, value, _COLORS[name])
 
 
 def flow(pieces: Iterable[Content], width: int) -> Content:

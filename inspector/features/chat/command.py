@@ -12,7 +12,7 @@ from inspector.cli.launch import headless, model_failure, run_headless
 from inspector.cli.location import database_path, fixtures_path
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
 from inspector.cli.table import is_json, say, say_json, say_report, show
-from inspector.core.budget import Prices
+from inspector.core.budget import Prices, budget_report
 from inspector.core.error import ConfigError, ModelError
 from inspector.core.events import (
     BreakerChanged,
@@ -52,7 +52,6 @@ from inspector.core.report import NOTHING, Table
 from inspector.core.session import SessionState
 from inspector.core.turns import turns
 from inspector.features.lab.scenario import load_scenario
-from inspector.features.tools.command import budget_report
 from inspector.session.workbench import Workbench
 from inspector.tokens.reported import answer_line, input_line, reported_dollars
 from widgets import visible

@@ -18,6 +18,7 @@ from inspector.clients.client import Client, all_clients, find_client
 from inspector.core.number import count, money, percent, tokens
 from inspector.core.ports import ChatModel
 from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Column, Table, selected
+from inspector.core.server import STDERR_LINES
 from inspector.features.check.check_file import find_check
 from inspector.features.check.checking import (
     RULES,
@@ -33,7 +34,6 @@ from inspector.features.check.format import github, junit, sarif
 from inspector.features.check.lock import Snapshot
 from inspector.features.check.proposal import is_first
 from inspector.features.clients.command import as_clients
-from inspector.features.tools.command import STDERR_LINES
 from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:

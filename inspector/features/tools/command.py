@@ -16,11 +16,10 @@ from inspector.cli.table import show
 from inspector.clients.client import Client
 from inspector.clients.verdict import ClientVerdict, verdict_lines
 from inspector.core.access import ServerRule
-from inspector.core.budget import Budget
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.number import count, milliseconds, percent, saving, tokens
+from inspector.core.number import count, milliseconds
 from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Column, Table, selected
-from inspector.core.server import ServerPhase, skipped_lines
+from inspector.core.server import STDERR_LINES, ServerPhase, skipped_lines
 from inspector.core.session import ServerState
 from inspector.core.text import closest
 from inspector.core.tool import Tool, contradiction, definition
@@ -32,7 +31,6 @@ from inspector.session.client_view import verdicts_on
 from inspector.session.setup import exemptions
 from inspector.session.workbench import Workbench
 
-STDERR_LINES = 5
 # What no server is called: every server.
 _EVERY = "\0"
 _FLAW = "what outcome count"
@@ -325,26 +323,3 @@ def _show_request(bench: Workbench) -> None:
         yield f"tokens counted with {meter.tokenizer.label}"
 
     show(data, report())
-
-
-def budget_report(budget: Budget) -> Iterator[str | Table]:
-    """The token table of one request."""
-    parts = budget.parts
-    rows = (
-        ("system", parts.system),
-        ("instructions", parts.instructions),
-        ("history", parts.history),
-        ("searches", parts.searches),
-        ("loaded tools", parts.tools),
-        ("search_tools", parts.meta),
-        ("manifest", parts.manifest),
-        ("summary pool", parts.pool),
-        ("output reserve", parts.output_reserve),
-        ("total", parts.used),
-    )
-    yield Table("", ("part", "tokens"), tuple((name, str(number)) for name, number in rows), frozenset({1}))
-    yield f"{percent(budget.fraction)} of the {tokens(budget.window)}-token window"
-    yield (
-        f"static binding: {budget.static_tools:,} tool tokens; now {parts.discovery_tokens:,}, "
-        f"{saving(budget.saved_fraction)}   {budget.tokenizer.label}"
-    )

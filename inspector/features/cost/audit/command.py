@@ -10,6 +10,7 @@ from inspector.app.draw.line import shown_path
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import show
+from inspector.core.budget import budget_report
 from inspector.core.number import count, money, percent, saving, tokens
 from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table, selected
 from inspector.features.cost.assumption import assumed, assuming
@@ -17,7 +18,6 @@ from inspector.features.cost.audit.audit import server_table
 from inspector.features.cost.audit.machine import run_audit
 from inspector.features.cost.audit.result import NOT_APPROVED, Audit, Basis, ConfigurationAudit, ServerAudit
 from inspector.features.cost.command import cost_table, session_json, terms_text
-from inspector.features.tools.command import budget_report
 from inspector.session.verdict import PricedSession
 from inspector.tokens.cost import Delivery
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from textual.content import Content
 
-from inspector.app.dialogs.choice import scenario_row
 from inspector.app.draw.line import MUTED
 from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.conversation import ItemKind
@@ -59,7 +58,7 @@ class Selection:
             if file.scenario is not None:
                 missing = lacking(file.scenario, session.catalog)
                 misfit = f"does not fit: needs {', '.join(missing)}" if missing else ""
-                rows.append(scenario_row(file, self.current, misfit))
+                rows.append(_scenario_row(file, self.current, misfit))
         rows.sort(key=lambda row: row.tone == "muted")
         asked = last_question(session.state)
         if asked is not None:
@@ -136,3 +135,15 @@ def last_question(session: SessionState) -> ScenarioFile | None:
 
 def _said(session: SessionState) -> list[str]:
     return [item.text for item in session.conversation.items if item.kind is ItemKind.USER]
+
+
+def _scenario_row(file: ScenarioFile, chosen: str, misfit: str = "") -> Record:
+    """Return a readable scenario by its path, muted with the reason if it does not fit."""
+    about = file.scenario.about if file.scenario is not None else ""
+    return Record(
+        str(file.path),
+        ("✓" if str(file.path) == chosen else " ", visible(file.title, limit=200, newlines=False), ""),
+        detail=visible(misfit or " ".join(about.split()), limit=200, newlines=False),
+        search=f"{file.title} {file.path.stem}",
+        tone="muted" if misfit else "",
+    )
