@@ -19,7 +19,7 @@ from inspector.core.session import Binding
 from inspector.core.tool import Annotations, Tool
 from inspector.features.clients.request_page import ManifestScreen
 from inspector.features.tools.catalog_rows import CatalogRows, server_key
-from inspector.features.tools.server_panel import server_facts
+from inspector.features.tools.facts import server_facts
 from inspector.session.timeline import Timeline
 from tests.support.app import app_rig, is_up_to_date, said, seen, until
 from tests.support.fakes import calls, says, searches
@@ -97,8 +97,8 @@ async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
         await until(pilot, lambda: "parameter days is now required" in seen(pilot))
         assert "breaking" in said(pilot, "#changed")
         state = rig.bench.state
-        facts = server_facts(state.servers["weather"], (), tuple(state.changes.values()))
-        assert "1 definition breaking" in facts.plain
+        facts = server_facts(state.servers["weather"], tuple(state.changes.values()))
+        assert "1 definition breaking" in [fact.text for fact in facts]
 
 
 async def test_a_replay_shows_the_definitions_of_then_without_their_server() -> None:
@@ -148,8 +148,8 @@ async def test_a_held_tool_is_listed_where_it_will_be_again() -> None:
         made.update(rig.bench.state, rig.bench.catalog)
         listed = {row.key: row for row in made.shown()}
         assert (listed[server_key("weather")].cells[1], str(listed[ID].cells[2])) == ("1", f"{SIGN} held")
-        facts = server_facts(rig.bench.state.servers["weather"], held=1).plain
-        assert "1 tool kept but not offered until it reconnects" in facts
+        facts = server_facts(rig.bench.state.servers["weather"], held=1)
+        assert "1 tool kept but not offered until it reconnects" in [fact.text for fact in facts]
         rig.bench.evict(ID)
         assert [row.key for row in evicted_rows(rig.bench.state)] == [ID]
         await rig.bench.reconnect("weather")

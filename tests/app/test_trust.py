@@ -1,7 +1,5 @@
 """What a person reads and can do where only a server's claim says that a tool reads."""
 
-from dataclasses import replace
-
 import pytest
 
 from inspector.app.dialogs.approver import question_body
@@ -9,19 +7,17 @@ from inspector.config.consent import ServerConsent, consent_question
 from inspector.core.approval import approval_question
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
-from inspector.features.tools.tool_panel import facts_text
 from inspector.loop.approval import CLAIMED
 from tests.support.app import app_rig, seen, until
 from tests.support.fakes import Step, calls, says
 from tests.support.hostile import with_hostile_text
 from tests.support.tools_page import tools_page
-from tests.support.workbench import READS, Rig
+from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous
 from widgets import Confirm
 
 EVALUATE = calls(("calc__evaluate", {"expression": "1"}))
 STEPS: tuple[Step, ...] = (EVALUATE, says("1"), EVALUATE, says("1"))
-DELETE = Tool("weather", "delete_forecast", "Forget a forecast.", annotations=READS)
 
 
 def decided(rig: Rig) -> list[Decision]:
@@ -82,15 +78,6 @@ async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() 
             ("weather", False),
             ("weather", True),
         ]
-
-
-def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
-    tame = replace(DELETE, name="get_forecast")
-    assert (
-        "you are asked because only its server says it is read-only" in facts_text(tame, None, CLAIMED).plain
-    )
-    assert "contradicted" not in facts_text(tame, None, CLAIMED).plain
-    assert "runs without asking: its trusted server says it is read-only" in facts_text(tame, None, "").plain
 
 
 def test_the_consent_says_which_servers_the_file_trusts() -> None:

@@ -12,9 +12,9 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED, IdentityCache
 from inspector.core.number import shown_moment, tokens
-from inspector.core.report import Block, Table
+from inspector.core.report import Block, Fact, Table
 from inspector.core.session import Binding, SessionState, ToolState
-from widgets import Column, Record, visible
+from widgets import Column, Record, plain, visible
 
 _LEAST = 12
 # Cells between two columns, and where those do not fit.
@@ -31,6 +31,23 @@ def fact(label: str | Content, value: Content, labels: int, width: int) -> Conte
     room = width - labels
     rows = value.wrap(room) if room >= _LEAST else [value]
     return Content.assemble(head, Content(f"\n{' ' * labels}").join(rows or [Content("")]))
+
+
+_LONGEST = 2_000
+
+
+def fact_lines(facts: Iterable[Fact], labels: int, width: int) -> Content:
+    """Return facts whose labels take `labels` cells, without those that have no text; ⚠ marks a warning."""
+    shown = (
+        (Content.styled(f"⚠ {one.label}", "$text-warning") if one.warns else one.label, one)
+        for one in facts
+        if one.text
+    )
+    lines = (
+        fact(label, plain(one.text, limit=_LONGEST, newlines=not one.warns), labels, width)
+        for label, one in shown
+    )
+    return Content("\n").join(lines)
 
 
 def report_lines(report: Iterable[Block], width: int) -> Iterator[Content]:

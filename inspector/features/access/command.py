@@ -14,11 +14,8 @@ from inspector.cli.table import show
 from inspector.core.access import AccessPolicy, Ruling, UserRow, holder, ruling, sight_difference, user_rows
 from inspector.core.error import ConfigError
 from inspector.core.number import count
-from inspector.core.report import COUNT, NAME, Column, Table, selected
+from inspector.core.report import COUNT, NAME, Column, Table
 from inspector.session.workbench import Workbench
-
-_RULING = "tool seen:is_seen grants{scope holder organisation patterns} withheld_by:withheld"
-_USER = "user:name organisation roles tools"
 
 
 @click.command()
@@ -79,7 +76,17 @@ def _list(bench: Workbench, policy: AccessPolicy, expert: str) -> None:
         Column("tools", kind=COUNT),
         *(Column(server, partial(_of_server, server), COUNT) for server in bench.catalog.servers),
     )
-    show([selected(row, _USER) | {"servers": dict(row.by_server)} for row in rows], [Table.of(columns, rows)])
+    data = [
+        {
+            "user": row.name,
+            "organisation": row.organisation,
+            "roles": row.roles,
+            "tools": row.tools,
+            "servers": dict(row.by_server),
+        }
+        for row in rows
+    ]
+    show(data, [Table.of(columns, rows)])
 
 
 def _of_server(server: str, row: UserRow) -> int:
@@ -96,13 +103,17 @@ def _show(name: str, bench: Workbench, policy: AccessPolicy, expert: str) -> Non
             yield Table.of((Column("tool", kind=NAME), Column("granted to", "why")), rulings)
         yield f"{name} may see {len(rulings):,} of {count(len(bench.catalog.tools), 'tool')}"
 
-    show(selected(rulings, _RULING), report())
+    show([*map(_ruling_json, rulings)], report())
+
+
+def _ruling_json(one: Ruling) -> dict[str, Any]:
+    return {"tool": one.tool, "seen": one.is_seen, "grants": one.grants, "withheld_by": one.withheld}
 
 
 def _explain(name: str, tool: str, bench: Workbench, policy: AccessPolicy, expert: str) -> None:
     """Print whether a user may see a tool, and which grant decides, or that none does."""
     found = ruling(policy.sight(name, expert), bench.catalog.require(tool).id)
-    show({"user": name, "expert": expert, **selected(found, _RULING)}, _explained(name, found))
+    show({"user": name, "expert": expert, **_ruling_json(found)}, _explained(name, found))
 
 
 def _explained(name: str, found: Ruling) -> Iterator[str]:

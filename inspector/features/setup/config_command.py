@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import groupby
 from textwrap import fill
 from typing import Any
@@ -18,7 +19,7 @@ from inspector.config.profile import PROFILES, Profile, find_profile, profile_se
 from inspector.config.setting import HEADINGS, Knob, Origin, find_knob, knobs, origins, render_value, value_of
 from inspector.core.error import SettingProblem
 from inspector.core.number import count
-from inspector.core.report import NAME, Column, Table, selected
+from inspector.core.report import NAME, Column, Table
 from inspector.core.settings import Settings
 from inspector.session.workbench import Workbench
 
@@ -54,7 +55,7 @@ def keys() -> None:
         Column("where"),
     )
     own = f"Your keys: {path}{'' if path.exists() else ' (not created yet)'}"
-    data = {"file": str(path), "keys": selected(bound, "id keys title where"), "changed": keymap}
+    data = {"file": str(path), "keys": bound, "changed": keymap}
     show(data, [own, *(f"✕ {problem}" for problem in problems), "", Table.of(columns, bound)])
 
 
@@ -70,8 +71,7 @@ def _check(options: Options) -> None:
         servers = f"{bench.state.ready_servers} of {count(len(bench.state.servers), 'server')} connected"
         tools = count(len(bench.catalog.tools), "permitted tool")
         told = f"{count(len(found), 'problem')} in the settings; {servers}, {tools}"
-        data = selected(found, "path entry text hint severity server")
-        show(data, [*map(problem_line, found), told])
+        show(found, [*map(problem_line, found), told])
 
     run_headless(options, work, listing=True, tell_problems=False, requires_policy=False)
     require_policy(found)
@@ -101,7 +101,7 @@ def settings(profiles: bool, check: bool, **values: Any) -> None:
     """
     chosen = options(**values)
     if profiles:
-        show(selected(PROFILES.values(), "name title about values"), _profiles())
+        show([*PROFILES.values()], _profiles())
     elif check:
         _check(chosen)
     else:
@@ -163,7 +163,7 @@ def _wrapped(text: str) -> str:
 
 def _as_object(knob: Knob, effective: Settings, origin: Origin) -> Mapping[str, Any]:
     value = {"value": value_of(effective, knob.path), "default": value_of(Settings(), knob.path)}
-    return {**selected(knob, "path kind about low high choices"), **value, "origin": _origin(origin)}
+    return {**asdict(knob), **value, "origin": _origin(origin)}
 
 
 def _profiles() -> Iterator[str]:

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,7 +27,7 @@ from inspector.core.error import BreakerState, ConfigError, ToolsightError
 from inspector.core.leftover import ended_text
 from inspector.core.number import byte_size, count, duration, percent
 from inspector.core.ports import LocalModel, LocalModels, SystemClock
-from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table, selected
+from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table
 from inspector.core.text import closest
 from inspector.loop.breaker import Breaker, BreakerKey, reset as reset_breaker
 from inspector.loop.breaking import BreakerStore
@@ -48,10 +48,7 @@ def models() -> None:
     """
     local = LocalModelServers()
     found = asyncio.run(_found(local))
-    data = [
-        selected(model, "name api_base server size parameters window") | {"options": _options(model)}
-        for model in found
-    ]
+    data = [{**asdict(model), "options": _options(model)} for model in found]
     show(data, _models(found, local.servers))
 
 
@@ -103,8 +100,7 @@ def orphans(end: bool, keep: bool, **values: Any) -> None:
         *(one.facts for one in found),
         f"\n{count(len(found), 'server')} left processes running{kept}",
     ]
-    data = selected(left, "id server command since pids detached")
-    show(data, [ended_text(left, found)] if end and found else listed)
+    show(left, [ended_text(left, found)] if end and found else listed)
     if end and left:
         sys.exit(Exit.FAILED)
 
@@ -134,7 +130,16 @@ def breakers(names: tuple[str, ...], database: Path | None) -> None:
         _reset(store, known, name, now)
     if not names:
         ordered = sorted(known.items(), key=lambda pair: (_ORDER[pair[1].state], pair[1].name, pair[0].tool))
-        data = [_breaker_json(key, breaker, now) for key, breaker in ordered]
+        data = [
+            {
+                **asdict(breaker),
+                "failure_rate": breaker.failure_rate,
+                "server": key.server,
+                "tool": key.tool,
+                "wait": breaker.wait(now),
+            }
+            for key, breaker in ordered
+        ]
         show(data, _breaker_list([breaker for _, breaker in ordered], now))
 
 
@@ -178,11 +183,6 @@ def _not_closed(known: Iterable[Breaker]) -> int:
     return sum(breaker.state is not BreakerState.CLOSED for breaker in known)
 
 
-def _breaker_json(key: BreakerKey, breaker: Breaker, now: float) -> dict[str, Any]:
-    keys = "name state since until why calls opened issued probes resets failure_rate"
-    return {**selected(breaker, keys), "server": key.server, "tool": key.tool, "wait": breaker.wait(now)}
-
-
 _PACKAGES = ("textual", "mcp", "litellm", "fastembed", "tiktoken")
 _MODEL = "openai/gpt-5"
 
@@ -219,7 +219,7 @@ def doctor(context: click.Context, /, database: Path | None) -> None:
         Column("found"),
     )
     hints = [f"{check.name}: {check.hint}" for check in checks if check.hint]
-    show(selected(checks, "name works found hint"), [Table.of(columns, checks), *hints])
+    show(checks, [Table.of(columns, checks), *hints])
     if not all(check.works for check in checks):
         sys.exit(Exit.FAILED)
 

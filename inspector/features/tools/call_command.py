@@ -25,7 +25,6 @@ from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record, TaskChanged
 from inspector.core.message import TaskState, ToolResult
 from inspector.core.number import count
-from inspector.core.report import selected
 from inspector.core.server import ServerPhase
 from inspector.core.text import did_you_mean, file_name
 from inspector.core.tool import Tool
@@ -106,17 +105,23 @@ class _Wanted:
         changes = None if self.before is None else result_changes(self.before.result, result)
         output = None if result.is_error else checked_output(tool.output_schema, result.structured)
         kept = kept_results(real_clients(), tool, result, tokens)
-        data = {
-            **selected(result, "text is_error structured kinds"),
+        data: dict[str, Any] = {
+            "text": result.text,
+            "is_error": result.is_error,
+            "structured": result.structured,
+            "kinds": result.kinds,
             "characters": result.whole or len(result.text),
             "is_cut": result.whole > 0,
             "tokens": result.in_whole(tokens(result.text)),
             "milliseconds": milliseconds,
-            "output": None if output is None else selected(output, "fits reasons"),
-            "attachments": [selected(one, "kind mime uri size") for one in result.attachments],
-            "clients": [selected(one, "says clients") for one in kept],
+            "output": output,
+            "attachments": [
+                {"kind": one.kind, "mime": one.mime, "uri": one.uri, "size": one.size}
+                for one in result.attachments
+            ],
+            "clients": kept,
             "changes": changes,
-            "task": None if task is None else selected(task, "id status message polls"),
+            "task": task,
         }
         show(data, [result.text])
         if output is not None and output.fits is not True:

@@ -4,7 +4,6 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -18,28 +17,38 @@ from inspector.clients.verdict import ClientVerdict, verdict_lines
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, milliseconds
-from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Column, Table, selected
-from inspector.core.server import STDERR_LINES, ServerPhase, skipped_lines
+from inspector.core.report import (
+    COUNT,
+    MILLISECONDS,
+    NAME,
+    NUMBER,
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Table,
+)
+from inspector.core.server import STDERR_LINES, ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.text import closest
-from inspector.core.tool import Tool, contradiction, definition
+from inspector.core.tool import Tool, contradiction
 from inspector.features.clients.command import as_client, options_as, show_catalog_as
-from inspector.loop.approval import why_ask
+from inspector.features.tools.facts import (
+    failure_facts,
+    frame_json,
+    frame_time,
+    server_json,
+    tool_json,
+    verdict_json,
+    warning_facts,
+)
 from inspector.mcp.frame import Flaw, Frame
 from inspector.mcp.reading import KINDS, declares
 from inspector.session.client_view import verdicts_on
-from inspector.session.setup import exemptions
 from inspector.session.workbench import Workbench
 
 # What no server is called: every server.
 _EVERY = "\0"
-_FLAW = "what outcome count"
-_CLIENT = "client:client.name verdict finding confidence"
-_SERVER = (
-    "name phase target tools tokens info{name version protocol era summary instructions capabilities} "
-    "skipped{name reason} reason hint stderr_tail needs_login milliseconds declared added removed since "
-    "changed{path lines is_new} approved_version"
-)
 _SERVERS = (
     Column("server", "name"),
     Column("state", "phase"),
@@ -89,18 +98,18 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, **value
             return
         states = bench.state.servers.values()
         offers = await asyncio.gather(*(_offers(bench, state) for state in states))
-        flaws = [selected(_flaws(bench, state.name), _FLAW) for state in states]
+        flaws = [_flaws(bench, state.name) for state in states]
         listed: dict[str, list[Tool]] = {}
         for tool in bench.catalog.tools:
             listed.setdefault(tool.server, []).append(tool)
         found = {one.name: verdicts_on(listed.get(one.name, ()), one.info.instructions) for one in states}
         data = [
             {
-                **selected(one, _SERVER),
+                **server_json(one),
                 **offered,
                 "flaws": of,
                 "notes": _notes(bench, one.name),
-                "clients": selected(found[one.name], _CLIENT),
+                "clients": [*map(verdict_json, found[one.name])],
             }
             for one, offered, of in zip(states, offers, flaws, strict=True)
         ]
@@ -144,29 +153,28 @@ def _servers(
     states: Iterable[ServerState],
     found: Mapping[str, Sequence[ClientVerdict]],
     offers: Iterable[Mapping[str, Any]],
-) -> Iterator[str | Table]:
-    """The servers, and what the table has no room for: news, what to try, stderr, repairs, and clients."""
+) -> Iterator[Block]:
+    """The servers, and below what the table has no room for."""
     yield Table.of(_SERVERS, states)
     for server, offered in zip(states, offers, strict=True):
-        nouns = ("resource", "template", "prompt")
-        listed = [count(offered[f"{one}s"], one) for one in nouns if offered[f"{one}s"]]
-        if listed:
-            yield f"{server.name} also lists {', '.join(listed)}"
-        yield from (f"! {server.name}: {one}" for one in offered["list_problems"])
-        yield from (f"! {server.name}: {one}" for one in server.news)
-        if server.phase is ServerPhase.FAILED:
-            yield f"\n{server.name}: {server.reason}"
-            if server.hint:
-                yield f"  try: {server.hint}"
-            yield from (f"  | {line}" for line in server.stderr_tail.splitlines()[-STDERR_LINES:])
-        lines = [f"skipped {one}" for one in skipped_lines(server.skipped)]
-        lines += [*map(str, _flaws(bench, server.name)), *_notes(bench, server.name)]
-        if lines:
-            yield f"\n{server.name}:"
-            yield from (f"  {line}" for line in lines)
+        if facts := tuple(fact for fact in _told(bench, server, offered) if fact.text):
+            yield Facts(facts, server.name)
     if any(found.values()):
         yield "\nIn clients:"
         yield from (f"  {line}" for line in verdict_lines({name: of for name, of in found.items() if of}))
+
+
+def _told(bench: Workbench, server: ServerState, offered: Mapping[str, Any]) -> Iterator[Fact]:
+    """What else a server lists, why it failed, what to look at, and what its configuration says in vain."""
+    nouns = ("resource", "template", "prompt")
+    listed = (count(offered[f"{one}s"], one) for one in nouns if offered[f"{one}s"])
+    yield Fact("also lists", ", ".join(listed))
+    yield from (Fact("lists", one, warns=True) for one in offered["list_problems"])
+    if server.phase is ServerPhase.FAILED:
+        yield from failure_facts(server)
+        yield Fact("stderr", "\n".join(server.stderr_tail.splitlines()[-STDERR_LINES:]))
+    yield from warning_facts(server, _flaws(bench, server.name))
+    yield from (Fact("settings", one, warns=True) for one in _notes(bench, server.name))
 
 
 def _named(bench: Workbench, name: str) -> tuple[str, ...]:
@@ -193,9 +201,8 @@ def _flaws(bench: Workbench, server: str) -> tuple[Flaw, ...]:
 
 # Prints what was exchanged with servers, frame by frame.
 
-_FRAME = "number at sent kind method id size text milliseconds what cut:is_cut"
 _FRAMES = (
-    Column("time, UTC", lambda frame: f"{datetime.fromtimestamp(frame.at, UTC):%H:%M:%S.%f}"[:-3], NAME),
+    Column("time, UTC", frame_time, NAME),
     Column("", "arrow", NAME),
     Column("message", "what"),
     Column("id"),
@@ -211,8 +218,8 @@ def _show_wire(bench: Workbench, names: Sequence[str]) -> None:
         {
             "server": server,
             "dropped": dropped,
-            "frames": selected(frames, _FRAME),
-            "flaws": selected(_flaws(bench, server), _FLAW),
+            "frames": [*map(frame_json, frames)],
+            "flaws": _flaws(bench, server),
         }
         for server, frames, dropped in logs
     ]
@@ -265,29 +272,10 @@ def tools(tool_id: str, request: bool, client: Client | None, **values: Any) -> 
         elif client is not None:
             show_catalog_as(bench, client, tool_id)
         else:
-            show([_tool_json(bench, tool) for tool in bench.catalog.tools], _tools(bench))
+            show([tool_json(bench, tool) for tool in bench.catalog.tools], _tools(bench))
 
     if not run_headless(options_as(client, **values), work, listing=True):
         sys.exit(Exit.FAILED)
-
-
-_STATE = (
-    "id tokens binding uses last_call reason found discovered_at last_used_at changed_call place held_as "
-    "definition cause"
-)
-
-
-def _tool_json(bench: Workbench, tool: Tool) -> dict[str, Any]:
-    return {
-        **selected(bench.state.tools[tool.id], _STATE),
-        "description": tool.description,
-        "definition": definition(tool),
-        "annotations": selected(tool.annotations, "read_only destructive idempotent open_world"),
-        "tags": bench.retrieval.tags.of(tool),
-        "contradiction": contradiction(tool),
-        "asked": why_ask(tool, bench.state),
-        "exemptions": exemptions(bench.setup, tool.id),
-    }
 
 
 def _tools(bench: Workbench) -> Iterator[str | Table]:
@@ -310,7 +298,7 @@ def _show_request(bench: Workbench) -> None:
         "pool": state.pool,
         "tools": request.tools,
         "tokens": sum(counted),
-        "tokenizer": selected(meter.tokenizer, "name exact"),
+        "tokenizer": meter.tokenizer,
     }
 
     def report() -> Iterator[str | Table]:

@@ -1,6 +1,5 @@
 """Everything about one server, one view at a time, with its texts."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from textual import on
@@ -12,14 +11,13 @@ from textual.widgets import Static
 
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED, problem_line
-from inspector.app.draw.table import fact
+from inspector.app.draw.table import fact_lines
 from inspector.clients.verdict import ClientVerdict, verdict_lines
-from inspector.core.error import SettingProblem
-from inspector.core.events import DefinitionChanged
-from inspector.core.number import count, milliseconds, shown_moment, tokens
-from inspector.core.server import ServerPhase, skipped_lines
+from inspector.core.number import count, milliseconds, tokens
+from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
+from inspector.features.tools.facts import server_facts
 from inspector.features.tools.server_reading import ReadingPanel
 from inspector.features.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
 from inspector.mcp.frame import Flaw
@@ -34,9 +32,7 @@ STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
     ServerPhase.STOPPED: ("■ stopped", MUTED, "muted"),
 }
 NO_SERVER = "The configuration has no servers. Add one to its file and restart."
-_LABELS, _NAMES = 14, 4
-_TRUSTED = "trusted: tools it marks as read-only run without asking (T asks again)"
-_NOT_TRUSTED = "not trusted: you are asked even about tools it marks as read-only (T trusts)"
+_LABELS = 14
 
 
 def shown_state(server: ServerState) -> tuple[str, str, Tone]:
@@ -57,63 +53,6 @@ def server_title(server: ServerState, width: int) -> Content:
     listed = (count(server.tools, "tool"), f"{tokens(server.tokens)} tokens")
     took = f"ready after {milliseconds(server.milliseconds)}" if server.milliseconds else ""
     return Content.assemble(first, "\n", ("   ".join(filter(None, (*listed, took))), MUTED))
-
-
-def server_facts(
-    server: ServerState,
-    problems: Sequence[SettingProblem] = (),
-    changes: Sequence[DefinitionChanged] = (),
-    *,
-    flaws: Sequence[Flaw] = (),
-    held: int = 0,
-    trusted: bool = False,
-    clients: str = "",
-    width: int = 0,
-) -> Content:
-    """Return the facts about a server in lines of `width`, with the problems of the settings about it.
-
-    `changes` are the last ones of its tools' definitions, `flaws` what it sent that had to be repaired or
-    dropped. `held` counts its tools that are kept as they were while it is away; `trusted` says whether what
-    it claims about its tools is believed. `clients` says in which clients it works.
-    """
-    info, is_ready = server.info, server.phase is ServerPhase.READY
-    is_down = server.phase in (ServerPhase.FAILED, ServerPhase.STOPPED)
-    reason, hint = (server.reason, server.hint) if server.phase is ServerPhase.FAILED else ("", "")
-    declared = f"{', '.join(server.declared) or 'nothing'} (settings: client)"
-    trust = _TRUSTED if trusted else _NOT_TRUSTED
-    facts = (
-        ("reason", reason),
-        ("try", (hint or "r reconnects.") if is_down else ""),
-        ("held", f"{count(held, 'tool')} kept but not offered until it reconnects" if held else ""),
-        ("target", server.target),
-        ("identifies as", f"{info.name} {info.version}".strip()),
-        ("protocol", info.protocol),
-        ("capabilities", ", ".join(info.capabilities)),
-        ("declared", declared if is_ready else ""),
-        ("its claims", trust if is_ready else ""),
-        ("changed", _changes(server, changes) if is_ready else ""),
-        ("clients", clients if is_ready else ""),
-    )
-    lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
-    warned = [("changed", one) for one in server.news]
-    warned += [("skipped", one) for one in skipped_lines(server.skipped)]
-    warned += [("it sent", str(flaw)) for flaw in flaws]
-    for label, told in warned:
-        mark = Content.styled(f"⚠ {label}", "$text-warning")
-        lines.append(fact(mark, plain(told, limit=400, newlines=False), _LABELS, width))
-    lines += [problem_line(problem) for problem in problems if problem.server == server.name]
-    return Content("\n").join(lines)
-
-
-def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
-    """How its list differs from the one before, with its date if that is from an earlier session."""
-    verdicts = Counter("wording only" if one.verdict == "words" else one.verdict for one in changes)
-    parts = [f"+{name}" for name in server.added[:_NAMES]] + [f"-{name}" for name in server.removed[:_NAMES]]
-    left = sum(max(len(names) - _NAMES, 0) for names in (server.added, server.removed))
-    parts += [f"{left:,} more"] if left else []
-    parts += [f"{count(number, 'definition')} {verdict}" for verdict, number in verdicts.items()]
-    since = f" since {shown_moment(server.since)} UTC" if server.since else ""
-    return f"{', '.join(parts)}{since}" if parts else ""
 
 
 _STDERR = "stderr, newest last"
@@ -194,15 +133,15 @@ class ServerPanel(InContext, Vertical):
             self._flaws = self._read_flaws()
             facts = server_facts(
                 server,
-                state.problems,
                 [one for id_, one in state.changes.items() if id_.partition(":")[0] == server.name],
                 flaws=self._flaws,
                 held=sum(tool.server == server.name for tool in state.held.values()),
                 trusted=server.name in state.trusted_servers,
                 clients=self._verdicts if self._judged[0] == server.name else "",
-                width=self._width,
             )
-            self.write(facts, "#server-facts")
+            about = [one for one in state.problems if one.server == server.name]
+            lines = fact_lines(facts, _LABELS, self._width), *map(problem_line, about)
+            self.write(Content("\n").join(lines), "#server-facts")
             self._show_told(server)
             self._judge(server.name)
 

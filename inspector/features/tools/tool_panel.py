@@ -14,15 +14,16 @@ from textual.widgets import Static
 
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED, change_lines
-from inspector.app.draw.table import ICONS, fact
+from inspector.app.draw.table import ICONS, fact, fact_lines
 from inspector.app.place import WhyNotPage
 from inspector.core.budget import Prices, Tokenizer, ToolCost
 from inspector.core.definition import definition_changes
 from inspector.core.events import DefinitionChanged, SearchPerformed
 from inspector.core.number import bar, count, money, percent, shown_moment, tokens
-from inspector.core.session import Binding, ToolState
-from inspector.core.tool import Annotations, Tool, contradiction, definition
+from inspector.core.session import ToolState
+from inspector.core.tool import Tool, definition
 from inspector.features.tools.call_panel import CallPanel
+from inspector.features.tools.facts import tool_facts
 from inspector.loop.approval import why_ask
 from inspector.session.setup import exemptions
 from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, middle, plain, visible
@@ -30,13 +31,6 @@ from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip,
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
 _LABELS = 21
-_NOT_ASKED = "runs without asking: its trusted server says it is read-only"
-_CLAIMS = (
-    ("read_only", "only reads", "makes changes"),
-    ("destructive", "may destroy or overwrite", "does not destroy"),
-    ("idempotent", "repeating a call has no further effect", "every call has an effect"),
-    ("open_world", "reaches external systems", "does not reach external systems"),
-)
 
 
 def title_line(tool: Tool, state: ToolState | None, width: int) -> Content:
@@ -51,47 +45,6 @@ def title_line(tool: Tool, state: ToolState | None, width: int) -> Content:
     room = max(width - binding.cell_length - 3, 12)
     name = plain(middle(visible(tool.id, newlines=False), room)).stylize("bold")
     return Content.assemble(name, "   ", binding, (counts, MUTED))
-
-
-def claims(annotations: Annotations) -> tuple[str, ...]:
-    """Return the server's claims in words, without those it does not make."""
-    known = ((getattr(annotations, name), yes, no) for name, yes, no in _CLAIMS)
-    return tuple(yes if value else no for value, yes, no in known if value is not None)
-
-
-def facts_text(
-    tool: Tool,
-    state: ToolState | None,
-    why: str,
-    width: int = 0,
-    tags: Mapping[str, str] | None = None,
-    exemptions: Mapping[str, str] | None = None,
-) -> Content:
-    """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so.
-
-    `why` tells why the user is asked before a call, "" if nobody is: see `why_ask`. `tags` are those of the
-    tool, with where they come from, and `exemptions` the patterns that match it, by setting.
-    """
-    claimed = ", ".join(claims(tool.annotations)) or "nothing about its effects"
-    claimed += "   ⚠ contradicted" if contradiction(tool) else ""
-    lines = [("server", tool.server), ("name on its server", tool.name)]
-    lines += [("name for the model", tool.wire_name)]
-    lines += [("title", tool.title)] if tool.title else []
-    lines += [
-        ("its server claims", claimed),
-        ("returns", "structured data, with a schema" if tool.output_schema else "text"),
-        ("on a model call", f"you are asked because {why}" if why else _NOT_ASKED),
-    ]
-    if tags:
-        lines.append(("tags", ", ".join(f"#{tag} ({origin})" for tag, origin in tags.items())))
-    for path, pattern in (exemptions or {}).items():
-        effect = "may repeat calls" if path == "guard.exempt" else "always bound"
-        lines.append((effect, f"{path}: {pattern}"))
-    if state is not None and state.binding is Binding.HELD:
-        lines.append(("held", f"{state.server} is away; {state.held_as} again once it reconnects"))
-    elif state is not None and state.reason:
-        lines.append((state.binding.value, state.reason))
-    return Content("\n").join(_fact(label, value, width) for label, value in lines)
 
 
 def changed_text(
@@ -124,8 +77,8 @@ def _verdict(change: DefinitionChanged | None) -> Iterator[Content]:
         yield plain(f"  {reason}", limit=300, newlines=False).stylize(color)
 
 
-def _fact(label: str, value: str, width: int = 0) -> Content:
-    return fact(label, plain(value, limit=300, newlines=False), _LABELS, width)
+def _fact(label: str, value: str) -> Content:
+    return fact(label, plain(value, limit=300, newlines=False), _LABELS, 0)
 
 
 def exact_json(tool: Tool) -> str:
@@ -319,7 +272,7 @@ class ToolPanel(InContext, Vertical):
         why = why_ask(tool, self.session.state)
         state, tags = self.session.state, self.session.retrieval.tags.of(tool)
         exempt = exemptions(self.session.setup, tool.id)
-        facts = facts_text(tool, self._state, why, self._width, tags, exempt)
+        facts = fact_lines(tool_facts(tool, self._state, why, tags, exempt), _LABELS, self._width)
         versions, change = state.versions(self._tool_id), state.changes.get(self._tool_id)
         changed = changed_text(self._state, versions, change)
         self.write(facts, "#tool-facts")

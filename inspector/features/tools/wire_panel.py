@@ -18,6 +18,7 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.core.number import count, milliseconds
 from inspector.core.server import LOG_LEVELS
+from inspector.features.tools.facts import frame_time
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import compact
 from widgets import Column, Record, RecordList, Tone
@@ -47,7 +48,7 @@ _TOO_LONG = "\n… message truncated; full size: {size:,} bytes"
 def frame_row(frame: Frame) -> Record:
     """Return a frame in one line; the filter searches its whole text."""
     took = "" if frame.milliseconds is None else milliseconds(frame.milliseconds)
-    cells = (time_of(frame), Content(frame.arrow), frame.what, frame.id, f"{frame.size:,}", took)
+    cells = (frame_time(frame), Content(frame.arrow), frame.what, frame.id, f"{frame.size:,}", took)
     return Record(
         str(frame.number),
         cells,
@@ -55,11 +56,6 @@ def frame_row(frame: Frame) -> Record:
         search=f"{_METHOD}{frame.method} {frame.arrow} {frame.what} {frame.id} {frame.text}",
         copy=frame.text,
     )
-
-
-def time_of(frame: Frame) -> str:
-    """Return when a frame was seen, to the millisecond."""
-    return f"{datetime.fromtimestamp(frame.at, UTC):%H:%M:%S.%f}"[:-3]
 
 
 def wire_heading(kept: int, total: int) -> str:
@@ -121,7 +117,7 @@ def _cancels(frame: Frame, asked: Frame) -> str:
     if not isinstance(params, dict) or compact(params.get("requestId")) != asked.id:
         return ""
     why = f": {params['reason']}" if isinstance(params.get("reason"), str) else ""
-    return f"Cancelled by {'Toolsight' if frame.sent else 'the server'} at {time_of(frame)} UTC{why}"
+    return f"Cancelled by {'Toolsight' if frame.sent else 'the server'} at {frame_time(frame)} UTC{why}"
 
 
 def exchange_heading(found: Exchange) -> str:
@@ -145,7 +141,7 @@ def exchange_text(found: Exchange) -> tuple[str, object | None]:
 
 def _about(frame: Frame) -> str:
     took = "" if frame.milliseconds is None else f"   after {milliseconds(frame.milliseconds)}"
-    return f"{frame.arrow} {frame.what}   {time_of(frame)} UTC{took}   {frame.size:,} bytes"
+    return f"{frame.arrow} {frame.what}   {frame_time(frame)} UTC{took}   {frame.size:,} bytes"
 
 
 def _json_of(frame: Frame) -> Any:
@@ -295,7 +291,7 @@ def log_row(frame: Frame) -> Record:
     parts = (said.get(part, "") for part in ("level", "logger", "data"))
     cells = [(one if isinstance(one, str) else compact(one))[:_LONGEST_LOGGED] for one in parts]
     tone = _SEVERE.get(cells[0], "")
-    return Record(str(frame.number), (time_of(frame), *cells), tone, search=frame.text, copy=frame.text)
+    return Record(str(frame.number), (frame_time(frame), *cells), tone, search=frame.text, copy=frame.text)
 
 
 class LogPanel(WirePanel):

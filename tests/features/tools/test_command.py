@@ -61,7 +61,7 @@ def test_what_a_server_sent_amiss_is_listed_with_it(toolsight: Toolsight, tmp_pa
     assert [one["name"] for one in states["bad_page"]["skipped"]] == ["page 2"]
     text = toolsight("servers", "--config", str(path), "--approve").stdout
     assert "repaired lone surrogate in the tool odd" in text
-    assert "skipped page 2: tools/list: page lost (-32603)" in text
+    assert "skipped  page 2: tools/list: page lost (-32603)" in text
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_what_a_server_lists_beside_tools_is_counted(toolsight: Toolsight, tmp_p
     counted = [listed[name] for name in ("resources", "templates", "prompts", "list_problems")]
     assert counted == [1, 1, 1, []]
     text = toolsight("servers", "--config", str(path), "--approve").stdout
-    assert "files also lists 1 resource, 1 template, 1 prompt" in text
+    assert "also lists  1 resource, 1 template, 1 prompt" in text
 
 
 def test_the_wire_shows_what_was_exchanged_with_each_server(run: Toolsight) -> None:

@@ -11,13 +11,15 @@ import pytest
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.draw.table import fact_lines
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
 from inspector.core.server import Era, ServerInfo, ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Catalog, Tool
 from inspector.features.tools.catalog_rows import CatalogRows
-from inspector.features.tools.server_panel import server_facts, server_title
+from inspector.features.tools.facts import server_facts
+from inspector.features.tools.server_panel import server_title
 from inspector.features.tools.wire_panel import (
     DROPPED,
     NEW_CONNECTION,
@@ -63,18 +65,21 @@ def test_every_state_is_an_icon_and_a_word(phase: ServerPhase) -> None:
     assert WORDS[phase] in server_title(ServerState("a", phase), 80).plain
 
 
+def said(server: ServerState, **more: Any) -> dict[str, str]:
+    return {fact.label: fact.text for fact in server_facts(server, **more) if fact.text}
+
+
 def test_a_server_says_what_happened_to_it_and_what_to_try() -> None:
-    failed = server_facts(ServerState("a", ServerPhase.FAILED, reason="gone")).plain
-    assert "gone" in failed
-    assert all(
-        "r reconnects." in text
-        for text in (failed, server_facts(ServerState("a", ServerPhase.STOPPED)).plain)
-    )
+    assert said(ServerState("a", ServerPhase.FAILED, reason="gone")) == {
+        "reason": "gone",
+        "try": "r reconnects.",
+    }
+    assert said(ServerState("a", ServerPhase.STOPPED)) == {"try": "r reconnects."}
     ready = ServerState("a", ServerPhase.READY, skipped=(SkippedTool("odd", "no schema"),))
-    assert "odd: no schema" in server_facts(ready).plain
-    assert "nothing (settings: client)" in server_facts(ready).plain
+    assert said(ready)["skipped"] == "odd: no schema"
+    assert said(ready)["declared"] == "nothing (settings: client)"
     told = replace(ready, declared=("roots", "sampling"))
-    assert "roots, sampling (settings: client)" in server_facts(told).plain
+    assert said(told)["declared"] == "roots, sampling (settings: client)"
 
 
 async def test_a_server_says_in_which_clients_it_works_and_what_stands_in_the_way() -> None:
@@ -114,7 +119,8 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
     info = ServerInfo(evil, evil, evil, summary=evil)
     state = ServerState(evil, ServerPhase.FAILED, evil, info=info, reason=evil, hint=evil)
     flaws = (Flaw(evil, "dropped"),)
-    for content in (server_facts(state, flaws=flaws, width=60), server_title(state, 60)):
+    facts = fact_lines(server_facts(state, flaws=flaws), 14, 60)
+    for content in (facts, server_title(state, 60)):
         assert not [letter for letter in dangerous(content.plain) if letter not in "\n\t"]
 
 

@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.draw.table import fact_lines
 from inspector.app.place import EditPage, WhyNotPage
 from inspector.config.saved_call import SAVED_CALLS, saved_call
 from inspector.core.error import CallTimeout, ToolsightError
@@ -23,6 +24,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding, ToolState
 from inspector.core.tool import Annotations, Tool, definition
 from inspector.features.tools import call_answer, tool_panel as content
+from inspector.features.tools.facts import claims, tool_facts
 from inspector.features.tools.page import ToolsScreen
 from inspector.schema.json_value import JsonObject
 from tests.support.app import destinations, seen, toasts, until
@@ -370,20 +372,23 @@ def test_the_title_has_the_state_in_words_the_tokens_and_the_uses() -> None:
     assert text == "shop:refund_order   ● loaded\n4.1k tokens   used 2x"
 
 
+def said(state: ToolState | None, why: str = CHANGES, **more: Any) -> dict[str, str]:
+    return {fact.label: fact.text for fact in tool_facts(TOOL, state, why, **more)}
+
+
 def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
-    text = content.facts_text(
-        TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard"), CHANGES
-    ).plain
-    assert "name for the model   shop__refund_order" in text
-    assert "its server claims    makes changes" in text
-    assert f"you are asked because {CHANGES}" in text
-    assert "evicted              loop guard" in text
+    facts = said(ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard"))
+    assert facts["name for the model"] == "shop__refund_order"
+    assert facts["its server claims"] == "makes changes"
+    assert facts["on a model call"] == f"you are asked because {CHANGES}"
+    assert facts["evicted"] == "loop guard"
+    assert said(None, "")["on a model call"].startswith("runs without asking: its trusted server says")
     exempt = {"binding.always_include": "shop:*", "guard.exempt": "*:refund_*"}
-    text = content.facts_text(TOOL, None, CHANGES, exemptions=exempt).plain
-    assert "always bound         binding.always_include: shop:*" in text
-    assert "may repeat calls     guard.exempt: *:refund_*" in text
-    claims = Annotations(read_only=True, open_world=False)
-    assert content.claims(claims) == ("only reads", "does not reach external systems")
+    facts = said(None, exemptions=exempt)
+    assert facts["always bound"] == "binding.always_include: shop:*"
+    assert facts["may repeat calls"] == "guard.exempt: *:refund_*"
+    claimed = Annotations(read_only=True, open_world=False)
+    assert claims(claimed) == ("only reads", "does not reach external systems")
 
 
 @with_hostile_text
@@ -392,7 +397,7 @@ def test_hostile_text_of_a_tool_does_no_harm(text: str) -> None:
     state = ToolState(tool.id, 1, Binding.EVICTED, reason=text)
     shown = (
         content.title_line(tool, state, 80),
-        content.facts_text(tool, state, CHANGES),
+        fact_lines(tool_facts(tool, state, CHANGES), 21, 80),
         call_answer.failure_line(ToolsightError(text, hint=text), 1),
         call_answer.result_line(ToolResult("", kinds=(text,)), 1),
     )

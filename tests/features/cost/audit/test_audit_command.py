@@ -14,8 +14,9 @@ from inspector.cli.options import Options
 from inspector.cli.table import say_report
 from inspector.config.client import ClientConfiguration
 from inspector.config.configuration import Configuration
-from inspector.config.consent import ConsentCheck
 from inspector.core.budget import Prices, Tokenizer
+from inspector.core.question import Question
+from inspector.core.report import Facts
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.features.cost.audit.audit import Pricing, audit
@@ -199,11 +200,13 @@ def test_one_file_also_shows_what_its_first_call_costs(run: Run, home: Path, tmp
 def test_a_person_is_asked_for_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def answer(check: ConsentCheck) -> bool:
-        asked.append(check.configuration.source)
-        return check.configuration.source.startswith("yes")
+    def answer(question: Question) -> bool:
+        head = question.blocks[0]
+        assert isinstance(head, Facts)
+        asked.append(head.title)
+        return head.title.startswith("yes")
 
-    monkeypatch.setattr(consent, "_ask", answer)
+    monkeypatch.setattr(consent, "_agrees", answer)
     memory = MemoryServerMemory()
     spec = ServerSpec("a", "a")
     yes = ClientConfiguration("Cursor", "user", Configuration("yes.json", (spec,)))
