@@ -86,7 +86,7 @@ async def test_settings_are_checked_again_only_for_other_settings_or_names(
         await happens(rig.bench, "tools")
         await rig.bench.settled()
         assert checks.total() == before + 1
-        rig.bench.change_setting("budget.warn_at", 0.5)
+        rig.bench.change_setting("binding.capacity", 7)
         assert checks.total() == before + 2
 
 
