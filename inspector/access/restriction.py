@@ -141,9 +141,8 @@ AWAY = "is not available"
 
 def seen_listing(spec: ServerSpec, listing: ToolListing, sight: Sight) -> ToolListing:
     """The permitted tools of a listing, and of those that were skipped the permitted ones."""
-    kept = tuple(tool for tool in listing.tools if spec.rule.permits(tool.name))
-    if len(kept) < len(listing.tools):
-        listing = replace(listing, tools=kept)
+    if spec.rule != ServerRule():
+        listing = replace(listing, tools=tuple(one for one in listing.tools if spec.rule.permits(one.name)))
     if sight.is_whole:
         return listing
     skipped = tuple(one for one in listing.skipped if sight.permits(f"{spec.name}:{one.name}"))

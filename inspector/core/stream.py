@@ -1,6 +1,6 @@
 """The stream: stores each event, folds it into the state, passes it on; the settings and model in use."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from inspector.core.events import Event, Record
@@ -17,13 +17,22 @@ Listener = Callable[[Record], None]
 class Session:
     """Numbers and stores events; listeners see an event only after it is stored."""
 
-    def __init__(self, session_id: str, store: EventStore, clock: Clock, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        session_id: str,
+        store: EventStore,
+        clock: Clock,
+        redactor: Redactor,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        """`listeners` get every record; the list is the caller's, who may change it."""
         self.id = session_id
+        self.listeners = listeners
         self.state = SessionState()
         self._store = store
         self._clock = clock
         self.redactor = redactor
-        self._listeners: list[tuple[Listener, Collection[str]]] = []
+        self._followers: list[tuple[Listener, Collection[str]]] = []
         self._seq = 0
 
     def emit(self, event: Event) -> None:
@@ -32,13 +41,15 @@ class Session:
         self._store.append(record)
         self._seq = record.seq
         self.state = apply(self.state, record)
-        for listener, kinds in tuple(self._listeners):
+        for listener in tuple(self.listeners):
+            listener(record)
+        for listener, kinds in tuple(self._followers):
             if not kinds or event.kind in kinds:
                 listener(record)
 
     def subscribe(self, listener: Listener, kinds: Collection[str] = ()) -> None:
         """Pass every further record to `listener`, or those of some kinds."""
-        self._listeners.append((listener, kinds))
+        self._followers.append((listener, kinds))
 
 
 # Code that depends on them holds the object, not its parts, and reads the parts when it uses them.

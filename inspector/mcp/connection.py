@@ -29,7 +29,7 @@ from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, SkippedTool, changed_files
 from inspector.core.tool import Tool
-from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, list_tools
+from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, kept, list_tools
 from inspector.mcp.pace import ChangePace
 from inspector.mcp.port import ClientSide, ServerLink
 from inspector.mcp.reading import Offers, ping, set_log_level
@@ -329,13 +329,14 @@ class Connection:
     async def _listed_again(self, link: ServerLink) -> ToolListing:
         """The new list, or the one before if the server does not give it: its connection may be fine."""
         try:
-            return await list_tools(link, self._spec.call_timeout)
+            listing = await list_tools(link, self._spec.call_timeout)
+            return await asyncio.to_thread(kept, listing, self._listing)
         except ServerExited:
             raise
         except (ConnectError, ProtocolError) as error:
             reason = f"{error.message}; the earlier tool list is still used"
-            kept = [one for one in self._listing.skipped if one.name != _LIST]
-            return replace(self._listing, skipped=(*kept, SkippedTool(_LIST, reason)))
+            others = [one for one in self._listing.skipped if one.name != _LIST]
+            return replace(self._listing, skipped=(*others, SkippedTool(_LIST, reason)))
 
     async def _show_again(self, link: ServerLink, listing: ToolListing) -> None:
         """Offer what is seen of a listing; an event reports a change."""

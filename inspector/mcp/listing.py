@@ -136,6 +136,16 @@ async def list_tools(
         ) from None
 
 
+def kept(listing: ToolListing, before: ToolListing) -> ToolListing:
+    """The listing with the tools of the one before that are still the same: what was made of them holds.
+
+    Takes long for large ones: it belongs in a thread.
+    """
+    known = {tool.name: tool for tool in before.tools}
+    same = ((known.get(tool.name), tool) for tool in listing.tools)
+    return replace(listing, tools=tuple(old if old == now else now for old, now in same))
+
+
 def remember_tools(
     memory: ServerMemory, spec: ServerSpec, snapshot: Snapshot, *, redacted: Mapping[str, Tool] = _NONE
 ) -> Snapshot | None:

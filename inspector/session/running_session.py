@@ -121,8 +121,7 @@ class RunningSession:
     def _open_session(self, session_id: str) -> None:
         """Begin a stream; what still works for the one before it goes on writing there, unheard."""
         redactor = redactor_of(self._whole, self.access.sight)
-        self._session = Session(session_id, self.ports.store, self.ports.clock, redactor)
-        self._session.subscribe(partial(self._pass_on, self._session))
+        self._session = Session(session_id, self.ports.store, self.ports.clock, redactor, self._listeners)
 
     def _make_parts(self) -> SessionParts:
         return SessionParts(
@@ -134,10 +133,6 @@ class RunningSession:
             configure=self._configure,
             rebuild=self._rebuild,
         )
-
-    def _pass_on(self, session: Session, record: Record) -> None:
-        for listener in tuple(self._listeners) if session is self._session else ():
-            listener(record)
 
     async def __aenter__(self) -> Self:
         self.configuration.toolset(self._live.toolset)

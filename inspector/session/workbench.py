@@ -218,6 +218,7 @@ class Workbench(RunningSession):
     def _renew(self) -> None:
         """Replace everything that remembers a session by something that remembers nothing."""
         self._past_sessions.append(self.session_id)
+        self._session.listeners = ()
         self._open_session(f"{self._past_sessions[0]}-{len(self._past_sessions) + 1}")
         self.policy.renew(self.access.settings)
         self._see()

@@ -259,6 +259,8 @@ class ReadingPanel(InContext, Vertical):
 
     def look(self) -> None:
         """List again what changed, and read again what was updated: no event reports it."""
+        if not self._server:
+            return
         offers, shelf = self.session.offers(self._server), self._shelf
         link = (offers.link, self.session.session_id) if offers is not None else None
         if link != shelf.link:
