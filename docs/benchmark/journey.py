@@ -17,8 +17,6 @@ from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
-from textual.pilot import Pilot
-
 from inspector.core.ports import ToolListing
 from inspector.mcp.listing import list_tools
 from inspector.mcp.pace import ChangePace
@@ -89,6 +87,21 @@ class Follower:
     def end(self) -> None:
         self._journey = None
 
+    def end_when_drawn(self, rows: RecordList, is_there: Callable[[], bool]) -> asyncio.Event:
+        """End the journey as soon as other rows, for which the condition holds, are drawn."""
+        ended = asyncio.Event()
+
+        def end() -> None:
+            self.end()
+            ended.set()
+
+        def look() -> None:
+            if is_there():
+                rows.call_after_refresh(end)
+
+        rows.watch(rows, "records", look, init=False)
+        return ended
+
     def _seen(self, frame: FrameType, event: str, _argument: Any) -> None:
         journey, name = self._journey, frame.f_code.co_filename
         if journey is None or event not in ("call", "return") or not name.startswith(_OURS):
@@ -109,17 +122,10 @@ async def _search(follower: Follower) -> Journey:
         await pilot.press("i")
         before = found.records
         follower.begin(journey)
+        drawn = follower.end_when_drawn(found, lambda: found.records is not before)
         await pilot.press("enter")
-        await _drawn(pilot, lambda: found.records is not before)
-        follower.end()
+        await drawn.wait()
     return journey
-
-
-async def _drawn(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Let the app run until the condition holds, and what waits then is drawn."""
-    while not condition():
-        await pilot.pause()
-    await pilot.pause()
 
 
 async def _call(follower: Follower) -> Journey:
@@ -156,9 +162,11 @@ async def _listing(follower: Follower) -> Journey:
             patch("inspector.mcp.connection.list_tools", listed),
             patch.object(ChangePace, "pause", lambda _: 0.5),
         ):
+            drawn = follower.end_when_drawn(
+                rows, lambda: "clock:get_moon_phase" in [row.key for row in rows.records]
+            )
             await bench.call("clock:wait", {"seconds": 0})
-            await _drawn(pilot, lambda: any(row.key == "clock:get_moon_phase" for row in rows.records))
-        follower.end()
+            await drawn.wait()
     return journey
 
 

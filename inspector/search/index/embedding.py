@@ -30,6 +30,8 @@ from inspector.search.index.tool_index import ToolIndex
 T = TypeVar("T")
 BATCH = 16
 _NICENESS = 10
+# Seconds in which listings are gathered: pages show them first, and a burst of them is one index.
+_GATHERING = 0.2
 # The share of the work between two progress reports; each report is an event in the stream.
 _REPORT_EVERY = 0.05
 
@@ -55,6 +57,7 @@ class Embedding:
         self._report = report
         self._calm = calm
         self._calming: asyncio.Future[None] | None = None
+        self._is_awaited = asyncio.Event()
         self._current: Callable[[], ToolIndex] | None = None
         self._queue: dict[Key, Callable[[], str]] = {}
         self._recalled: set[Key] = set()
@@ -78,6 +81,7 @@ class Embedding:
 
     async def settled(self) -> None:
         """Wait until nothing is missing, or embedding failed or was canceled."""
+        self._is_awaited.set()
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
 
@@ -99,7 +103,7 @@ class Embedding:
 
     async def _run(self) -> None:
         if not self._is_cancelled:
-            self._calming = asyncio.ensure_future(self._calm())
+            self._calming = asyncio.ensure_future(self._gathered())
             await asyncio.wait({self._calming})
         try:
             # During any of these steps the catalog may change and there may be more to do again.
@@ -115,6 +119,13 @@ class Embedding:
         else:
             left = self._queue or self._current
             self._report_phase(IndexPhase.STOPPED if left else IndexPhase.READY)
+
+    async def _gathered(self) -> None:
+        """Wait for a calm moment; where somebody waits for the vectors, no longer than servers start."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._is_awaited.wait(), _GATHERING)
+        self._is_awaited.clear()
+        await self._calm()
 
     @property
     def _is_due(self) -> bool:
