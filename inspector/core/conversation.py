@@ -123,10 +123,61 @@ class Conversation:
 _Items = tuple[Item, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Notice:
+    """How an event is told: with a title and a text, and `within` a conversation only."""
+
+    title: Callable[[Any], str]
+    text: Callable[[Any], str] = lambda _event: ""
+    kind: ItemKind = ItemKind.NOTICE
+    within: bool = False
+
+
+_NOTICES: Mapping[type[Event], _Notice] = {
+    CallRetried: _Notice(lambda event: f"retry: {event.summary()}", within=True),
+    CatalogTold: _Notice(lambda event: f"told {event.summary()}", lambda event: event.text),
+    ContextReduced: _Notice(
+        lambda event: (
+            f"{'' if event.step == 'compaction' else 'window nearly full, '}{event.step}: {event.sizes}"
+        ),
+        lambda event: event.text,
+    ),
+    ElicitationCompleted: _Notice(lambda event: event.summary(), within=True),
+    LoopDetected: _Notice(
+        lambda event: f"{event.tool} called {event.count}x with the same arguments",
+        lambda event: event.guidance,
+        ItemKind.WARNING,
+    ),
+    MilestoneReached: _Notice(lambda event: f"milestone reached: {event.name}"),
+    ModelRetried: _Notice(lambda event: f"retry: {event.summary()}"),
+    # There is more to call from here on.
+    PluginInstalled: _Notice(lambda event: f"installed: {event.summary()}", within=True),
+    RedundantSearch: _Notice(
+        lambda event: event.why if event.overlap is None else f"redundant search: {event.why}",
+        lambda event: event.note,
+        ItemKind.WARNING,
+    ),
+    SessionRenewed: _Notice(lambda event: event.summary(), within=True),
+    SettingsChanged: _Notice(
+        lambda event: f"profile {event.profile} from the next model call on",
+        lambda event: ", ".join(event.changed),
+    ),
+    ToolEvicted: _Notice(lambda event: f"{event.tool} evicted: {event.reason}"),
+    ToolSubstituted: _Notice(lambda event: event.summary(), kind=ItemKind.WARNING, within=True),
+    TurnWaited: _Notice(
+        lambda event: f"waiting for {count(len(event.servers), 'server')} to connect",
+        lambda event: ", ".join(event.servers),
+    ),
+}
+
+
 @singledispatch
-def _step(_event: Event, _seq: int, items: _Items) -> _Items:
-    """Ignore events that are not part of the conversation."""
-    return items
+def _step(event: Event, seq: int, items: _Items) -> _Items:
+    """Tell what has a notice, and ignore all else that is not part of the conversation."""
+    notice = _NOTICES.get(type(event))
+    if notice is None or (notice.within and not items):
+        return items
+    return (*items, Item(seq, notice.kind, notice.text(event), title=notice.title(event)))
 
 
 @_step.register
@@ -154,12 +205,6 @@ def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _settings_changed(event: SettingsChanged, seq: int, items: _Items) -> _Items:
-    title = f"profile {event.profile} from the next model call on"
-    return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.changed), title=title))
-
-
-@_step.register
 def _settings_checked(event: SettingsChecked, seq: int, items: _Items) -> _Items:
     """Say what went wrong in a conversation; before it begins, the page itself says so."""
     if not items or not event.problems:
@@ -168,17 +213,6 @@ def _settings_checked(event: SettingsChecked, seq: int, items: _Items) -> _Items
     kind = ItemKind.ERROR if worst.severity is Severity.ERROR else ItemKind.WARNING
     text = "\n".join(filter(None, (worst.hint, *(problem.full for problem in others))))
     return (*items, Item(seq, kind, text, title=worst.sentence))
-
-
-@_step.register
-def _turn_waited(event: TurnWaited, seq: int, items: _Items) -> _Items:
-    title = f"waiting for {count(len(event.servers), 'server')} to connect"
-    return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.servers), title=title))
-
-
-@_step.register
-def _milestone_reached(event: MilestoneReached, seq: int, items: _Items) -> _Items:
-    return (*items, Item(seq, ItemKind.NOTICE, title=f"milestone reached: {event.name}"))
 
 
 @_step.register
@@ -205,12 +239,6 @@ def _marketplace_searched(event: MarketplaceSearched, _seq: int, items: _Items) 
     if event.by != "model" or not items or items[-1].kind is not ItemKind.SEARCH:
         return items
     return (*items[:-1], replace(items[-1], suggested=event.report.suggestions))
-
-
-@_step.register
-def _plugin_installed(event: PluginInstalled, seq: int, items: _Items) -> _Items:
-    """Say in the middle of a conversation that there is more to call from here on."""
-    return (*items, Item(seq, ItemKind.NOTICE, title=f"installed: {event.summary()}")) if items else items
 
 
 @_step.register
@@ -307,55 +335,11 @@ def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _call_retried(event: CallRetried, seq: int, items: _Items) -> _Items:
-    return (*items, Item(seq, ItemKind.NOTICE, title=f"retry: {event.summary()}")) if items else items
-
-
-@_step.register
-def _model_retried(event: ModelRetried, seq: int, items: _Items) -> _Items:
-    return (*items, Item(seq, ItemKind.NOTICE, title=f"retry: {event.summary()}"))
-
-
-@_step.register
-def _tool_substituted(event: ToolSubstituted, seq: int, items: _Items) -> _Items:
-    return (*items, Item(seq, ItemKind.WARNING, title=event.summary())) if items else items
-
-
-@_step.register
 def _breaker_changed(event: BreakerChanged, seq: int, items: _Items) -> _Items:
     if not items:
         return items
     kind = ItemKind.WARNING if event.after is BreakerState.OPEN else ItemKind.NOTICE
     return (*items, Item(seq, kind, title=f"circuit breaker: {event.summary()}"))
-
-
-@_step.register
-def _loop_detected(event: LoopDetected, seq: int, items: _Items) -> _Items:
-    title = f"{event.tool} called {event.count}x with the same arguments"
-    return (*items, Item(seq, ItemKind.WARNING, event.guidance, title=title))
-
-
-@_step.register
-def _tool_evicted(event: ToolEvicted, seq: int, items: _Items) -> _Items:
-    return (*items, Item(seq, ItemKind.NOTICE, title=f"{event.tool} evicted: {event.reason}"))
-
-
-@_step.register
-def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
-    cause = "" if event.step == "compaction" else "window nearly full, "
-    title = f"{cause}{event.step}: {event.sizes}"
-    return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
-
-
-@_step.register
-def _catalog_told(event: CatalogTold, seq: int, items: _Items) -> _Items:
-    return (*items, Item(seq, ItemKind.NOTICE, event.text, title=f"told {event.summary()}"))
-
-
-@_step.register
-def _redundant_search(event: RedundantSearch, seq: int, items: _Items) -> _Items:
-    title = event.why if event.overlap is None else f"redundant search: {event.why}"
-    return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
 
 
 @_step.register
@@ -365,11 +349,6 @@ def _server_answered(event: ServerAnswered, seq: int, items: _Items) -> _Items:
         return items
     text = "\n".join(filter(None, (event.why, arguments_text(event.content or {}))))
     return (*items, Item(seq, ItemKind.NOTICE, text, title=f"{event.server} asked: {event.outcome}"))
-
-
-@_step.register
-def _server_did(event: ElicitationCompleted | SessionRenewed, seq: int, items: _Items) -> _Items:
-    return (*items, Item(seq, ItemKind.NOTICE, title=event.summary())) if items else items
 
 
 @_step.register
