@@ -215,7 +215,7 @@ def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[s
         catalog.tools, configuration, settings, toolset="", summaries=catalog.summaries, meter=meter
     )
     state = fold([Record("off", 1, 0.0, built.event)])
-    loader = DefinitionLoader(built.catalog, len(catalog.tools) or 1)
+    loader = DefinitionLoader(built.catalog)
     sent = tools_array(built.catalog, state, settings.binding.delivery, loader)
     return compact(sent), compact([definition(tool) for tool in catalog.tools])
 

@@ -158,7 +158,7 @@ class Discovery:
     def proxy(self) -> int:
         """Tokens of `call_tool`'s definition, which replaces all others in delivery `call_tool`."""
         catalog = Catalog(self._testbed.tools, frozenset(self._testbed.tokens))
-        loader = DefinitionLoader(catalog, 1)
+        loader = DefinitionLoader(catalog)
         return sum(
             self._count(compact(one)) for one in tools_array(catalog, SessionState(), "call_tool", loader)
         )

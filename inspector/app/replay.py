@@ -236,7 +236,7 @@ class ReplayedSession:
         recorded = chat.get("system_prompt") if isinstance(chat, Mapping) else None
         prompt = recorded if isinstance(recorded, str) else self._running.settings.chat.system_prompt
         catalog = self.catalog
-        loader = DefinitionLoader(catalog, len(catalog.tools), self.accounting.meter.features.dialect)
+        loader = DefinitionLoader(catalog, self.accounting.meter.features.dialect)
         return ModelRequest(
             system=system_text(prompt, state),
             messages=(),

@@ -113,7 +113,7 @@ FIXED: Mapping[str, str] = {
     "discovery.offer_similarity": "part of discovery.offers, as similarity",
     "fallback.most": "fixed at 2",
     "federation.seconds": "fixed at 5",
-    "gate.loader_capacity": "fixed at 256",
+    "gate.loader_capacity": "fixed at none: every definition is made once",
     "gate.summaries": "fixed at true",
     "gate.summary_tokens": "fixed at 60",
     "guard.all_calls": "part of guard.as_published",

@@ -135,8 +135,6 @@ class AwayTools:
 
 
 _NO_TEXTS: Mapping[str, str] = {}
-# Definitions in the loader's cache (Tool Attention, appendix A.3).
-_KEPT_DEFINITIONS = 256
 
 
 # Long because everything that decides what a request holds meets here.
@@ -151,7 +149,7 @@ class Binder:
         self._session = session
         self._live = live
         self._accounting = accounting
-        self._loader = DefinitionLoader(self.catalog, _KEPT_DEFINITIONS)
+        self._loader = DefinitionLoader(self.catalog)
         self._array = ToolsArray(self._loader)
         self._clock = clock
         self._sent = SentTools(lambda entry: accounting.meter.text(entry))
@@ -184,7 +182,7 @@ class Binder:
             held=held,
         )
         self.catalog = built.catalog
-        self._loader.use(built.catalog, _KEPT_DEFINITIONS, self._accounting.meter.features.dialect)
+        self._loader.use(built.catalog, self._accounting.meter.features.dialect)
         self.static_tokens = built.event.static_tokens
         hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
         told_once = has_proxy(self.delivery) and not offers_before_message(live.settings.binding)

@@ -8,7 +8,6 @@ Attention, section 5.6). With `tool_reference` and `tool_search` the array does 
 provider loads what a search result brings.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,24 +23,20 @@ from inspector.tokens.synthetic import has_proxy, synthetic_entries
 
 
 class DefinitionLoader:
-    """Looks up tools in a catalog and caches the `capacity` most recently used definitions.
+    """Looks up tools in a catalog and makes their definitions, each once as long as its tool is the same.
 
     `dialect` is the form in which the model's provider takes schemas.
     """
 
-    def __init__(self, catalog: Catalog, capacity: int, dialect: SchemaDialect = "") -> None:
-        self._dialect = dialect
-        self._kept: OrderedDict[str, tuple[Tool, dict[str, Any]]] = OrderedDict()
-        self.use(catalog, capacity, dialect)
+    def __init__(self, catalog: Catalog, dialect: SchemaDialect = "") -> None:
+        self._made: dict[str, tuple[Tool, dict[str, Any]]] = {}
+        self._catalog, self._dialect = catalog, dialect
 
-    def use(self, catalog: Catalog, capacity: int, dialect: SchemaDialect = "") -> None:
+    def use(self, catalog: Catalog, dialect: SchemaDialect = "") -> None:
         """Use this catalog from now on."""
-        if dialect != self._dialect:
-            self._kept.clear()
-        self._catalog, self._capacity, self._dialect = catalog, capacity, dialect
-
-    def __len__(self) -> int:
-        return len(self._kept)
+        known = self._made.items() if dialect == self._dialect else ()
+        self._made = {tool_id: made for tool_id, made in known if catalog.get(tool_id) is made[0]}
+        self._catalog, self._dialect = catalog, dialect
 
     def resolve(self, tool_id: str) -> Tool | None:
         """The tool with this id or, if the id is stale, the only tool with its name; None without one."""
@@ -53,24 +48,14 @@ class DefinitionLoader:
         return named[0] if len(named) == 1 else None
 
     def definitions(self, tool_ids: Iterable[str]) -> list[dict[str, Any]]:
-        """The definitions as sent, in order; the same objects as long as the tools do not change.
+        """The definitions as sent, in order; unknown tools are left out."""
+        tools = (tool for tool in map(self._catalog.get, tool_ids) if tool is not None)
+        return [self._definition(tool) for tool in tools]
 
-        Unknown tools are left out. Definitions requested together stay cached together.
-        """
-        catalog = self._catalog
-        loaded = []
-        for tool_id in tool_ids:
-            tool = catalog.get(tool_id)
-            if tool is None:
-                continue
-            kept = self._kept.pop(tool_id, None)
-            if kept is None or kept[0] is not tool:
-                kept = (tool, definition(tool, self._dialect))
-            self._kept[tool_id] = kept
-            loaded.append(kept[1])
-        while len(self._kept) > max(self._capacity, len(loaded)):
-            self._kept.popitem(last=False)
-        return loaded
+    def _definition(self, tool: Tool) -> dict[str, Any]:
+        if tool.id not in self._made:
+            self._made[tool.id] = (tool, definition(tool, self._dialect))
+        return self._made[tool.id][1]
 
 
 UNCHANGED = "unchanged"

@@ -48,7 +48,7 @@ def sent(request: ModelRequest) -> list[str]:
 
 def array(state: SessionState, bench: Bench, delivery: ToolDelivery) -> tuple[dict[str, Any], ...]:
     catalog = bench.binder.catalog
-    return tools_array(catalog, state, delivery, DefinitionLoader(catalog, 8))
+    return tools_array(catalog, state, delivery, DefinitionLoader(catalog))
 
 
 @pytest.mark.parametrize("delivery", MODES)
@@ -183,50 +183,38 @@ def test_the_model_is_told_of_searches_only_where_a_tool_waits_for_one() -> None
     assert system_text("Be brief.", every) == "Be brief.\n\nAsk first.\n\n- shop:list_orders: Lists."
 
 
-# Definitions are fetched when needed, stay the same while their tool does, and few are kept.
-
 SHELVED = tuple(Tool("s", name, f"Does {name}.") for name in "abcdef")
 
 
-class Shelf:
-    """A loader over a catalog that can change."""
-
-    def __init__(self, capacity: int = 8) -> None:
-        self.catalog, self.capacity = Catalog(SHELVED), capacity
-        self.loader = DefinitionLoader(self.catalog, self.capacity)
-
-    def change(self, name: str, description: str) -> None:
-        tools = (replace(t, description=description) if t.name == name else t for t in self.catalog.tools)
-        self.catalog = Catalog(tuple(tools))
-
-    def load(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        self.loader.use(self.catalog, self.capacity)
-        return self.loader.definitions([f"s:{name}" for name in names])
-
-
-@given(
-    st.integers(1, 4),
-    st.lists(st.tuples(st.lists(st.sampled_from("abcdefz"), max_size=6), st.booleans()), max_size=12),
-)
-def test_definitions_are_current_and_no_more_than_the_capacity_or_one_request_is_kept(
-    capacity: int, steps: list[tuple[list[str], bool]]
+@given(st.lists(st.tuples(st.lists(st.sampled_from("abcdefz"), max_size=6), st.booleans()), max_size=12))
+def test_definitions_are_current_and_the_same_while_their_tool_is(
+    steps: list[tuple[list[str], bool]],
 ) -> None:
-    shelf = Shelf(capacity)
+    catalog = Catalog(SHELVED)
+    loader, before = DefinitionLoader(catalog), dict[str, dict[str, Any]]()
     for number, (names, changes) in enumerate(steps):
-        for name in names[:1] if changes else ():
-            shelf.change(name, f"version {number}")
-        known = [tool for name in names if (tool := shelf.catalog.get(f"s:{name}"))]
-        assert shelf.load(names) == [definition(tool) for tool in known]
-        assert len(shelf.loader) <= max(capacity, len(known))
+        changed = f"s:{names[0]}" if names and changes else ""
+        tools = (
+            replace(one, description=f"version {number}") if one.id == changed else one
+            for one in catalog.tools
+        )
+        catalog = Catalog(tuple(tools))
+        loader.use(catalog)
+        known = [f"s:{name}" for name in names if catalog.get(f"s:{name}")]
+        loaded = loader.definitions(f"s:{name}" for name in names)
+        assert loaded == [definition(catalog.by_id[tool_id]) for tool_id in known]
+        for tool_id, one in zip(known, loaded, strict=True):
+            assert tool_id == changed or before.get(tool_id, one) is one
+            before[tool_id] = one
 
 
 def test_a_stale_id_resolves_to_the_only_tool_of_its_name() -> None:
-    shelf = Shelf()
-    assert shelf.loader.resolve("s:a") is SHELVED[0]
-    assert shelf.loader.resolve("before:a") is SHELVED[0]
-    shelf.loader.use(Catalog((*SHELVED, Tool("other", "a"))), shelf.capacity)
-    assert shelf.loader.resolve("before:a") is None
-    assert shelf.loader.resolve("s:a") is SHELVED[0]
+    loader = DefinitionLoader(Catalog(SHELVED))
+    assert loader.resolve("s:a") is SHELVED[0]
+    assert loader.resolve("before:a") is SHELVED[0]
+    loader.use(Catalog((*SHELVED, Tool("other", "a"))))
+    assert loader.resolve("before:a") is None
+    assert loader.resolve("s:a") is SHELVED[0]
 
 
 LIST, REFUND, FORECAST, _ = TOOLS
