@@ -57,11 +57,7 @@ def restricted_settings(settings: Settings, sight: Sight) -> Settings:
             system_servers=tuple(name for name in discovery.system_servers if reaches(sight, name)),
         ),
         binding=replace(settings.binding, always_include=_patterns(pinned, sight)),
-        guard=replace(
-            guard,
-            exempt=_patterns(guard.exempt, sight),
-            guidance=_table(guard.guidance, sight),
-        ),
+        guard=replace(guard, exempt=_patterns(guard.exempt, sight), guidance=_table(guard.guidance, sight)),
         retry=replace(settings.retry, tools=_patterns(settings.retry.tools, sight)),
         access=replace(access, preconditions=_preconditions(access.preconditions, sight)),
         # A file of what others call after what.

@@ -187,12 +187,7 @@ class Binder:
         hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
         told_once = has_proxy(self.delivery) and not offers_before_message(live.settings.binding)
         for evicted in departures(
-            state,
-            built.catalog,
-            held=held,
-            hidden=hidden,
-            told_once=told_once,
-            permits=live.sight.permits,
+            state, built.catalog, held=held, hidden=hidden, told_once=told_once, permits=live.sight.permits
         ):
             self._session.emit(evicted)
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""

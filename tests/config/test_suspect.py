@@ -4,11 +4,7 @@ import pytest
 
 from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
-from inspector.config.suspect import (
-    lookalikes,
-    metadata_address,
-    resembled,
-)
+from inspector.config.suspect import lookalikes, metadata_address, resembled
 from inspector.core.report import Fact
 from inspector.core.server import ServerSpec
 from inspector.mcp.elicitation import FormRequest, address, form_fields, form_warnings

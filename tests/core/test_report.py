@@ -5,13 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from inspector.core.report import (
-    COUNT,
-    NAME,
-    Column,
-    Table,
-    selected,
-)
+from inspector.core.report import COUNT, NAME, Column, Table, selected
 
 
 @dataclass(frozen=True)

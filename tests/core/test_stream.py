@@ -15,14 +15,7 @@ from inspector.core.error import StoreError
 from inspector.core.events import MilestoneReached, Record, UserSaid
 from inspector.core.fold import apply
 from inspector.core.ports import DAY, SessionAge
-from inspector.core.redaction import (
-    SECRETS,
-    Redactor,
-    clean,
-    learn_environment,
-    open_private,
-    write,
-)
+from inspector.core.redaction import SECRETS, Redactor, clean, learn_environment, open_private, write
 from inspector.core.secret_value import MARKER
 from inspector.core.server import ServerSpec
 from inspector.core.stream import Session

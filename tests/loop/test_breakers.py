@@ -92,10 +92,7 @@ def test_two_processes_lose_no_failure_and_agree_within_a_second(
 
         # Both write at the same time, and every failure is counted once.
         fresh = BreakerKey("both")
-        with (
-            SqliteProcess(path, fresh, 60) as third,
-            SqliteProcess(path, fresh, 60) as fourth,
-        ):
+        with SqliteProcess(path, fresh, 60) as third, SqliteProcess(path, fresh, 60) as fourth:
             third.tell("20")
             fourth.tell("20")
             for _ in range(19):

@@ -5,12 +5,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.error import (
-    CallTimeout,
-    ConnectError,
-    StoreError,
-    ToolsightError,
-)
+from inspector.core.error import CallTimeout, ConnectError, StoreError, ToolsightError
 from inspector.core.events import Decision
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerPhase

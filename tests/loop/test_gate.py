@@ -10,13 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.core.events import GateApplied
 from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage
 from inspector.core.session import Binding
-from inspector.core.settings import (
-    BindingSettings,
-    DiscoverySettings,
-    GateSettings,
-    Settings,
-    ToolDelivery,
-)
+from inspector.core.settings import BindingSettings, DiscoverySettings, GateSettings, Settings, ToolDelivery
 from inspector.core.tool import Tool
 from inspector.loop.gate import Gate, gate_query
 from inspector.search.ranker.catalog_rankers import CatalogRankers

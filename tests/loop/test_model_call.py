@@ -56,12 +56,6 @@ async def test_an_answer_that_people_have_begun_to_read_is_not_begun_again() -> 
         assert len(rig.model.requests) == 1
 
 
-async def test_the_attempts_end_with_their_number() -> None:
-    async with connected(*[raises(BUSY)] * 3, says("done"), values=ON) as rig:
-        assert (await rig.bench.chat("go")).outcome == "failed"
-        assert len(rig.model.requests) == 3
-
-
 async def test_the_repeats_of_a_turn_cost_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool_call, "_RETRIES_A_TURN", 10)
     values = {**ON, "retry.max_dollars": 15.0, "retry.attempts": 10}
@@ -76,7 +70,7 @@ async def test_the_repeats_of_a_turn_cost_no_more_than_they_may(monkeypatch: pyt
         assert len(rig.events("model_retry")) > before
 
 
-async def test_a_model_without_prices_is_bounded_by_the_other_rules_alone() -> None:
+async def test_a_model_without_prices_is_bounded_by_the_number_of_attempts_alone() -> None:
     async with connected(*[raises(BUSY)] * 3, values={**ON, "retry.max_dollars": 0.0}) as rig:
         await rig.bench.chat("go")
         assert [one.dollars for one in rig.events("model_retry")] == [None, None]

@@ -6,13 +6,7 @@ from inspector.core.error import ModelError
 from inspector.core.message import ModelRequest, UserMessage
 from tests.loop.test_chat import TOOLS
 from tests.support.local_servers import Answer, stub_server
-from tests.support.provider import (
-    FORECAST,
-    ORDERS,
-    claude,
-    conversation,
-    gpt,
-)
+from tests.support.provider import FORECAST, ORDERS, claude, conversation, gpt
 
 # The first of them imports litellm, which takes seconds; test_litellm_openai.py is the quick one of its kind.
 pytestmark = pytest.mark.slow

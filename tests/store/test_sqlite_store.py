@@ -6,7 +6,6 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -266,9 +265,6 @@ def test_a_session_counts_as_running_to_everybody_until_it_is_released(tmp_path:
         assert not any(one.is_running for one in other.sessions())
 
 
-_SESSIONS = count()
-
-
 @pytest.mark.parametrize("kind", EVENT_TYPES)
 @examples(share=0.5)
 @given(data=st.data())
@@ -315,12 +311,3 @@ def test_a_number_that_json_lacks_comes_back() -> None:
 def test_what_cannot_be_read_is_told_apart(kind: str, payload: str) -> None:
     with pytest.raises(UnreadableEvent):
         decode(kind, payload)
-
-
-def test_a_result_of_an_older_version_has_no_kind_of_failure_and_one_attempt() -> None:
-    old = (
-        '{"call_id": "c", "tool": "a:b", "ok": false, "text": "no", "milliseconds": 5.0, "structured": null}'
-    )
-    result = decode("result", old)
-    assert isinstance(result, CallFinished)
-    assert (result.failure, result.retry_after, result.attempts) == (None, None, 1)

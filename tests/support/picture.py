@@ -103,10 +103,7 @@ class Shown(RigApp):
             REGISTRY: self._kept,
             RUNS: self._runs,
         }
-        return Opened(
-            *(self._rig.bench, self._rig.memory, approver),
-            parts=Parts(given),
-        )
+        return Opened(*(self._rig.bench, self._rig.memory, approver), parts=Parts(given))
 
     @property
     def rig(self) -> Rig:

@@ -66,11 +66,7 @@ def _called(api: Api, call_id: str, name: str, arguments: Mapping[str, Any]) -> 
 
 
 async def conversation(
-    model: Callable[[Stub], Recorded],
-    api: Api,
-    *,
-    delivery: ToolDelivery = "append",
-    ttl: CacheTtl = "5m",
+    model: Callable[[Stub], Recorded], api: Api, *, delivery: ToolDelivery = "append", ttl: CacheTtl = "5m"
 ) -> tuple[Bench, Recorded, Stub]:
     """Let the model search, call and answer; then say something again."""
     binding = BindingSettings(delivery=delivery)

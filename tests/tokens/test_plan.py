@@ -33,15 +33,7 @@ from inspector.schema.schema import Deferral, ModelFeatures
 from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import own_delivery
 from inspector.tokens.cost import Delivery, compare, planned_requests
-from inspector.tokens.plan import (
-    Assumptions,
-    Overhead,
-    Plan,
-    PlannedTool,
-    plan_of,
-    solved_steps,
-    usual_plan,
-)
+from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedTool, plan_of, solved_steps, usual_plan
 from tests.support.fakes import calls, character_meter, says, searches
 from tests.support.workbench import connected
 
