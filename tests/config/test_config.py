@@ -284,9 +284,6 @@ def test_a_server_can_be_told_something_else_of_its_client(tmp_path: Path) -> No
     spec = one_server(tmp_path, {"command": "x", "client_capabilities": {"roots": False, "name": "other"}})
     assert spec.client == {"roots": False, "name": "other"}
     assert one_server(tmp_path, {"command": "x"}).client == {}
-
-
-def test_a_server_can_be_told_otherwise_of_every_capability(tmp_path: Path) -> None:
     told = asdict(ClientCapabilities())
     assert one_server(tmp_path, {"command": "x", "client_capabilities": told}).client == told
 

@@ -74,31 +74,25 @@ def test_a_syntax_error_is_told_with_line_and_column(
     assert hint in told
 
 
+def server(**entry: Any) -> dict[str, Any]:
+    return {"mcpServers": {"s": entry}}
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
+        # No server is usable.
         ("", "is empty"),
         ("{}", "has no servers"),
         ({"mcpServer": {"s": SERVER}}, "Did you mean `mcpServers` instead of `mcpServer`?"),
-        ({"mcpServers": {"s": {"command": "x", "disabled": True}}}, "every server is disabled"),
+        (server(command="x", disabled=True), "every server is disabled"),
         ({"mcpServers": []}, "mcpServers must be an object, not a list"),
         ({"servers": {"s": {"command": 1}}}, "servers.s.command must be a string, not a number"),
         ('{"mcpServers": {"s": {"command": "x"}, "s": {"command": "y"}}}', "mcpServers.s appears twice"),
         ("[" * 100_000, "nested too deeply"),
-    ],
-)
-def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: object, expected: str) -> None:
-    assert expected in refused_content(tmp_path, content)
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
+        # A key or a value is wrong.
         (discovery(max_search_result=3), "Did you mean `max_search_results`?"),
-        (
-            discovery(max_search_results=0),
-            "tool_discovery.max_search_results must be greater than or equal to 1",
-        ),
+        (discovery(max_search_results=0), "max_search_results must be greater than or equal to 1"),
         (discovery(max_search_results=True), "must be a whole number, not true or false"),
         (discovery(enabled="yes"), "Write true or false without quotes."),
         (own(comand="y"), "mcpServers.s.comand is not a known key | Did you mean `command`?"),
@@ -107,69 +101,49 @@ def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: objec
         (own(connect_timeout=0), "mcpServers.s.connect_timeout must be greater than 0, not 0"),
         (own(era="future"), "mcpServers.s.era must be 'legacy', '2026-07-28' or 'auto'"),
         (own(era="future", args=1), "(and 1 more)"),
+        # So is a toolset.
+        (toolset(True, "wether"), "servers.wether is not a configured server | Did you mean `weather`?"),
+        (toolset(True, "zzz"), "Known: weather."),
+        (toolset(False), "tool_sets.t.servers.weather must be true"),
+        (toolset({"include": ["a"], "exclude": ["b"]}), "either include or exclude"),
+        ({"mcpServers": {"s": SERVER}, "tool_sets": {"t": {}}}, "tool_sets.t.servers is missing"),
+        # A server cannot be started.
+        (server(command="x", url="http://a"), "mcpServers.s has both command and url"),
+        (server(), "mcpServers.s has neither command nor url"),
+        (server(comand="x"), "Is `comand` a misspelling?"),
+        (server(command="${NO:-}"), "mcpServers.s.command is empty after its variables are expanded"),
+        (server(command="${command:pick.one}"), "only an editor can fill in ${command:pick.one}"),
+        (server(command="x", type="http"), "mcpServers.s.type is http, which needs a url"),
+        (server(url="ftp://a/b"), "mcpServers.s.url is not an http or https URL"),
+        (server(url="http://a/\n"), "is not an http or https URL"),
+        (server(url="http://a", headers={"X": "a\r\nY: b"}), "mcpServers.s.headers.X is not a valid header"),
+        (server(command="x", args=["a\0b"]), "mcpServers.s.args[0] has a character"),
+        (server(command="x", env={"A=B": "c"}), "mcpServers.s.env.A=B is not a valid variable name"),
+        *(
+            ({"mcpServers": {name: SERVER}}, "is not a valid server name")
+            for name in ("", " ", "a:b", "a\nb", "\u202eab")
+        ),
     ],
 )
-def test_a_wrong_key_or_value_is_told_with_its_place(tmp_path: Path, content: object, expected: str) -> None:
+def test_what_is_wrong_in_a_file_is_told_with_its_place(
+    tmp_path: Path, content: object, expected: str
+) -> None:
     assert expected in refused_content(tmp_path, content)
 
 
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (
-            toolset(True, "wether"),
-            "tool_sets.t.servers.wether is not a configured server | Did you mean `weather`?",
-        ),
-        (toolset(True, "zzz"), "Known: weather."),
-        (toolset(False), "tool_sets.t.servers.weather must be true"),
-        (toolset({"include": ["a"], "exclude": ["b"]}), "either include or exclude"),
-        ({"mcpServers": {"s": SERVER}, "tool_sets": {"t": {}}}, "tool_sets.t.servers is missing"),
-    ],
-)
-def test_a_wrong_toolset_is_told_with_its_place(tmp_path: Path, content: object, expected: str) -> None:
-    assert expected in refused_content(tmp_path, content)
-
-
-@pytest.mark.parametrize(
-    ("server", "expected"),
-    [
-        ({"command": "x", "url": "http://a"}, "mcpServers.s has both command and url"),
-        ({}, "mcpServers.s has neither command nor url"),
-        ({"comand": "x"}, "Is `comand` a misspelling?"),
-        ({"command": "${NO:-}"}, "mcpServers.s.command is empty after its variables are expanded"),
-        ({"command": "x", "type": "http"}, "mcpServers.s.type is http, which needs a url"),
-        ({"url": "ftp://a/b"}, "mcpServers.s.url is not an http or https URL"),
-        ({"url": "http://a/\n"}, "is not an http or https URL"),
-        ({"url": "http://a", "headers": {"X": "a\r\nY: b"}}, "mcpServers.s.headers.X is not a valid header"),
-        ({"command": "x", "args": ["a\0b"]}, "mcpServers.s.args[0] has a character"),
-        ({"command": "x", "env": {"A=B": "c"}}, "mcpServers.s.env.A=B is not a valid variable name"),
-    ],
-)
-def test_a_server_that_cannot_be_started_is_refused(tmp_path: Path, server: object, expected: str) -> None:
-    assert expected in refused_content(tmp_path, {"mcpServers": {"s": server}})
-
-
-@pytest.mark.parametrize(
-    ("server", "expected"),
-    [
-        ({"command": "x", "env": {"K": "${API_KYE}"}}, "Did you mean API_KEY?"),
-        ({"command": "${env:NOPE}"}, "mcpServers.s.command: the variable NOPE is not set"),
-        ({"url": "http://${NOPE}/"}, "mcpServers.s.url: the variable NOPE"),
-        (
-            {"url": "http://a", "headers": {"A": "${input:key}"}},
-            "mcpServers.s.headers.A: the input key has no value",
-        ),
+        (server(command="x", env={"K": "${API_KYE}"}), "Did you mean API_KEY?"),
+        (server(command="${env:NOPE}"), "mcpServers.s.command: the variable NOPE is not set"),
+        (server(url="http://${NOPE}/"), "mcpServers.s.url: the variable NOPE"),
+        (server(url="http://a", headers={"A": "${input:key}"}), "s.headers.A: the input key has no value"),
     ],
 )
 def test_a_missing_variable_is_told_with_its_server_and_key(
-    tmp_path: Path, server: object, expected: str
+    tmp_path: Path, content: object, expected: str
 ) -> None:
-    assert expected in advice(tmp_path, {"mcpServers": {"s": server}})
-
-
-def test_what_only_an_editor_knows_is_refused(tmp_path: Path) -> None:
-    content = {"mcpServers": {"s": {"command": "${command:pick.one}"}}}
-    assert "only an editor can fill in ${command:pick.one}" in refused_content(tmp_path, content)
+    assert expected in advice(tmp_path, content)
 
 
 def test_a_server_that_lacks_a_value_leaves_the_others_as_they_are(tmp_path: Path) -> None:
@@ -178,11 +152,6 @@ def test_a_server_that_lacks_a_value_leaves_the_others_as_they_are(tmp_path: Pat
     )
     assert (lacking.name, lacking.lacks) == ("s", "MY_TOKEN")
     assert (healthy.name, healthy.lacks) == ("t", "")
-
-
-@pytest.mark.parametrize("name", ["", " ", "a:b", "a\nb", "\u202eab"])
-def test_a_server_name_that_would_break_tool_ids_is_refused(tmp_path: Path, name: str) -> None:
-    assert "is not a valid server name" in refused_content(tmp_path, {"mcpServers": {name: SERVER}})
 
 
 def test_a_secret_value_is_not_repeated_in_an_error(tmp_path: Path) -> None:
