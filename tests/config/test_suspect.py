@@ -9,8 +9,17 @@ from inspector.core.report import Fact
 from inspector.core.server import ServerSpec
 from inspector.mcp.elicitation import FormRequest, address, form_fields, form_warnings
 
-METADATA = ["169.254.169.254", "169.254.170.2", "2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518", "100.100.100.200", "[::ffff:169.254.169.254]", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "fd00:ec2::254", "fe80::1%eth0", "metadata.google.internal", "METADATA.google.internal.", "169.254.169.254.nip.io", "x-169-254-169-254.sslip.io", "１６９.254.169.254", "169%2e254.169.254", "168.63.129.16", "192.0.0.192"]
-ORDINARY = ["localhost", "127.0.0.1", "::1", "10.0.0.1", "169.253.1.1", "8.8.8.8", "api.example.com", "metadata.example.com", "1", "443", "my-169-254-1-1.example.com", "shop", "127.0.0.1.nip.io"]
+METADATA = [
+    *("169.254.169.254", "169.254.170.2", "2852039166", "0xA9FEA9FE", "0251.0376.0251.0376", "169.254.43518"),
+    *("100.100.100.200", "[::ffff:169.254.169.254]", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe"),
+    *("2002:a9fe:a9fe::", "fd00:ec2::254", "fe80::1%eth0", "metadata.google.internal"),
+    *("METADATA.google.internal.", "169.254.169.254.nip.io", "x-169-254-169-254.sslip.io"),
+    *("１６９.254.169.254", "169%2e254.169.254", "168.63.129.16", "192.0.0.192"),
+]
+ORDINARY = [
+    *("localhost", "127.0.0.1", "::1", "10.0.0.1", "169.253.1.1", "8.8.8.8", "api.example.com", "1", "443"),
+    *("metadata.example.com", "my-169-254-1-1.example.com", "shop", "127.0.0.1.nip.io"),
+]
 
 
 @pytest.mark.parametrize("host", METADATA)

@@ -136,20 +136,17 @@ SONNET = Prices("sonnet", 3e-6, 15e-6, cache_read=3e-7, cache_write=3.75e-6, cac
 GPT = Prices("gpt", 1.25e-6, 10e-6, cache_read=1.25e-7)
 
 
-def test_terms_are_quotients_of_prices() -> None:
-    assert SONNET.terms == CacheTerms(write=1.25, read=0.1, ttl_seconds=300)
-    assert SONNET.hour_terms == CacheTerms(write=2.0, read=0.1, ttl_seconds=HOUR_SECONDS)
-
-
-def test_writing_is_input_where_the_list_has_no_price_for_it() -> None:
-    assert GPT.terms == CacheTerms(write=1.0, read=0.1)
-    assert GPT.hour_terms is None
-
-
-def test_a_list_without_a_price_for_reading_has_no_cache() -> None:
-    plain = Prices("plain", 1e-6, 2e-6)
-    assert plain.terms == UNCACHED
-    assert plain.hour_terms is None
+@pytest.mark.parametrize(
+    ("prices", "terms", "hour"),
+    [
+        (SONNET, CacheTerms(1.25, 0.1, ttl_seconds=300), CacheTerms(2.0, 0.1, ttl_seconds=HOUR_SECONDS)),
+        # Writing is input where the list has no price for it; without one for reading there is no cache.
+        (GPT, CacheTerms(write=1.0, read=0.1), None),
+        (Prices("plain", 1e-6, 2e-6), UNCACHED, None),
+    ],
+)
+def test_terms_are_quotients_of_prices(prices: Prices, terms: CacheTerms, hour: CacheTerms | None) -> None:
+    assert (prices.terms, prices.hour_terms) == (terms, hour)
 
 
 def test_a_request_costs_its_input_as_it_is_charged_and_its_answer() -> None:

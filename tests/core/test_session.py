@@ -192,8 +192,3 @@ def test_a_tool_bound_ahead_was_not_discovered_by_a_search() -> None:
     )
     assert found.discovered == frozenset({"b:y"})
     assert found.inertia.used == frozenset()
-
-
-def test_a_load_of_an_older_record_has_no_cause() -> None:
-    loaded = state(ToolLoaded("b:y", 10, "“y”", 1)).tools["b:y"]
-    assert (loaded.cause, loaded.is_ahead) == ("", False)

@@ -7,14 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import Sight
 from inspector.core.error import StoreError
 from inspector.core.events import MilestoneReached, Record, UserSaid
 from inspector.core.fold import apply
-from inspector.core.ports import DAY, SessionAge
 from inspector.core.redaction import SECRETS, Redactor, clean, learn_environment, open_private, write
 from inspector.core.secret_value import MARKER
 from inspector.core.server import ServerSpec
@@ -144,11 +142,6 @@ def test_what_was_shown_before_a_kill_is_stored_whatever_line_it_comes_at(tmp_pa
     moments = [(len(shown), len(stored)) for shown, stored in killed]
     assert sorted(set(moments)) == [(1, 1), (1, 2), (2, 2)]
     assert moments == sorted(moments)
-
-
-sessions = st.lists(
-    st.builds(SessionAge, st.text(max_size=4), st.floats(0, 100 * DAY)), max_size=30, unique_by=lambda s: s.id
-)
 
 
 VALUE = "wsp-93fA71cd"
