@@ -7,6 +7,7 @@ from typing import Any
 import click
 import pytest
 
+from inspector.cli.client_option import options_as
 from inspector.cli.configuration import read_configuration
 from inspector.cli.location import shipped_scenarios
 from inspector.cli.options import TYPED_SERVER, Options
@@ -14,7 +15,6 @@ from inspector.clients.client import find_client
 from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
 from inspector.core.error import ConfigError
-from inspector.features.clients.command import options_as
 from inspector.features.lab import open_lab as lab
 from inspector.features.lab.open_lab import open_lab
 from inspector.features.lab.scenario import load_scenario

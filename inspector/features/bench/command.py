@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from inspector.cli import composition
+from inspector.cli.client_option import as_clients, client_ranker, say_search_as
 from inspector.cli.options import CommandGroup, Options, options, shared
 from inspector.cli.run import Exit
 from inspector.cli.table import (
@@ -32,7 +33,6 @@ from inspector.features.bench.dataset import read_datasets
 from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row, json_text, markdown
 from inspector.features.bench.run import KINDS, Kind
 from inspector.features.bench.standing import Difference, Standing, difference, standings
-from inspector.features.clients.command import as_clients, client_ranker, say_search_as
 from inspector.search.answer.bootstrap import Estimate
 from inspector.search.index.semantics import Semantics
 from inspector.search.ranker.ranker_list import RANKERS, require_ranker

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from inspector.cli.client_option import as_clients
 from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
@@ -33,7 +34,6 @@ from inspector.features.check.finding import Effect, Finding, Proposal, Severity
 from inspector.features.check.format import github, junit, sarif
 from inspector.features.check.lock import Snapshot
 from inspector.features.check.proposal import is_first
-from inspector.features.clients.command import as_clients
 from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:

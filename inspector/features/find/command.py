@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from inspector.cli.client_option import as_clients, client_ranker, options_as, search_as, search_json
 from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
 from inspector.cli.options import DEMO_MODEL, as_json, shared
@@ -17,7 +18,6 @@ from inspector.clients.client import Client
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
 from inspector.core.report import NAME, TWO, Column, Table, selected
-from inspector.features.clients.command import as_clients, client_ranker, options_as, search_as, search_json
 from inspector.features.find.why_not_command import (
     REQUEST,
     SCORE,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from inspector.cli.client_option import client_ranker, require_offered, search_json
 from inspector.cli.table import show
 from inspector.clients.client import Client, Topic
 from inspector.clients.seen import as_sent
@@ -13,7 +14,6 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.report import NAME, NUMBER, THREE, Column, Table, selected
 from inspector.features.check.finding import Proposal
 from inspector.features.check.proposal import ProposalTrial, is_first
-from inspector.features.clients.command import client_ranker, how_sure, require_offered, search_json
 from inspector.search.answer.answer_text import confidence_beside
 from inspector.search.answer.standing import standings_under
 from inspector.search.answer.tool_edit import QueryEffect, edit_effect
@@ -181,7 +181,9 @@ def compare_clients(bench: Workbench, query: str, clients: Sequence[Client], too
             if wanted
             else []
         ),
-        Column("confidence in its rule", lambda one: f"{how_sure(one.client, Topic.SEARCH)} {one.note}"),
+        Column(
+            "confidence in its rule", lambda one: f"{one.client.confidence(Topic.SEARCH).told} {one.note}"
+        ),
     )
     rest = "Each client ranks the tools Toolsight gets, without what that client refuses or cuts."
     show([_loaded_json(one) for one in found], [Table.of(columns, found), rest])

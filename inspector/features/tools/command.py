@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from inspector.cli.client_option import as_client, options_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit, run
@@ -32,7 +33,6 @@ from inspector.core.server import STDERR_LINES, ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.text import closest
 from inspector.core.tool import Tool, contradiction
-from inspector.features.clients.command import as_client, options_as, show_catalog_as
 from inspector.features.tools.facts import (
     failure_facts,
     frame_json,
@@ -44,7 +44,8 @@ from inspector.features.tools.facts import (
 )
 from inspector.mcp.frame import Flaw, Frame
 from inspector.mcp.reading import KINDS, declares
-from inspector.session.client_view import verdicts_on
+from inspector.session.client_facts import catalog_json, catalog_report, seen_json, seen_report
+from inspector.session.client_view import session_as, verdicts_on
 from inspector.session.workbench import Workbench
 
 # What no server is called: every server.
@@ -270,12 +271,22 @@ def tools(tool_id: str, request: bool, client: Client | None, **values: Any) -> 
         if request:
             _show_request(bench)
         elif client is not None:
-            show_catalog_as(bench, client, tool_id)
+            _show_as(bench, client, tool_id)
         else:
             show([tool_json(bench, tool) for tool in bench.catalog.tools], _tools(bench))
 
     if not run_headless(options_as(client, **values), work, listing=True):
         sys.exit(Exit.FAILED)
+
+
+def _show_as(bench: Workbench, client: Client, tool_id: str) -> None:
+    """Print the catalog, or one tool of it, as a client gets it. Raises ToolsightError for another id."""
+    view = session_as(bench, client)
+    seen = view.tool(bench.catalog.require(tool_id).id) if tool_id else None
+    if seen is None:
+        show(catalog_json(view), catalog_report(view, bench.accounting.meter.tokenizer.label))
+    else:
+        show(seen_json(view, seen), seen_report(view, seen))
 
 
 def _tools(bench: Workbench) -> Iterator[str | Table]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.client_option import implied_by
 from inspector.clients.client import find_client
-from inspector.features.clients.command import implied_by
 from tests.support.commands import Done, Toolsight
 from tests.support.mcp_case import SERVERS
 
