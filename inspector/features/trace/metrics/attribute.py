@@ -11,7 +11,7 @@ from typing import Any
 from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, ModelRequested, ModelResponded, SearchPerformed
 from inspector.core.message import ToolCall, Usage
-from inspector.features.trace.metrics.otel import Value, known
+from inspector.features.trace.metrics.otel import Values
 from inspector.schema.json_value import compact
 
 UNKNOWN_ERROR = "_OTHER"
@@ -48,17 +48,15 @@ def provider(model: str) -> str:
     return next((name for start, name in _BY_MODEL if model.startswith(start)), _UNKNOWN_PROVIDER)
 
 
-def usage(reported: Usage) -> dict[str, Value]:
+def usage(reported: Usage) -> Values:
     """The provider's own counts; the input includes what was cached, the output its reasoning."""
-    return known(
-        {
-            "gen_ai.usage.input_tokens": reported.input_tokens,
-            "gen_ai.usage.output_tokens": reported.output_tokens,
-            "gen_ai.usage.cache_read.input_tokens": reported.cached_tokens,
-            "gen_ai.usage.cache_creation.input_tokens": reported.written_tokens,
-            "gen_ai.usage.reasoning.output_tokens": reported.reasoning_tokens,
-        }
-    )
+    return {
+        "gen_ai.usage.input_tokens": reported.input_tokens,
+        "gen_ai.usage.output_tokens": reported.output_tokens,
+        "gen_ai.usage.cache_read.input_tokens": reported.cached_tokens,
+        "gen_ai.usage.cache_creation.input_tokens": reported.written_tokens,
+        "gen_ai.usage.reasoning.output_tokens": reported.reasoning_tokens,
+    }
 
 
 def said(role: str, *texts: str) -> list[dict[str, Any]]:
@@ -85,80 +83,70 @@ def total(one: Usage, other: Usage) -> Usage:
     return Usage(**{each.name: both(each.name) for each in fields(Usage)})
 
 
-def requested(event: ModelRequested, model: str) -> dict[str, Value]:
+def requested(event: ModelRequested, model: str) -> Values:
     """What a model call is about."""
-    return known(
-        {
-            "gen_ai.provider.name": provider(model),
-            "gen_ai.request.model": model,
-            "toolsight.call": event.call,
-            "toolsight.tools.bound": len(event.bound),
-            "toolsight.tokens.definitions": event.tokens.tools + event.tokens.meta,
-            "toolsight.tokens.input": event.tokens.input,
-            "toolsight.delivery": event.delivery,
-        }
-    )
+    return {
+        "gen_ai.provider.name": provider(model),
+        "gen_ai.request.model": model,
+        "toolsight.call": event.call,
+        "toolsight.tools.bound": len(event.bound),
+        "toolsight.tokens.definitions": event.tokens.tools + event.tokens.meta,
+        "toolsight.tokens.input": event.tokens.input,
+        "toolsight.delivery": event.delivery,
+    }
 
 
-def responded(event: ModelResponded, *, content: bool) -> dict[str, Value]:
+def responded(event: ModelResponded, *, content: bool) -> Values:
     """What a model answered; what it said only with its content."""
-    return known(
-        {
-            "gen_ai.response.finish_reasons": (event.finish_reason,) if event.finish_reason else None,
-            "gen_ai.response.id": event.message,
-            "toolsight.tool_calls": len(event.tool_calls),
-            **usage(event.usage),
-            "gen_ai.output.messages": answer(event.text, event.tool_calls, event.finish_reason)
-            if content
-            else None,
-        }
-    )
+    return {
+        "gen_ai.response.finish_reasons": (event.finish_reason,) if event.finish_reason else None,
+        "gen_ai.response.id": event.message,
+        "toolsight.tool_calls": len(event.tool_calls),
+        **usage(event.usage),
+        "gen_ai.output.messages": answer(event.text, event.tool_calls, event.finish_reason)
+        if content
+        else None,
+    }
 
 
-def searched(event: SearchPerformed, *, content: bool) -> dict[str, Value]:
+def searched(event: SearchPerformed, *, content: bool) -> Values:
     """A search for tools; what was searched for and found only with its content."""
     report, request = event.report, event.report.request
     query = request.query or ", ".join(request.tool_names) or request.label()
     found = [{"id": hit.tool_id, "score": hit.score.value} for hit in report.results]
-    return known(
-        {
-            "gen_ai.data_source.id": DATA_SOURCE,
-            "gen_ai.request.top_k": report.limit or None,
-            "gen_ai.retrieval.query.text": query if content else None,
-            "gen_ai.retrieval.documents": compact(found) if content else None,
-            "toolsight.search.ranker": report.ranker,
-            "toolsight.search.by": event.by,
-            "toolsight.search.candidates": report.scored,
-            "toolsight.search.returned": len(found),
-            "toolsight.search.answer": report.answer.value,
-            "error.type": UNKNOWN_ERROR if report.error else None,
-        }
-    )
+    return {
+        "gen_ai.data_source.id": DATA_SOURCE,
+        "gen_ai.request.top_k": report.limit or None,
+        "gen_ai.retrieval.query.text": query if content else None,
+        "gen_ai.retrieval.documents": compact(found) if content else None,
+        "toolsight.search.ranker": report.ranker,
+        "toolsight.search.by": event.by,
+        "toolsight.search.candidates": report.scored,
+        "toolsight.search.returned": len(found),
+        "toolsight.search.answer": report.answer.value,
+        "error.type": UNKNOWN_ERROR if report.error else None,
+    }
 
 
-def called(event: CallStarted, *, is_mcp: bool, content: bool) -> dict[str, Value]:
+def called(event: CallStarted, *, is_mcp: bool, content: bool) -> Values:
     """A tool call as it begins; its arguments only with its content."""
     server, _, name = event.tool.partition(":")
-    return known(
-        {
-            "gen_ai.tool.name": name,
-            "gen_ai.tool.call.id": event.call_id,
-            "gen_ai.tool.type": "function",
-            "gen_ai.tool.call.arguments": compact(event.arguments) if content else None,
-            "mcp.method.name": "tools/call" if is_mcp else None,
-            "mcp.server.name": server if is_mcp else None,
-            "toolsight.call.by": event.by,
-        }
-    )
+    return {
+        "gen_ai.tool.name": name,
+        "gen_ai.tool.call.id": event.call_id,
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.arguments": compact(event.arguments) if content else None,
+        "mcp.method.name": "tools/call" if is_mcp else None,
+        "mcp.server.name": server if is_mcp else None,
+        "toolsight.call.by": event.by,
+    }
 
 
-def returned(event: CallFinished, *, content: bool) -> dict[str, Value]:
+def returned(event: CallFinished, *, content: bool) -> Values:
     """How a tool call ended; its result only with its content."""
     kind = "" if event.ok else event.failure or UNKNOWN_ERROR
-    return known(
-        {
-            "gen_ai.tool.call.result": event.text if content else None,
-            "error.type": TOOL_ERROR if kind is FailureKind.TOOL else str(kind),
-            "toolsight.attempts": event.attempts if event.attempts > 1 else None,
-        }
-    )
+    return {
+        "gen_ai.tool.call.result": event.text if content else None,
+        "error.type": TOOL_ERROR if kind is FailureKind.TOOL else str(kind),
+        "toolsight.attempts": event.attempts if event.attempts > 1 else None,
+    }

@@ -14,6 +14,8 @@ from inspector.core.events import Record
 
 Value = str | int | float | bool | Sequence[str]
 Attributes = Mapping[str, Value]
+Values = Mapping[str, Value | None]
+"""Attributes, and None for those that are not known."""
 _NANOSECONDS = 1_000_000_000
 _LAST = 2**63 - 1
 
@@ -66,7 +68,7 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def known(values: Mapping[str, Value | None]) -> dict[str, Value]:
+def known(values: Values) -> dict[str, Value]:
     """The attributes that have a value: what is not known is left out, and is no 0."""
     return {key: made for key, value in values.items() if (made := _sent(value)) is not None}
 
@@ -118,7 +120,11 @@ class OpenSpan:
     def id(self) -> str:
         return span_id(self.began.session, self.began.seq)
 
-    def mark(self, record: Record, name: str, values: Mapping[str, Value | None]) -> None:
+    def know(self, values: Values) -> None:
+        """Add attributes, as far as they are known."""
+        self.attributes.update(known(values))
+
+    def mark(self, record: Record, name: str, values: Values) -> None:
         """Add what happened in between."""
         self.events.append(SpanEvent(name, moment(record), known(values)))
 

@@ -40,7 +40,7 @@ from inspector.core.events import (
 from inspector.core.message import Usage
 from inspector.features.trace.metrics import attribute
 from inspector.features.trace.metrics.discovery import OWN
-from inspector.features.trace.metrics.otel import OpenSpan, Span, SpanKind, Value, known, moment, trace_id
+from inspector.features.trace.metrics.otel import OpenSpan, Span, SpanKind, Value, moment, trace_id
 from inspector.schema.json_value import compact
 
 # Spans of single requests to servers: a connection's beginning, and each attempt at a call.
@@ -54,7 +54,7 @@ def attempt(record: Record, call: OpenSpan, took: float, error: str) -> Span:
     name = f"tools/call {call.attributes.get('gen_ai.tool.name', '')}".rstrip()
     made = OpenSpan(name, SpanKind.CLIENT, record, call.trace, call.id)
     made.attributes.update({key: call.attributes[key] for key in _OF_THE_CALL if key in call.attributes})
-    made.attributes.update(known({"error.type": error}))
+    made.know({"error.type": error})
     return replace(made.ended(record, failed=bool(error)), start=moment(record, max(took, 0.0)))
 
 
@@ -148,7 +148,7 @@ class SpanMaker:
         trace = turn.trace if turn is not None else trace_id(session, record.seq)
         opened = OpenSpan(name, kind, record, trace, turn.id if turn is not None else "")
         given = {"gen_ai.operation.name": operation, "gen_ai.conversation.id": session}
-        opened.attributes.update(known({**given, "gen_ai.agent.name": self._agent}))
+        opened.know({**given, "gen_ai.agent.name": self._agent})
         return opened
 
     @singledispatchmethod
@@ -182,15 +182,13 @@ class SpanMaker:
         self._usage, self._is_first = Usage(), True
         name = f"invoke_agent {self._agent}"
         self._turn = self._open(record, name, "invoke_agent", SpanKind.INTERNAL, alone=True)
-        self._turn.attributes.update(
-            known(
-                {
-                    "gen_ai.provider.name": attribute.provider(self._model),
-                    "gen_ai.request.model": self._model,
-                    "gen_ai.agent.version": self._version,
-                    "gen_ai.input.messages": self._words(event.text),
-                }
-            )
+        self._turn.know(
+            {
+                "gen_ai.provider.name": attribute.provider(self._model),
+                "gen_ai.request.model": self._model,
+                "gen_ai.agent.version": self._version,
+                "gen_ai.input.messages": self._words(event.text),
+            }
         )
         return () if before is None else (before.ended(record),)
 
@@ -208,25 +206,23 @@ class SpanMaker:
             return
         if self._has_content:
             answer = attribute.answer(event.text, (), event.outcome)
-        turn.attributes.update(
-            known(
-                {
-                    "toolsight.turn.outcome": event.outcome,
-                    "error.type": attribute.UNKNOWN_ERROR if failed else None,
-                    "gen_ai.output.messages": answer,
-                    **attribute.usage(self._usage),
-                }
-            )
+        turn.know(
+            {
+                "toolsight.turn.outcome": event.outcome,
+                "error.type": attribute.UNKNOWN_ERROR if failed else None,
+                "gen_ai.output.messages": answer,
+                **attribute.usage(self._usage),
+            }
         )
         yield turn.ended(record, failed=failed)
 
     @_take.register
     def _model_requested(self, event: ModelRequested, record: Record) -> Iterable[Span]:
         opened = self._open(record, f"chat {self._model}".rstrip(), "chat", SpanKind.CLIENT)
-        opened.attributes.update(attribute.requested(event, self._model))
+        opened.know(attribute.requested(event, self._model))
         # The conversation so far is told with the first call of a turn, and not with each.
         words = self._words(*self._said) if self._is_first else None
-        opened.attributes.update(known({"gen_ai.input.messages": words}))
+        opened.know({"gen_ai.input.messages": words})
         self._request, self._is_first = opened, False
         return ()
 
@@ -236,7 +232,7 @@ class SpanMaker:
         if request is None:
             return ()
         self._usage = attribute.total(self._usage, event.usage)
-        request.attributes.update(attribute.responded(event, content=self._has_content))
+        request.know(attribute.responded(event, content=self._has_content))
         return (request.ended(record),)
 
     @_take.register
@@ -251,7 +247,7 @@ class SpanMaker:
     def _search_performed(self, event: SearchPerformed, record: Record) -> Iterable[Span]:
         name = f"retrieval {attribute.DATA_SOURCE}"
         opened = self._open(record, name, "retrieval", SpanKind.INTERNAL, alone=event.by == "user")
-        opened.attributes.update(attribute.searched(event, content=self._has_content))
+        opened.know(attribute.searched(event, content=self._has_content))
         span = opened.ended(record, failed=bool(event.report.error))
         start = moment(record, max(event.report.latency_ms, 0.0))
         # No search begins before it is asked for, whatever clock has measured it.
@@ -264,7 +260,7 @@ class SpanMaker:
         opened = self._open(record, f"execute_tool {name}", "execute_tool", SpanKind.INTERNAL, alone=alone)
         # A tool of the agent's own, such as a shell, stands under the agent's name and is none of a server.
         is_mcp = server != self._agent
-        opened.attributes.update(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
+        opened.know(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
         self._calls[event.call_id] = opened
         return ()
 
@@ -273,13 +269,14 @@ class SpanMaker:
         opened = self._calls.pop(event.call_id, None)
         if opened is None:
             return
-        attributes = attribute.returned(event, content=self._has_content)
-        opened.attributes.update(attributes)
+        opened.know(attribute.returned(event, content=self._has_content))
         retries = sum(each.name == f"toolsight.{CallRetried.kind}" for each in opened.events)
         if "mcp.method.name" in opened.attributes and (retries or event.attempts > 1):
             # Then each attempt was a request, and the call itself was none. A pause may have been the end.
             if event.attempts > retries:
-                yield attempt(record, opened, event.milliseconds, str(attributes.get("error.type", "")))
+                yield attempt(
+                    record, opened, event.milliseconds, str(opened.attributes.get("error.type", ""))
+                )
             del opened.attributes["mcp.method.name"]
         message = event.text if self._has_content and not event.ok else ""
         yield opened.ended(record, failed=not event.ok, message=message)
@@ -287,7 +284,7 @@ class SpanMaker:
     @_take.register
     def _server_connecting(self, event: ServerConnecting, record: Record) -> Iterable[Span]:
         opened = self._open(record, "initialize", "", SpanKind.CLIENT, alone=True)
-        opened.attributes.update(known({"mcp.method.name": "initialize", "mcp.server.name": event.server}))
+        opened.know({"mcp.method.name": "initialize", "mcp.server.name": event.server})
         # The newest is the last.
         self._connections.pop(event.server, None)
         self._connections[event.server] = opened
@@ -299,8 +296,7 @@ class SpanMaker:
         if opened is None:
             return ()
         if isinstance(event, ServerReady):
-            opened.attributes.update(known({"mcp.protocol.version": event.info.protocol}))
-            opened.attributes.update(known({"toolsight.server.tools": event.tools}))
+            opened.know({"mcp.protocol.version": event.info.protocol, "toolsight.server.tools": event.tools})
             return (opened.ended(record),)
         opened.attributes["error.type"] = "login_required" if event.needs_login else attribute.UNKNOWN_ERROR
         return (opened.ended(record, failed=True, message=event.reason),)
