@@ -29,7 +29,7 @@ GENERAL = {
     *(
         "cli/open_app.py",
         "features/check/page.py",
-        "features/clients/command.py",
+        "features/clients/facts.py",
         "features/tools/command.py",
     ),
     *("features/cost/assumption.py", "features/cost/audit/command.py"),

@@ -1,6 +1,5 @@
 """The catalog as real clients get it: clients above, their tools below, the chosen one whole beside them."""
 
-import json
 from collections.abc import Iterator, Mapping, Set
 from datetime import UTC, date, datetime
 from functools import partial
@@ -20,8 +19,19 @@ from inspector.app.stream import View
 from inspector.clients.client import Client, Confidence, Topic, all_clients
 from inspector.clients.seen import Cut, SeenTool
 from inspector.config.configuration import in_words
-from inspector.core.number import count, percent
+from inspector.core.number import count
 from inspector.core.settings import ClientCapabilities
+from inspector.features.clients.facts import KNOWN_FIRST
+from inspector.session.client_facts import (
+    IN_THE_PROMPT,
+    changes,
+    cut_at,
+    declared,
+    declares,
+    first_call,
+    knows,
+    parameters,
+)
 from inspector.session.client_view import ClientView, instructions_of, view_as
 from inspector.session.view import Commands
 from widgets import Column, Record, RecordList, plain, visible
@@ -42,13 +52,6 @@ TOOLS = (
 )
 WORKING = "Working out what each client sees …"
 NO_TOOLS = "No server is ready yet, so there are no tools."
-_LISTED = {"definitions": "every definition", "names": "names", "servers": "servers", "nothing": "nothing"}
-_BEFORE = {
-    "definitions": "binds every definition from the start",
-    "names": "knows tools by name until it searches",
-    "servers": "knows the servers but no tools until it searches",
-    "nothing": "knows nothing about these tools until it searches",
-}
 _MARKS = {
     Confidence.MEASURED: "●",
     Confidence.DOCUMENTED: "●",
@@ -76,10 +79,6 @@ def facts(tools: int, declared: ClientCapabilities) -> Content:
     )
 
 
-def _declares(client: Client) -> str:
-    return ", ".join(in_words(client.declares)) or "nothing"
-
-
 def difference(before: Set[str], after: Set[str]) -> str:
     """Return which tools are new and which are gone."""
     if before == after:
@@ -96,7 +95,7 @@ def difference(before: Set[str], after: Set[str]) -> str:
 def _client_row(client: Client, view: ClientView | None) -> Record:
     """Return the row of a client; its numbers are dots until they are counted."""
     search = _marked(client, Topic.SEARCH, client.search.ranker) if client.search.ranker else "–"
-    listed = _marked(client, Topic.LISTING, _LISTED[client.listing.before])
+    listed = _marked(client, Topic.LISTING, KNOWN_FIRST[client.listing.before])
     if view is None:
         return Record(client.name, (client.title, "…", listed, "…", "…", search), copy=client.name)
     refused = len(view.tools) - len(view.offered)
@@ -112,31 +111,22 @@ def _marked(client: Client, topic: Topic, text: str) -> str:
 
 
 def _tool_row(view: ClientView, seen: SeenTool) -> Record:
-    change = f"refused: {seen.refused}" if seen.refused else "; ".join(seen.changes) or "–"
-    cells = (seen.tool.id, seen.name, f"{view.tokens[seen.tool.id]:,}", change)
+    cells = (seen.tool.id, seen.name, f"{view.tokens[seen.tool.id]:,}", changes(seen) or "–")
     return Record(seen.tool.id, cells, "warning" if seen.refused else "", copy=seen.name)
 
 
 def client_detail(view: ClientView, today: date) -> Content:
     """Return what the model knows before any search, and the facts behind it."""
-    client, first, whole = view.client, view.before_search, view.definition_tokens
-    is_less = view.is_deferred and first < whole
+    client = view.client
+    first, would, less = first_call(view)
     lines = [
-        Content.styled(f"{client.title} {_BEFORE[client.listing.before]}", "bold"),
-        Content.assemble(
-            f"{count(view.before_search, 'tool token')} in the first call",
-            (f", {count(len(view.offered), 'definition')} would take {view.definition_tokens:,}", MUTED),
-            (f"   {percent(1 - first / whole)} less" if is_less else "", "$text-success"),
-        ),
-        Content.assemble(
-            f"declares {_declares(client)}; "
-            f"{'follows' if client.follows_changes else 'does not follow'} list changes",
-            (f"   {_sure(client, Topic.PROTOCOL)}", MUTED),
-        ),
+        Content.styled(knows(client), "bold"),
+        Content.assemble(first, (would, MUTED), (f"   {less}" if less else "", "$text-success")),
+        Content.assemble(declares(client), (f"   {_sure(client, Topic.PROTOCOL)}", MUTED)),
         *(Content.styled(f"⚠ {problem}", _LOST) for problem in view.problems),
     ]
     if view.prompt:
-        lines += [Content(""), Content.styled("in the prompt, as far as known", MUTED)]
+        lines += [Content(""), Content.styled(IN_THE_PROMPT, MUTED)]
     for paragraph in view.paragraphs:
         lines.append(plain(paragraph.text, limit=_LIMIT))
         if paragraph.cut is not None and paragraph.cut.lost:
@@ -160,8 +150,7 @@ def tool_detail(view: ClientView, seen: SeenTool) -> Content:
     if seen.description.lost:
         lines.append(_lost("description", seen.description, client))
     lines += [Content(""), Content.styled(f"parameters   {_sure(client, Topic.SCHEMAS)}", MUTED)]
-    schema = json.dumps(seen.definition["function"]["parameters"], ensure_ascii=False, indent=2)
-    return Content("\n").join([*lines, plain(schema, limit=_LIMIT)])
+    return Content("\n").join([*lines, plain(parameters(seen), limit=_LIMIT)])
 
 
 def _sure(client: Client, topic: Topic) -> str:
@@ -172,9 +161,8 @@ def _sure(client: Client, topic: Topic) -> str:
 
 def _lost(what: str, text: Cut, client: Client) -> Content:
     """Return the line where a text is cut, and what the model does not read of it."""
-    where = f"✂ {what}: cut after {text.kept:,} of {count(len(text.text), 'character')}"
     return Content.assemble(
-        plain(where, newlines=False).stylize(f"bold {_LOST}"),
+        plain(cut_at(what, text), newlines=False).stylize(f"bold {_LOST}"),
         (f"   {_sure(client, Topic.CUTS)}\n", MUTED),
         plain(text.lost.strip("\n"), limit=_LIMIT).stylize("strike " + MUTED),
     )
@@ -262,7 +250,7 @@ class ClientsScreen(ReadingPage, ToolKeys):
         if self.session.settings.client == client.declares:
             self.warn(f"{client.title}'s capabilities are already declared.")
             return
-        self.notify(f"Reconnecting and declaring {_declares(client)}.", title=client.title, markup=False)
+        self.notify(f"Reconnecting and declaring {declared(client)}.", title=client.title, markup=False)
         self.run_command(lambda commands: self._declare(commands, client))
 
     async def _declare(self, commands: Commands, client: Client) -> None:

@@ -46,7 +46,7 @@ def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(
     printed = run("tools", "--client", older).stdout
     assert "mcp__library__search_catalogue" in printed
     assert "refused: its schema has oneOf" in printed
-    assert "✂ the library instructions, cut after 2,048 of 3,163 characters" in printed
+    assert "✂ instructions from library: cut after 2,048 of 3,163 characters" in printed
     data = json.loads(run("tools", "--client", older, "--json").stdout)
     assert data["before_search"]["listed"] == "names"
     assert [tool["tool"] for tool in data["tools"] if tool["refused"]]
@@ -54,7 +54,7 @@ def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(
 
 def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight, older: str) -> None:
     printed = run("tools", "library:search_catalogue", "--client", older).stdout
-    assert "✂ the description, cut after 2,048 of 2,539 characters (measured" in printed
+    assert "✂ description: cut after 2,048 of 2,539 characters (measured" in printed
     assert "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH changes that" in printed
     assert printed.rindex("include_reference") > printed.index("✂")
 

@@ -1,0 +1,95 @@
+"""What is known of clients and how sure it is: for the terminal, JSON and Markdown."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from typing import Any
+
+from inspector.clients.client import Client, Fact, Topic, all_clients
+from inspector.core.ports import SystemClock
+from inspector.core.report import NAME, NUMBER, Column, Table, markdown_table
+from inspector.session.client_facts import confidence_json
+
+KNOWN_FIRST = {
+    "definitions": "every definition",
+    "names": "names",
+    "servers": "servers",
+    "nothing": "nothing",
+}
+
+
+def today() -> date:
+    """The day by which a fact is stale."""
+    return datetime.fromtimestamp(SystemClock().now(), UTC).date()
+
+
+def client_json(client: Client) -> dict[str, Any]:
+    """Its rules, and the facts behind them."""
+    told = asdict(client)
+    del told["results"], told["tasks"]
+    facts = [asdict(fact) | {"stale": fact.is_stale(today())} for fact in client.facts]
+    return told | {"facts": facts, "confidence": confidence_json(client)}
+
+
+_CLIENTS = (
+    Column("client", "name", NAME),
+    Column("model knows first", lambda one: KNOWN_FIRST[one.listing.before]),
+    Column("searches by", lambda one: one.search.ranker or None, NAME),
+    Column("results", lambda one: one.search.results if one.search.ranker else "", NUMBER),
+    Column("confidence", lambda one: one.confidence(Topic.SEARCH).told if one.search.ranker else ""),
+)
+
+
+def list_report() -> Iterator[str | Table]:
+    """Every known client."""
+    stale = Column("stale facts", lambda one: len(one.stale(today())) or "", NUMBER)
+    yield Table.of((*_CLIENTS, stale), all_clients())
+    yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
+
+
+def client_report(client: Client) -> Iterator[str]:
+    """The facts about a client, topic by topic."""
+    yield f"{client.title}: {client.about}"
+    for topic in Topic:
+        yield f"\n{topic}   {client.confidence(topic).told}"
+        for fact in client.facts:
+            if fact.topic is topic:
+                yield f"  - {fact.says}"
+                yield f"    {'; '.join(filter(None, (fact.evidence(today()), fact.source)))}"
+
+
+_INTRO = """\
+# Real clients
+
+What Toolsight knows about the clients that `--client` accepts, and how certain it is. Every fact has a
+public source and a date: the day it was published or committed if known, otherwise the day it was looked up.
+A measured one, of `toolsight clients measure CLIENT`, has the request that shows it.
+Clients change fast: `toolsight clients` and the app mark facts older than 60 days as stale. A rule that
+Toolsight follows is only as certain as the weakest fact behind it; remarks support no rule. `toolsight
+clients --markdown` prints this page from the files in `inspector/clients/known/`, one per client.
+"""
+
+
+def _origin(fact: Fact) -> str:
+    source = f"{fact.dated} {fact.date}".strip() or "–"
+    if fact.source:
+        return f"[{source}]({fact.source})"
+    return ": ".join(filter(None, (source, fact.request)))
+
+
+_FACTS = (
+    Column("topic"),
+    Column("what is known", "says"),
+    Column("confidence", lambda fact: f"{fact.confidence}{' (remark)' if fact.remark else ''}"),
+    Column("seen with", "seen_with"),
+    Column("source", _origin),
+)
+
+
+def clients_markdown() -> Iterator[str]:
+    """The facts about every client as a page."""
+    yield _INTRO
+    for client in all_clients():
+        yield f"## {client.title} (`{client.name}`)\n\n{client.about}.\n"
+        ordered = sorted(client.facts, key=lambda fact: list(Topic).index(fact.topic))
+        yield f"{markdown_table(Table.of(_FACTS, ordered))}\n"
