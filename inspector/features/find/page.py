@@ -27,7 +27,7 @@ from inspector.app.place import (
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
-from inspector.core.session import ServerState
+from inspector.core.session import ServerState, SessionState
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.pane import NO_QUERY, Pane, Topic
 from inspector.features.find.rankers_pane import RankerDialog, RankersPane, StepsPane
@@ -101,6 +101,7 @@ class FindScreen(SourceChanges):
         self._intro = _INTRO
         self._explained: tuple[Pane, Topic] | None = None
         self._away: tuple[ServerState, ...] = ()
+        self._drawn: tuple[object, ...] = ()
 
     def body(self) -> ComposeResult:
         yield AskBar(id="ask")
@@ -128,10 +129,17 @@ class FindScreen(SourceChanges):
         # What is in sight may be another half now.
         self.call_after_refresh(self._show_pane)
 
-    def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
+    def show_view(self, view: View) -> None:
         self._made = self._made.again(self.session)
         self._worklist.follow()
-        self._show_results()
+        # A search is an event too: when that comes, its results are there already.
+        if self._drawn_from(view.state) != self._drawn:
+            self._show_results()
+
+    def _drawn_from(self, state: SessionState) -> tuple[object, ...]:
+        """What decides how the results look."""
+        tools = (state.tools, state.held, state.places, state.servers)
+        return (self._made, self.own_tool, *tools, state.settings, state.index, state.marketplace)
 
     def arrive(self, destination: Destination) -> None:
         """Show what another page asks for; what was there gives way only as far as it has to."""
@@ -204,7 +212,8 @@ class FindScreen(SourceChanges):
         self.write(heading(self._report, self.session, self._intro, self._away, width), "#facts")
 
     def _show_results(self) -> None:
-        self._away = self._made.away(self.session)
+        session = self.session
+        self._away, self._drawn = self._made.away(session), self._drawn_from(session.state)
         self._show_facts()
         self._results.show(self._report, self._made.ranks, self.own_tool, self._away)
         self._show_pane()

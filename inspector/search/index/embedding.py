@@ -143,7 +143,7 @@ class Embedding:
     async def _look(self, current: Callable[[], ToolIndex]) -> None:
         """Find what the index lacks."""
         self._current = None
-        index, queue = await self._in_thread(lambda: _with_missing(current()))
+        index, queue = await self._in_thread(lambda: (found := current(), _missing(found)))
         self._queue = queue
         self._total = len(set(index.keys()))
         self._summaries = len({d.passages[SUMMARY] for d in index.documents} & queue.keys())
@@ -218,10 +218,6 @@ def _give_way() -> None:
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
-
-
-def _with_missing(index: ToolIndex) -> tuple[ToolIndex, dict[Key, Callable[[], str]]]:
-    return index, _missing(index)
 
 
 def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:

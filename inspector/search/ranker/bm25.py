@@ -31,7 +31,7 @@ from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, stem, terms, who
 from inspector.search.ranker.ranker import Explanation, Ranking, Scores, scored
 
 if TYPE_CHECKING:
-    from rank_bm25 import BM25Okapi
+    pass
 
 
 WEIGHTS: Mapping[Signal, float] = {
@@ -262,7 +262,9 @@ class PrdBm25Ranker:
         self._names = [Counter(_tokens(tool.name)) for tool in tools]
         documents = [_tokens(f"{tool.name} {tool.description}") for tool in tools]
         self._document_frequency = Counter(token for document in documents for token in set(document))
-        self._model = _okapi(documents) if any(documents) else None
+        from rank_bm25 import BM25Okapi
+
+        self._model = BM25Okapi(documents) if any(documents) else None
 
     def terms(self, query: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(_tokens(query)))
@@ -311,9 +313,3 @@ class PrdBm25Ranker:
 
 def _tokens(text: str) -> list[str]:
     return text.lower().split()
-
-
-def _okapi(documents: list[list[str]]) -> "BM25Okapi":
-    from rank_bm25 import BM25Okapi
-
-    return BM25Okapi(documents)

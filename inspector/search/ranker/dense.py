@@ -162,7 +162,21 @@ class Stages:
         return Bm25Ranker(ToolIndex([Tool(server, server, text) for server, text in texts]))
 
 
-class TwoStageRanker:
+class _Staged:
+    """A ranker that looks at servers, too."""
+
+    def __init__(self, stages: Stages) -> None:
+        self._stages = stages
+        self.terms = stages.terms
+
+    def rank(self, query: str) -> Ranking:
+        return self.rank_on("", query)
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        raise NotImplementedError
+
+
+class TwoStageRanker(_Staged):
     """Adds to each tool's similarity a share of how well its server fits; every tool is a candidate.
 
     A server's fit is the mean of two: the similarity of its description, and that of its three best tools. A
@@ -172,15 +186,9 @@ class TwoStageRanker:
     name = "two-stage"
 
     def __init__(self, stages: Stages) -> None:
-        self._stages = stages
+        super().__init__(stages)
         # The same for all tools of one server, it would only lift every score.
         self._share = SERVER_SHARE if stages.prior.is_informative else 0.0
-
-    def terms(self, query: str) -> tuple[str, ...]:
-        return self._stages.terms(query)
-
-    def rank(self, query: str) -> Ranking:
-        return self.rank_on("", query)
 
     def rank_on(self, server_query: str, query: str) -> Ranking:
         found = self._stages.compare(query, server_query)
@@ -204,19 +212,10 @@ class TwoStageRanker:
         return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
 
 
-class TwoStageProductRanker:
+class TwoStageProductRanker(_Staged):
     """Multiplies the similarities of a tool and its server; keeps the tools of the best servers."""
 
     name = "two-stage-product"
-
-    def __init__(self, stages: Stages) -> None:
-        self._stages = stages
-
-    def terms(self, query: str) -> tuple[str, ...]:
-        return self._stages.terms(query)
-
-    def rank(self, query: str) -> Ranking:
-        return self.rank_on("", query)
 
     def rank_on(self, server_query: str, query: str) -> Ranking:
         found = self._stages.compare(query, server_query)

@@ -13,7 +13,7 @@ matched in both directions (4.2), it gives no formula. Here, with Q the words of
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -56,11 +56,7 @@ class KeywordExpertRanker:
         self._names = tuple(tool.name.lower() for tool in tools)
         self._lower_ids = tuple(tool.id.lower() for tool in tools)
         self._descriptions = tuple(tool.description.lower() for tool in tools)
-        positions: defaultdict[str, list[int]] = defaultdict(list)
-        for position, tool in enumerate(tools):
-            for word in {*words(tool.name), *words(tool.description)}:
-                positions[word].append(position)
-        self._positions = {word: np.array(holders) for word, holders in positions.items()}
+        self._positions = _holders([{*words(tool.name), *words(tool.description)} for tool in tools])
 
     def terms(self, query: str) -> tuple[str, ...]:
         return query_words(query)
@@ -74,7 +70,8 @@ class KeywordExpertRanker:
         values = EXACT_NAME * exact + NAME_CONTAINMENT * contained
         for word, weight in zip(query_terms, weights, strict=True):
             values[self._having(word)] += KEYWORD_OVERLAP * weight / total
-            values[self._describing(word)] += DESCRIPTION_SUBSTRING / len(query_terms)
+            described = [word in text for text in self._descriptions]
+            values[described] += DESCRIPTION_SUBSTRING / len(query_terms)
 
         def explain(position: int) -> Score:
             parts = [Part(Signal.EXACT, text, EXACT_NAME)] if exact[position] else []
@@ -101,9 +98,6 @@ class KeywordExpertRanker:
     def _having(self, word: str) -> NDArray[np.intp]:
         return self._positions.get(word, np.array([], dtype=np.intp))
 
-    def _describing(self, word: str) -> NDArray[np.intp]:
-        return np.array([i for i, text in enumerate(self._descriptions) if word in text], dtype=np.intp)
-
     def _parts(self, position: int, word: str, weight: float, total: float, count: int) -> list[Part]:
         parts = []
         if position in self._having(word):
@@ -113,6 +107,15 @@ class KeywordExpertRanker:
             inputs = {"query words": float(count)}
             parts.append(Part(Signal.DESCRIPTION, word, DESCRIPTION_SUBSTRING / count, inputs))
         return parts
+
+
+def _holders(tools: Sequence[Collection[str]]) -> dict[str, NDArray[np.intp]]:
+    """By word, the positions of the tools that have it."""
+    positions: defaultdict[str, list[int]] = defaultdict(list)
+    for position, own in enumerate(tools):
+        for word in own:
+            positions[word].append(position)
+    return {word: np.array(holders) for word, holders in positions.items()}
 
 
 HALF = 0.5
@@ -127,11 +130,7 @@ class KeywordSystemRanker:
         self._ids = tuple(tool.id for tool in tools)
         self._keywords = tuple(map(keywords, tools))
         self._sizes = np.array([max(1, len(own)) for own in self._keywords], dtype=np.float64)
-        positions: defaultdict[str, list[int]] = defaultdict(list)
-        for position, own in enumerate(self._keywords):
-            for word in own:
-                positions[word].append(position)
-        self._positions = {word: np.array(holders) for word, holders in positions.items()}
+        self._positions = _holders(self._keywords)
 
     def terms(self, query: str) -> tuple[str, ...]:
         return query_words(query)
