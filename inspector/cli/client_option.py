@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from inspector.cli.options import Options, options
+from inspector.cli.options import Options
 from inspector.cli.table import is_json, say
 from inspector.clients.client import NAMES, Client, Topic, find_client
 from inspector.clients.seen import as_sent, see
@@ -61,9 +61,9 @@ async def search_as(bench: Workbench, client: Client, tool: Tool | None = None) 
         say_search_as(client)
 
 
-def options_as(client: Client | None, searching: Sequence[Client] = (), **values: Any) -> Options:
-    """A command's shared options with what the client declares, unless `--set` says otherwise."""
-    return replace(options(**values), implied=implied_by(client, searching))
+def options_as(options: Options, client: Client | None, searching: Sequence[Client] = ()) -> Options:
+    """The options with what the client declares, unless `--set` says otherwise."""
+    return replace(options, implied=implied_by(client, searching))
 
 
 def implied_by(client: Client | None, searching: Sequence[Client]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ DEMO_MODEL = "demo/planner"
 AS_JSON = "toolsight.json"
 """Where `--json` leaves that it was given, for `show`."""
 TYPED_SERVER = "toolsight.server"
-"""Where the command group leaves the words after `--`, for `options`."""
+"""Where the program leaves the words after `--`, for its commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,151 +93,153 @@ class CommonOption(click.Option):
         return super().get_help_record(ctx) if ctx.parent is None else None
 
 
-def common_options(command: click.Command) -> tuple[CommonOption, ...]:
-    """The common options that a command takes."""
-    return tuple(option for option in command.params if isinstance(option, CommonOption))
-
-
-def common_note(command: click.Command) -> str:
-    """Says in a command's help which of the common options it takes; "" if none."""
-    taken = [option.opts[0] for option in common_options(command)]
-    if not taken:
-        return ""
-    every = [option.opts[0] for option in common_options(click.command()(shared(lambda: None)))]
-    missing = [option for option in every if option not in taken]
-    which = f" {', '.join(taken)}" if len(taken) < len(missing) else f" except {', '.join(missing)}"
-    return f"Also takes the common options{which if missing else ''}; see `toolsight --help`."
-
-
-_common = partial(click.option, cls=CommonOption)
-_config = _common(
-    "--config",
-    type=click.Path(path_type=Path),
-    help="Configuration file for Toolsight, Claude Desktop, Claude Code, Cursor or VS Code.",
+_PATH = click.Path(path_type=Path)
+DEMO = CommonOption(["--demo"], is_flag=True, help="Use the demo's servers.")
+DATABASE = CommonOption(["--db", "database"], type=_PATH, help="SQLite database file (or set TOOLSIGHT_DB).")
+APPROVE = CommonOption(
+    ["--approve"],
+    is_flag=True,
+    help="Start this configuration's servers without asking, and remember the consent.",
 )
-_input = _common(
-    "--input",
-    "inputs",
-    multiple=True,
-    metavar="ID=VALUE",
-    callback=_inputs,
-    help="Value for VS Code's ${input:ID} (or set TOOLSIGHT_INPUT_ID). May be repeated.",
+PROFILE = CommonOption(
+    ["--profile"],
+    default="",
+    callback=lambda _context, _parameter, name: find_profile(name).name if name else "",
+    help="Use this profile's settings; see `toolsight config settings --profiles`.",
 )
-set_values = _common(
-    "--set",
-    "values",
+SET = CommonOption(
+    ["--set", "values"],
     multiple=True,
     metavar="PATH=VALUE",
     callback=lambda _context, _parameter, pairs: checked_values("--set", pairs, find_knob),
     help="Change a setting; see `toolsight config settings`. May be repeated.",
 )
-database = _common(
-    "--db", "database", type=click.Path(path_type=Path), help="SQLite database file (or set TOOLSIGHT_DB)."
+_CONFIG = CommonOption(
+    ["--config"],
+    type=_PATH,
+    help="Configuration file for Toolsight, Claude Desktop, Claude Code, Cursor or VS Code.",
 )
-approve = _common(
-    "--approve",
-    is_flag=True,
-    help="Start this configuration's servers without asking, and remember the consent.",
+_INPUT = CommonOption(
+    ["--input", "inputs"],
+    multiple=True,
+    metavar="ID=VALUE",
+    callback=_inputs,
+    help="Value for VS Code's ${input:ID} (or set TOOLSIGHT_INPUT_ID). May be repeated.",
 )
-_CONFIGURED = (
-    _config,
-    _common(
-        "--profile",
-        default="",
-        callback=lambda _context, _parameter, name: find_profile(name).name if name else "",
-        help="Use this profile's settings; see `toolsight config settings --profiles`.",
-    ),
-    set_values,
-    _input,
-)
+CONFIGURED = (_CONFIG, PROFILE, SET, _INPUT)
+"""What configures a session."""
 ACCESS = (
-    _common(
-        "--policy",
+    CommonOption(
+        ["--policy"],
         default="",
         metavar="FILE",
         help="Policy file (YAML or JSON): who may see which tools. Without --user, nothing is visible.",
     ),
-    _common("--user", default="", metavar="NAME", help="View as this user of the policy."),
-    _common(
-        "--expert",
+    CommonOption(["--user"], default="", metavar="NAME", help="View as this user of the policy."),
+    CommonOption(
+        ["--expert"],
         default="",
         metavar="NAME",
         help="With --user: show only what both the user and this agent may see.",
     ),
 )
-_SHARED = (
-    _config,
-    _common("--demo", is_flag=True, help="Use the demo's servers."),
-    _common("--registry", is_flag=True, help="Use the registry's tools, which you can search but not call."),
-    _common(
-        "--model",
+"""Who sees it."""
+COMMON = (
+    _CONFIG,
+    DEMO,
+    CommonOption(
+        ["--registry"], is_flag=True, help="Use the registry's tools, which you can search but not call."
+    ),
+    CommonOption(
+        ["--model"],
         default=DEMO_MODEL,
         show_default=True,
         help="Any litellm model (openai/…, anthropic/…, ollama/…), demo/planner or demo/script:FILE.",
     ),
-    _common("--api-base", default="", help="A local model's address; see `toolsight doctor models`."),
-    _common(
-        "--window",
+    CommonOption(["--api-base"], default="", help="A local model's address; see `toolsight doctor models`."),
+    CommonOption(
+        ["--window"],
         type=click.IntRange(min=1),
         help="The model's context window in tokens, if not the one that Toolsight knows.",
     ),
-    _common("--toolset", default="", help="Toolset from the configuration. Default: all tools."),
-    database,
-    *_CONFIGURED[1:],
-    approve,
-    _common("--yes", is_flag=True, help="Do not ask before tool calls that change something."),
-    _common(
-        "--trust",
+    CommonOption(["--toolset"], default="", help="Toolset from the configuration. Default: all tools."),
+    DATABASE,
+    PROFILE,
+    SET,
+    _INPUT,
+    APPROVE,
+    CommonOption(["--yes"], is_flag=True, help="Do not ask before tool calls that change something."),
+    CommonOption(
+        ["--trust"],
         multiple=True,
         metavar="SERVER",
         help="Do not ask about calls this server says are read-only. May be repeated.",
     ),
     *ACCESS,
-    _common(
-        "--stored-auth-only", is_flag=True, help="Never ask anybody to sign in: use stored sign-ins alone."
+    CommonOption(
+        ["--stored-auth-only"], is_flag=True, help="Never ask anybody to sign in: use stored sign-ins alone."
     ),
 )
+"""Every common option, in the order of the program's help."""
 
 
-def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Adds the options in this order."""
-
-    def add(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return add
+def common_options(command: click.Command) -> tuple[CommonOption, ...]:
+    """The common options that a command takes."""
+    return command.takes if isinstance(command, SessionCommand) else ()
 
 
-shared = with_options(*_SHARED)
-"""Adds the shared options; the command receives them as keyword arguments, see `options`."""
-configured = with_options(*_CONFIGURED)
-"""Adds only the shared options that configure a session."""
+def common_note(command: click.Command) -> str:
+    """Says in a command's help which of the common options it takes; "" if none."""
+    taken = common_options(command)
+    if not taken:
+        return ""
+    missing = [option for option in COMMON if option not in taken]
+    few = len(taken) < len(missing)
+    named = ", ".join(option.opts[0] for option in (taken if few else missing))
+    which = f" {named}" if few else f" except {named}"
+    return f"Also takes the common options{which if missing else ''}; see `toolsight --help`."
 
 
-def options(**values: Any) -> Options:
-    """Gather a command's shared options, and the server that was typed after `--`."""
-    typed: tuple[str, ...] = click.get_current_context().meta.get(TYPED_SERVER, ())
-    chosen = Options(**values, server=typed)
+class SessionCommand(click.Command):
+    """A command with common options, which are not its own parameters.
+
+    It names those that it takes, gets them as one argument, `chosen`, and refuses the others.
+    """
+
+    def __init__(self, *words: Any, takes: tuple[CommonOption, ...] = (), **extra: Any) -> None:
+        super().__init__(*words, **extra)
+        self.takes = takes
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """What is parsed, completed and listed."""
+        return [*super().get_params(ctx), *self.takes]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Gather what was given, and the server that was typed after `--`."""
+        if self.takes:
+            given = {str(option.name): ctx.params.pop(str(option.name)) for option in self.takes}
+            ctx.params["chosen"] = _gathered(**given, server=ctx.meta.get(TYPED_SERVER, ()))
+        return super().invoke(ctx)
+
+
+def session_command(
+    name: str | None = None, *, takes: tuple[CommonOption, ...]
+) -> Callable[[F], SessionCommand]:
+    """Make a function a command that takes these common options."""
+    return click.command(name, cls=SessionCommand, takes=takes)
+
+
+def _gathered(**values: Any) -> Options:
+    chosen = Options(**values)
     if bool(chosen.server) + (chosen.config is not None) + chosen.demo + chosen.registry > 1:
         raise click.UsageError("use only one of --config, --demo, --registry and a server after --")
-    return chosen
-
-
-def owner_options(**values: Any) -> Options:
-    """The options of a command that shows what is on this machine, whoever it is about.
-
-    Raises ConfigError where somebody is named, as what others did would be shown as if it were theirs.
-    """
-    chosen = options(**values)
-    require_nobody(chosen)
     return chosen
 
 
 def require_nobody(chosen: Options, *, but_policy: bool = False, hint: str = "") -> None:
     """Raise ConfigError if the command line says who sees it; `but_policy`: if it names a user.
 
+    What others did would be shown as if it were theirs.
     `hint` says what to write instead, for a command that has something better.
     """
     named = [path for path in ("access.policy", "access.user", "access.expert") if chosen.settings.get(path)]
@@ -262,7 +264,18 @@ as_json = click.option(
 _ABOUT = frozenset({"--help", "-h", "--version"})
 
 
-class CommandGroup(click.Group):
+def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Adds options of several commands, in this order."""
+
+    def add(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+class CommandGroup(SessionCommand, click.Group):
     """A group whose commands are imported on use, so that the app's first frame waits for none of them.
 
     An option before a command's name counts as if it stood behind it: `toolsight --db FILE sessions agents`.

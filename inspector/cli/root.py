@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from inspector import __version__
-from inspector.cli.options import TYPED_SERVER, CommandGroup, common_options, options, shared
+from inspector.cli.options import COMMON, TYPED_SERVER, CommandGroup, Options, common_options
 from inspector.cli.run import MEANINGS, Exit, give_up, is_of_output, written
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.text import closest
@@ -137,14 +137,14 @@ class Program(CommandGroup):
 
 @click.group(
     cls=Program,
+    takes=COMMON,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="toolsight")
 @click.option("--watch", is_flag=True, help="In the app: restart a server when its files change.")
-@shared
 @click.pass_context
-def cli(context: click.Context, /, watch: bool, **values: Any) -> None:
+def cli(context: click.Context, /, watch: bool, chosen: Options) -> None:
     """See which tools an LLM agent sees, what they cost, and why a search finds them or not.
 
     Without a command, opens the app on the server after `--` (a command, script, address or stored tools/list
@@ -158,7 +158,7 @@ def cli(context: click.Context, /, watch: bool, **values: Any) -> None:
     if context.invoked_subcommand is None:
         from inspector.cli.open_app import open_app
 
-        open_app(options(**values), watch=watch)
+        open_app(chosen, watch=watch)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

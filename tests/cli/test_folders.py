@@ -4,13 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from inspector.cli.client_option import options_as
 from inspector.cli.configuration import read_configuration
 from inspector.cli.location import shipped_scenarios
-from inspector.cli.options import TYPED_SERVER, Options
+from inspector.cli.options import Options
 from inspector.clients.client import find_client
 from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
@@ -57,9 +56,7 @@ def test_a_typed_address_learns_no_folder_unless_that_is_typed_too(
 def as_a_client_that_declares_roots(values: dict[str, Any]) -> Options:
     client = find_client("claude-code")
     assert client.declares.roots
-    with click.Context(click.Command("search")) as context:
-        context.meta[TYPED_SERVER] = ("https://far.example/mcp",)
-        return options_as(client, values=values)
+    return options_as(Options(server=("https://far.example/mcp",), values=values), client)
 
 
 @pytest.mark.parametrize(("values", "learns"), [({}, False), ({"client.roots": True}, True)])

@@ -106,7 +106,7 @@ def test_every_option_that_takes_a_name_is_driven_here() -> None:
         common = common_options(command)
         if "user" not in {option.name for option in common} or " ".join(words).startswith(OWNERS):
             continue
-        for one in command.params:
+        for one in (*command.params, *common):
             name = one.opts[0]
             if isinstance(one.type, click.types.StringParamType) and name not in FREE:
                 taken.add(("common" if one in common else " ".join(words), name))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from inspector.cli.options import common_options
+from inspector.cli.options import COMMON as DECLARED, common_options
 from inspector.cli.root import cli
 from tests.support.commands import Toolsight
 
@@ -61,6 +61,14 @@ def test_a_command_explains_only_its_own_options_and_names_the_common_ones(
     named = {option for option in COMMON if option in told.split("see")[0]}
     assert named in (set(), set(names), missing)
     assert bool(named) is bool(names and missing)
+
+
+def test_a_common_option_is_declared_once_and_a_command_declares_only_its_own() -> None:
+    for words, command in commands():
+        taken = common_options(command)
+        assert set(taken) <= set(DECLARED), words
+        assert not set(taken) & set(command.params), words
+        assert not {option.name for option in taken} & {own.name for own in command.params}, words
 
 
 def test_a_common_option_is_taken_before_and_after_the_name_of_a_command(toolsight: Toolsight) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from inspector.cli.launch import require_policy, run_headless
-from inspector.cli.options import as_json, options, require_nobody, shared
+from inspector.cli.options import COMMON, Options, as_json, require_nobody, session_command
 from inspector.cli.table import show
 from inspector.core.access import AccessPolicy, Ruling, UserRow, holder, ruling, sight_difference, user_rows
 from inspector.core.error import ConfigError
@@ -18,15 +18,14 @@ from inspector.core.report import COUNT, NAME, Column, Table
 from inspector.session.workbench import Workbench
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.argument("name", default="", metavar="[USER]")
 @click.argument("tool", default="", metavar="[TOOL]")
 @click.option(
     "--compare", "other", default="", metavar="USER", help="Show the tools that only one of the two sees."
 )
-@shared
 @as_json
-def access(name: str, tool: str, other: str, **values: Any) -> None:
+def access(name: str, tool: str, other: str, chosen: Options) -> None:
     """Show who may see which tools, and why.
 
     Lists every user, all of USER's tools, or why USER may or may not see TOOL. It shows everything, so it is
@@ -37,7 +36,6 @@ def access(name: str, tool: str, other: str, **values: Any) -> None:
     """
     if other and (tool or not name):
         raise click.UsageError("--compare needs one USER and no TOOL")
-    chosen = options(**values)
     own = (
         f"`toolsight config access {shlex.quote(chosen.user)}` lists that user's tools."
         if chosen.user

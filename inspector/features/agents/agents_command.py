@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from inspector.cli.composition import bulk_counter_for, open_store, require_sessions
-from inspector.cli.options import Options, as_json, database
+from inspector.cli.options import DATABASE, Options, as_json, session_command
 from inspector.cli.table import Progress, is_json, say, show
 from inspector.core.error import ConfigError
 from inspector.core.feature import Given
@@ -283,13 +283,12 @@ def _server_json(total: ServerTotal) -> dict[str, Any]:
     }
 
 
-@click.command()
+@session_command(takes=(DATABASE,))
 @click.option(
     "--last", type=click.IntRange(min=1), default=50, show_default=True, help="Only the N newest sessions."
 )
 @as_json
-@database
-def agents(last: int, database: Path | None) -> None:
+def agents(last: int, chosen: Options) -> None:
     """Summarize how agents used each server.
 
     Counts the tools that were known, loaded, called, never called and missed, with their tokens. Costs are
@@ -298,7 +297,7 @@ def agents(last: int, database: Path | None) -> None:
     \b
     toolsight sessions agents --last 20
     """
-    options = Options(database=database)
+    options = chosen
     stored = [one.id for one in open_store(options).sessions() if one.agent][:last]
     if not stored and not is_json():
         say("No agent sessions imported yet. Import some with `toolsight sessions import --agent NAME`.")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from inspector.cli.composition import bulk_counter_for, open_store
-from inspector.cli.options import Options, as_json, database
+from inspector.cli.options import DATABASE, Options, as_json, session_command
 from inspector.cli.run import Exit, interruptible
 from inspector.cli.table import Cancellation, Progress, cancellation, is_json, say, show
 from inspector.config.file import followed_lines
@@ -95,7 +95,7 @@ _KEYS = (
 )
 
 
-@click.command(name="import")
+@session_command(name="import", takes=(DATABASE,))
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
     "--agent",
@@ -111,14 +111,13 @@ _KEYS = (
     "--follow", "follows", is_flag=True, help="Follow the newest transcript as it grows, until Ctrl+C."
 )
 @as_json
-@database
 def import_sessions(
     paths: tuple[str, ...],
     agents: tuple[str, ...],
     yes: bool,
     last: int | None,
     follows: bool,
-    database: Path | None,
+    chosen: Options,
 ) -> None:
     """Import transcripts of real agents as sessions.
 
@@ -131,17 +130,16 @@ def import_sessions(
     """
     if not paths and not agents:
         raise click.UsageError("Pass transcripts or folders, or choose an agent with --agent.")
-    chosen = [*paths, *_allowed(agents, yes=yes)]
-    options = Options(database=database)
+    meant = [*paths, *_allowed(agents, yes=yes)]
     if follows:
-        follow(transcripts(chosen, last=1)[0], options)
+        follow(transcripts(meant, last=1)[0], chosen)
         return
     with Progress() as progress, cancellation() as stopped:
 
         def shown(done: int, total: int) -> None:
             progress("importing, MB", done // 10**6, max(total // 10**6, 1))
 
-        report = MachineLibrary(options).import_from(chosen, shown, stopped, last)
+        report = MachineLibrary(chosen).import_from(meant, shown, stopped, last)
     show(_report_json(report), _report(report))
     if not report.imported.is_complete:
         say("cancelled: run the same command to continue", err=True)
@@ -212,10 +210,9 @@ def _report_json(report: ImportReport) -> dict[str, Any]:
     }
 
 
-@click.command()
+@session_command(takes=(DATABASE,))
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
-@database
-def forget(sessions: tuple[str, ...], database: Path | None) -> None:
+def forget(sessions: tuple[str, ...], chosen: Options) -> None:
     """Delete each SESSION with all its events.
 
     You can import an imported session again.
@@ -223,7 +220,7 @@ def forget(sessions: tuple[str, ...], database: Path | None) -> None:
     \b
     toolsight sessions forget SESSION
     """
-    gone = open_store(Options(database=database)).forget(sessions)
+    gone = open_store(chosen).forget(sessions)
     kept = [session for session in sessions if session not in gone]
     say(f"deleted {count(len(gone), 'session')}")
     if kept:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from inspector.cli import composition
-from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, show
 from inspector.core.number import Share, bar, percent
@@ -37,7 +37,7 @@ _POINT = f"{{threshold precision recall answered_impossible{_RATE} refused_possi
 _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 
 
-@click.command("calibrate")
+@session_command("calibrate", takes=COMMON)
 @click.option("--ranker", type=click.Choice(list(SETTINGS)), default="hybrid", show_default=True)
 @click.option(
     "--data",
@@ -46,8 +46,7 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
     "By default, requests are generated from the tools.",
 )
 @as_json
-@shared
-def calibrate(ranker: str, data: Path | None, **values: Any) -> None:
+def calibrate(ranker: str, data: Path | None, chosen: Options) -> None:
     """Find the confidence threshold for search answers.
 
     For hybrid, thresholds are confidences, and a request counts if a right tool is in the top five. Above
@@ -58,7 +57,6 @@ def calibrate(ranker: str, data: Path | None, **values: Any) -> None:
     \b
     toolsight bench calibrate --data requests.jsonl --config .mcp.json
     """
-    chosen = options(**values)
     dataset = generated(chosen) if data is None else read_datasets((data,), chosen)[0]
     found = _calibrated(dataset, ranker, chosen)
     if found is None:

@@ -6,13 +6,12 @@ from contextlib import closing
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import click
 
 from inspector.cli import composition
 from inspector.cli.client_option import as_clients, client_ranker, say_search_as
-from inspector.cli.options import CommandGroup, Options, options, shared
+from inspector.cli.options import COMMON, CommandGroup, Options
 from inspector.cli.run import Exit
 from inspector.cli.table import (
     Progress,
@@ -150,7 +149,7 @@ _WITH_DETAILS = ("text", "markdown")
 _Path = click.Path(path_type=Path)
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True)
+@click.group(cls=CommandGroup, invoke_without_command=True, takes=COMMON)
 @click.option(
     "--data",
     multiple=True,
@@ -177,7 +176,6 @@ _Path = click.Path(path_type=Path)
 @click.option(
     "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
 )
-@shared
 @click.pass_context
 def bench(
     context: click.Context,
@@ -188,7 +186,7 @@ def bench(
     form: str,
     details: int,
     embedding_model: str,
-    **values: Any,
+    chosen: Options,
 ) -> None:
     """Measure how well and how fast rankers find the right tools.
 
@@ -201,7 +199,6 @@ def bench(
     names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
     if details and (form not in _WITH_DETAILS or len(names) < 2):
         raise click.UsageError("--details needs two rankers and --format text or markdown.")
-    chosen = options(**values)
     datasets = read_datasets(data, chosen)
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,7 +14,7 @@ from inspector.cli.composition import open_store
 from inspector.cli.configuration import read_configuration
 from inspector.cli.launch import every_failed, headless
 from inspector.cli.location import fixtures_path
-from inspector.cli.options import Options, options, require_nobody, shared
+from inspector.cli.options import COMMON, Options, require_nobody, session_command
 from inspector.cli.run import run
 from inspector.cli.table import say
 from inspector.core.access import Sight
@@ -156,7 +155,7 @@ def _groups(
     return tuple(dict.fromkeys(groups))
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.argument("file", type=_Path)
 @click.option("--query", default="", help="The request to label.")
 @click.option(
@@ -171,7 +170,6 @@ def _groups(
 @click.option("--impossible", is_flag=True, help="No tool fits the request.")
 @click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
 @click.option("--generate", "generates", is_flag=True, help="Write requests for every tool to a new FILE.")
-@shared
 def label(
     file: Path,
     query: str,
@@ -179,7 +177,7 @@ def label(
     impossible: bool,
     from_log: bool,
     generates: bool,
-    **values: Any,
+    chosen: Options,
 ) -> None:
     """Add labelled requests to FILE, for `bench --data`.
 
@@ -193,7 +191,6 @@ def label(
         raise click.UsageError("Use exactly one of --tool, --impossible, --from-log and --generate.")
     if (from_log or generates) == bool(query.strip()):
         raise click.UsageError("--query goes with --tool or --impossible.")
-    chosen = options(**values)
     if generates:
         _generate(file, chosen)
         return

@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import singledispatchmethod
 from pathlib import Path
-from typing import Any
 
 import click
 
 from inspector.cli.launch import headless, model_failure, run_headless
 from inspector.cli.location import database_path, fixtures_path
-from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
+from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_command
 from inspector.cli.table import is_json, say, say_json, say_report, show
 from inspector.core.budget import Prices, budget_report
 from inspector.core.error import ConfigError, ModelError
@@ -193,17 +192,15 @@ def _shortened(text: str) -> str:
     return f"{kept}\n… {left} more characters" if left > 1 else kept
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.argument("message", nargs=-1, required=True)
-@shared
 @as_json
-def chat(message: tuple[str, ...], **values: Any) -> None:
+def chat(message: tuple[str, ...], chosen: Options) -> None:
     """Send each MESSAGE in turn and run the discovery loop.
 
     \b
     toolsight chat "Which orders shipped late?" --config .mcp.json --model openai/gpt-5
     """
-    chosen = options(**values)
 
     async def work(bench: Workbench) -> None:
         try:

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from inspector.cli.client_option import as_clients
 from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
-from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
+from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_raw, say_report
 from inspector.clients.client import Client, all_clients, find_client
@@ -85,7 +85,7 @@ _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
 }
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.option(
     "--expect",
     "expected",
@@ -126,7 +126,6 @@ _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
     help="Output for people or for programs: SARIF 2.1.0, JUnit XML, annotations of GitHub Actions.",
 )
 @click.option("--all", "in_full", is_flag=True, help="Show findings without effect and all expectations.")
-@shared
 @as_json
 def check(
     expected: tuple[str, ...],
@@ -141,7 +140,7 @@ def check(
     update: bool,
     no_model: bool,
     in_full: bool,
-    **values: Any,
+    chosen: Options,
 ) -> None:
     """Check that requests find tools and clients get them.
 
@@ -165,19 +164,18 @@ def check(
         own.disable,
     )
     found: list[CheckReport] = []
-    given = options(**values)
 
     async def work(bench: Workbench) -> None:
         report = check_session(bench, demands)
         if update and path:
             _write_snapshot(bench, path, report)
         found.append(report)
-        await _ask(bench, given, runs, found)
+        await _ask(bench, chosen, runs, found)
 
     fails = fail_on or own.fail_on or "error"
     least = None if fails == "never" else Severity(fails)
     try:
-        run_headless(given, work, listing=no_model, tell_problems=False)
+        run_headless(chosen, work, listing=no_model, tell_problems=False)
     except KeyboardInterrupt as error:
         raise click.Abort from error
     finally:

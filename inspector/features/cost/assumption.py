@@ -1,5 +1,6 @@
 """What is assumed of a session that never was: options of `cost` and `audit`, and the rows that list them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -38,10 +39,10 @@ class Assumed:
         return cache_terms(prices, features, self.ttl)
 
 
-def assumed(values: dict[str, Any]) -> Assumed:
-    """Take the options out of a command's keyword arguments. Raises ConfigError."""
-    checked = {name: _KNOBS[name].check(value) for name, value in values.pop("assume").items()}
-    return Assumed(Assumptions(**checked), tuple(checked), values.pop("ttl"))
+def assumed(given: Mapping[str, Any], ttl: Ttl) -> Assumed:
+    """What the options say. Raises ConfigError."""
+    checked = {name: _KNOBS[name].check(value) for name, value in given.items()}
+    return Assumed(Assumptions(**checked), tuple(checked), ttl)
 
 
 def assumption_rows(plan: Plan, assumptions: Assumptions) -> list[tuple[str, str, str, str]]:
@@ -66,19 +67,19 @@ def _found(name: str) -> Knob:
     return _KNOBS[name]
 
 
-_ASSUME = click.option(
+_assume = click.option(
     "--assume",
     multiple=True,
     metavar="NAME=VALUE",
     callback=lambda _context, _parameter, pairs: checked_values("--assume", pairs, _found),
     help="Change an assumption that `toolsight cost` lists, such as calls=12 or growth=300. May be repeated.",
 )
-_TTL = click.option(
+_ttl = click.option(
     "--ttl",
     type=click.Choice([FIVE_MINUTES, HOUR]),
     default=FIVE_MINUTES,
     show_default=True,
     help="How long a cached prefix lasts; 1h needs a model that has a price for it.",
 )
-assuming = with_options(_ASSUME, _TTL)
-"""Adds the options; the command takes them out of its keyword arguments with `assumed`."""
+assuming = with_options(_assume, _ttl)
+"""Adds the options `--assume` and `--ttl`; see `assumed`."""

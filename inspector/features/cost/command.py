@@ -8,14 +8,14 @@ import click
 
 from inspector.cli.composition import counter_for, features_for, open_store, require_sessions
 from inspector.cli.launch import run_headless
-from inspector.cli.options import DEMO_MODEL, Options, as_json, options, require_nobody, shared
+from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, require_nobody, session_command
 from inspector.cli.table import show
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
 from inspector.core.number import count, money, money_decimals, percent, saving, tokens
-from inspector.core.prompt_cache import CacheTerms
+from inspector.core.prompt_cache import CacheTerms, Ttl
 from inspector.core.report import NOTHING, Table, selected
 from inspector.core.settings import BudgetSettings
 from inspector.features.cost.assumption import HEADERS, Assumed, assumed, assuming, assumption_rows
@@ -241,20 +241,18 @@ def _preset_json(plan: Plan, preset: CachePreset) -> dict[str, Any]:
 _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.option("--session", default="", help="Price this recorded session instead of an assumed one.")
 @assuming
-@shared
 @as_json
-def cost(session: str, **values: Any) -> None:
+def cost(session: str, assume: dict[str, Any], ttl: Ttl, chosen: Options) -> None:
     """Price a session under each tool loading strategy.
 
     \b
     toolsight cost --config .mcp.json
     toolsight cost --session SESSION
     """
-    terms = assumed(values)
-    chosen = options(**values)
+    terms = assumed(assume, ttl)
     if session:
         require_nobody(chosen)
         recorded = [name for name in terms.given if name in _OF_A_RECORD]

@@ -2,19 +2,17 @@
 
 import sys
 from dataclasses import replace
-from typing import Any
 
 import click
 
-from inspector.cli.options import AS_JSON, as_json, options, shared
+from inspector.cli.options import AS_JSON, COMMON, Options, as_json, session_command
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.option("--headless", is_flag=True, help="Print the scripted conversation instead of opening the app.")
 @click.option("--scenario", default="", metavar="NAME", help="Play this scenario, such as marketplace.")
-@shared
 @as_json
-def demo(headless: bool, scenario: str, **values: Any) -> None:
+def demo(headless: bool, scenario: str, chosen: Options) -> None:
     """Open the app on the demo servers.
 
     Without a terminal, or with --headless, print the scripted conversation.
@@ -22,7 +20,6 @@ def demo(headless: bool, scenario: str, **values: Any) -> None:
     \b
     toolsight demo --headless
     """
-    chosen = options(**values)
     is_json = AS_JSON in click.get_current_context().meta
     without_app = headless or is_json or not (sys.stdin.isatty() and sys.stdout.isatty())
     if scenario:

@@ -11,7 +11,7 @@ import click
 from inspector.cli.client_option import as_clients, client_ranker, options_as, search_as, search_json
 from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
-from inspector.cli.options import DEMO_MODEL, as_json, shared
+from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import show
 from inspector.clients.client import Client
@@ -42,7 +42,7 @@ _UNCONNECTED = (Column("tool", "tool_id", NAME), Column("cosine", "similarity", 
 _STEP = "{text tool_ids probability answer note}"
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.argument("query", default="")
 @click.option("--server", "server_name", default="", help="Search only this server.")
 @click.option("--name", "tool_names", multiple=True, help="Look up a tool by name. May be repeated.")
@@ -75,7 +75,6 @@ _STEP = "{text tool_ids probability answer note}"
 @click.option("--compare", "side_by_side", is_flag=True, help="Show every ranker's top tools.")
 @click.option("--steps", is_flag=True, help="Search for each step of the request separately.")
 @as_clients
-@shared
 @as_json
 def search(
     query: str,
@@ -93,7 +92,7 @@ def search(
     side_by_side: bool,
     steps: bool,
     clients: tuple[Client, ...],
-    **values: Any,
+    chosen: Options,
 ) -> None:
     """Search like `search_tools` and explain the scores.
 
@@ -112,7 +111,7 @@ def search(
         client_ranker(client)
     request = SearchRequest(query, server_name, tool_names, tags, limit or 0, min_similarity, server_query)
     alone = clients[0] if len(clients) == 1 else None
-    given = options_as(alone, clients, **values)
+    given = options_as(chosen, alone, clients)
     model = None if given.model == DEMO_MODEL else chosen_model(given.model, given)
     views: tuple[tuple[bool, Callable[[Workbench], Coroutine[Any, Any, bool] | None]], ...] = (
         (len(clients) > 1, lambda bench: compare_clients(bench, query, clients, tool_id)),

@@ -4,13 +4,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import fill
-from typing import Any
 
 import click
 
 from inspector.cli import location
 from inspector.cli.launch import ask_about_leftovers
-from inspector.cli.options import CommandGroup, Options, as_json, options, shared
+from inspector.cli.options import COMMON, CommandGroup, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_report, show, terminal_width
 from inspector.core.access import viewer
@@ -144,15 +143,14 @@ def scenario(context: click.Context, /) -> None:
         show(selected(found, _LISTED), _listing(found, terminal_width()))
 
 
-@click.command("run")
+@session_command("run", takes=COMMON)
 @click.argument("names", nargs=-1, metavar="[FILE|NAME]...")
 @click.option("--all", "is_all", is_flag=True, help="Play every scenario that comes with Toolsight.")
 @click.option("--check", is_flag=True, help="Exit with 3 if an expectation is not met.")
-@shared
 @as_json
 @click.pass_context
 def run_scenarios(
-    context: click.Context, /, names: tuple[str, ...], is_all: bool, check: bool, **values: Any
+    context: click.Context, /, names: tuple[str, ...], is_all: bool, check: bool, chosen: Options
 ) -> None:
     """Play scenarios, each in its own session with fresh data.
 
@@ -166,13 +164,12 @@ def run_scenarios(
     wanted = [NamedScenario.find(name) for name in dict.fromkeys((*shipped, *names))]
     if not wanted:
         raise click.UsageError("Pass a scenario, or --all. `toolsight scenario` lists them.")
-    setup = options(**values)
-    ask_about_leftovers(setup)
+    ask_about_leftovers(chosen)
     played: list[Played] = []
     try:
         for one in wanted:
-            model = setup.model if names_model(context) else one.script
-            mine = replace(setup, model=model)
+            model = chosen.model if names_model(context) else one.script
+            mine = replace(chosen, model=model)
             played.append(play(one, mine) if is_json() else _played_aloud(one, mine, check=check))
     except KeyboardInterrupt as error:
         say(f"{len(played)} of {count(len(wanted), 'scenario')} played", err=True)

@@ -1,13 +1,13 @@
 """`toolsight scenario compare`: one scenario under several profiles, each in its own session."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import click
 
 from inspector.cli.launch import ask_about_leftovers
-from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.options import COMMON, PROFILE, Options, as_json, session_command
 from inspector.cli.table import Progress, say, show, side_by_side, terminal_width
 from inspector.config.profile import PROFILES, find_profile
 from inspector.core.events import ModelRequested, Record
@@ -101,14 +101,11 @@ def _number(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
 
 
-class _CompareCommand(click.Command):
-    """Takes the shared options, except the single profile that other commands take."""
-
-    def __init__(self, *, params: Iterable[click.Parameter] = (), **extra: Any) -> None:
-        super().__init__(params=[param for param in params if param.name != "profile"], **extra)
+# Profiles are compared: none is that of the session.
+_COMMON = tuple(option for option in COMMON if option is not PROFILE)
 
 
-@click.command(cls=_CompareCommand)
+@session_command(takes=_COMMON)
 @click.argument("name", metavar="FILE|NAME")
 @click.option(
     "--profile",
@@ -121,11 +118,16 @@ class _CompareCommand(click.Command):
 @click.option(
     "--script", is_flag=True, help="Let the scenario's script answer, identically under each profile."
 )
-@shared
 @as_json
 @click.pass_context
 def compare(
-    context: click.Context, /, name: str, profiles: list[str], all_profiles: bool, script: bool, **values: Any
+    context: click.Context,
+    /,
+    name: str,
+    profiles: list[str],
+    all_profiles: bool,
+    script: bool,
+    chosen: Options,
 ) -> None:
     """Play a scenario under several profiles, side by side.
 
@@ -141,11 +143,10 @@ def compare(
     if len(wanted) < 2:
         raise click.UsageError("Pass --profile two or more times, or use --all-profiles.")
     one = NamedScenario.find(name)
-    setup = options(**values)
-    ask_about_leftovers(setup)
+    ask_about_leftovers(chosen)
     played: list[Played] = []
     try:
-        _play_each(one, replace(setup, model=one.script) if script else setup, wanted, played)
+        _play_each(one, replace(chosen, model=one.script) if script else chosen, wanted, played)
     except KeyboardInterrupt as error:
         say(f"{len(played)} of {len(wanted)} profiles played", err=True)
         raise click.Abort from error

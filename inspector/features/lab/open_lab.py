@@ -263,6 +263,6 @@ def provide(options: Options, _bench: Workbench) -> Given:
     def ports() -> Ports:
         from inspector.features.lab.runs.command import recorded_ports
 
-        return recorded_ports(options.database)
+        return recorded_ports(options)
 
     return {LAB: ShippedLab(options), RUNS: RunSource(shipped_recording(), ports)}

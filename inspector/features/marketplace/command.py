@@ -16,16 +16,15 @@ from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.location import configuration_path
 from inspector.cli.options import (
     ACCESS,
+    APPROVE,
+    CONFIGURED,
+    DATABASE,
+    DEMO,
     CommandGroup,
-    CommonOption,
     Options,
-    approve,
     as_json,
     checked_values,
-    configured,
-    database,
-    options,
-    with_options,
+    session_command,
 )
 from inspector.cli.run import interruptible, run
 from inspector.cli.table import is_json, say, show
@@ -143,9 +142,13 @@ def _agree(question: str, agreed: bool) -> None:
     raise ToolsightError("nothing was changed, because you did not confirm", hint=hint)
 
 
-def _run(work: Callable[[Workbench], Awaitable[None]], **values: Any) -> None:
+def _run(work: Callable[[Workbench], Awaitable[None]], options: Options, catalogs: Sequence[str]) -> None:
     """Do the work on the configuration that was named, or on none; no server of it is started."""
-    options = _chosen(**values)
+    if catalogs:
+        pair = f"marketplace.catalogs={','.join(catalogs)}"
+        options = replace(
+            options, values={**options.values, **checked_values("--catalog", (pair,), find_knob)}
+        )
     named = options.demo or options.server or configuration_path(options) is not None
     configuration = Configuration("no configuration", (), trusted=True)
     if named:
@@ -164,23 +167,10 @@ def _run(work: Callable[[Workbench], Awaitable[None]], **values: Any) -> None:
 _PROBLEMS_TOLD = 10
 
 
-_options = with_options(
-    *ACCESS,
-    click.option(
-        "--catalog", "catalogs", multiple=True, metavar="FILE", help="Use this catalog file. May be repeated."
-    ),
-    click.option("--demo", is_flag=True, cls=CommonOption, help="Use the demo's servers."),
-    configured,
-    approve,
-    database,
+_SESSION = (*ACCESS, DEMO, *CONFIGURED, APPROVE, DATABASE)
+_catalogs = click.option(
+    "--catalog", "catalogs", multiple=True, metavar="FILE", help="Use this catalog file. May be repeated."
 )
-
-
-def _chosen(catalogs: tuple[str, ...], **values: Any) -> Options:
-    if catalogs:
-        pairs = (f"marketplace.catalogs={','.join(catalogs)}",)
-        values["values"] = {**values["values"], **checked_values("--catalog", pairs, find_knob)}
-    return options(**values)
 
 
 @click.group(cls=CommandGroup)
@@ -195,14 +185,14 @@ def marketplace() -> None:
     """
 
 
-@click.command()
+@session_command(takes=_SESSION)
 @click.argument("query", default="", metavar="[QUERY]")
 @click.option(
     "--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="Maximum number of plugins."
 )
-@_options
+@_catalogs
 @as_json
-def search(query: str, limit: int, **values: Any) -> None:
+def search(query: str, limit: int, chosen: Options, catalogs: tuple[str, ...]) -> None:
     """Search plugins by what they do; without QUERY, list all.
 
     \b
@@ -220,14 +210,14 @@ def search(query: str, limit: int, **values: Any) -> None:
         if not is_json():
             _say_problems(market.problems)
 
-    _run(work, **values)
+    _run(work, chosen, catalogs)
 
 
-@click.command("show")
+@session_command("show", takes=_SESSION)
 @click.argument("name")
-@_options
+@_catalogs
 @as_json
-def show_plugin(name: str, **values: Any) -> None:
+def show_plugin(name: str, chosen: Options, catalogs: tuple[str, ...]) -> None:
     """Show a plugin's tools, command and requirements.
 
     \b
@@ -238,10 +228,10 @@ def show_plugin(name: str, **values: Any) -> None:
         plugin = bench.marketplace.find(name)
         show(plugin_json(bench, plugin), plugin_report(bench, plugin))
 
-    _run(work, **values)
+    _run(work, chosen, catalogs)
 
 
-@click.command("install")
+@session_command("install", takes=_SESSION)
 @click.argument("name")
 @click.option(
     "--env",
@@ -251,9 +241,9 @@ def show_plugin(name: str, **values: Any) -> None:
     help="Set a variable the plugin needs. May be repeated.",
 )
 @click.option("--yes", is_flag=True, help="Install without asking; the change is still shown.")
-@_options
+@_catalogs
 @as_json
-def install(name: str, given: tuple[str, ...], yes: bool, **values: Any) -> None:
+def install(name: str, given: tuple[str, ...], yes: bool, chosen: Options, catalogs: tuple[str, ...]) -> None:
     """Install a plugin, after showing what would change.
 
     Shows the command and the file change, asks, starts the server, then writes the file. If the server does
@@ -268,15 +258,15 @@ def install(name: str, given: tuple[str, ...], yes: bool, **values: Any) -> None
     async def work(bench: Workbench) -> None:
         show(await _install(bench, name, pairs, agreed=yes), ())
 
-    _run(work, **values)
+    _run(work, chosen, catalogs)
 
 
-@click.command("remove")
+@session_command("remove", takes=_SESSION)
 @click.argument("server")
 @click.option("--yes", is_flag=True, help="Remove without asking; the change is still shown.")
-@_options
+@_catalogs
 @as_json
-def remove(server: str, yes: bool, **values: Any) -> None:
+def remove(server: str, yes: bool, chosen: Options, catalogs: tuple[str, ...]) -> None:
     """Remove a server from the configuration.
 
     Keeps a backup of the file.
@@ -288,15 +278,14 @@ def remove(server: str, yes: bool, **values: Any) -> None:
     async def work(bench: Workbench) -> None:
         show(await _remove(bench, server, agreed=yes), ())
 
-    _run(work, **values)
+    _run(work, chosen, catalogs)
 
 
-@click.command("import")
+@session_command("import", takes=(DATABASE,))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", default="", help="Name to import the catalog under. Default: the file's name.")
-@database
 @as_json
-def import_catalog(file: Path, name: str, database: Path | None) -> None:
+def import_catalog(file: Path, name: str, chosen: Options) -> None:
     """Import a plugin catalog for all sessions.
 
     FILE is a catalog in Toolsight's format, a server.json, or a registry's response that lists servers.
@@ -313,7 +302,7 @@ def import_catalog(file: Path, name: str, database: Path | None) -> None:
     if not found.plugins:
         why = f": {found.problems[0]}" if found.problems else ""
         raise ConfigError(f"{file} has no readable plugins{why}", hint="Is it a marketplace catalog?")
-    kept = keep_catalog(imported_path(Options(database=database)), name or file.stem, found.plugins)
+    kept = keep_catalog(imported_path(chosen), name or file.stem, found.plugins)
     lines = [f"imported {count(len(found.plugins), 'plugin')} to {kept}"]
     blocked = sum(bool(plugin.package.obstacle) for plugin in found.plugins)
     if blocked:

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,14 +13,13 @@ from inspector.cli.configuration import load_policy, open_registry
 from inspector.cli.launch import headless
 from inspector.cli.options import (
     ACCESS,
+    COMMON,
+    DATABASE,
+    SET,
     CommandGroup,
     Options,
     as_json,
-    database,
-    options as session_options,
-    set_values,
-    shared,
-    with_options,
+    session_command,
 )
 from inspector.cli.run import Exit, run
 from inspector.cli.table import Progress, cancellation, say, say_raw, show
@@ -54,13 +52,8 @@ _SYNCHRONISED = (
 )
 
 
-registry_options = with_options(database, set_values, *ACCESS)
-"""The options of every command of the registry; `chosen` gathers them."""
-
-
-def chosen(*, database: Path | None, **values: Any) -> Options:
-    """The options of the registry's commands."""
-    return Options(database=database, **values)
+REGISTRY_OPTIONS = (DATABASE, SET, *ACCESS)
+"""The common options of every command of the registry."""
 
 
 def chosen_embedder(options: Options) -> Embedder | None:
@@ -96,17 +89,16 @@ def require_administrator(options: Options) -> None:
 _File = click.Path(path_type=Path)
 
 
-@click.command("import")
+@session_command("import", takes=COMMON)
 @click.argument("files", nargs=-1, type=_File, metavar="[FILE]...")
 @click.option("--origin", default="", help="Where the definitions come from. Default: the file's name.")
 @click.option(
     "--server", "servers", multiple=True, metavar="NAME", help="Import only this server. May be repeated."
 )
 @click.option("--no-embed", is_flag=True, help="Do not embed new tools now.")
-@shared
 @as_json
 def import_tools(
-    files: tuple[Path, ...], origin: str, servers: tuple[str, ...], *, no_embed: bool, **values: Any
+    files: tuple[Path, ...], origin: str, servers: tuple[str, ...], *, no_embed: bool, chosen: Options
 ) -> None:
     """Import tools from files or servers.
 
@@ -122,14 +114,13 @@ def import_tools(
         raise click.UsageError("Use either FILE or --server, not both.")
     if origin and not files:
         raise click.UsageError("--origin needs FILE; for servers, the origin is the server's name.")
-    options = session_options(**values)
-    require_administrator(options)
-    kept = open_registry(options)
+    require_administrator(chosen)
+    kept = open_registry(chosen)
     is_complete, is_new = (
-        _import_files(kept, files, origin) if files else _import_servers(kept, options, servers)
+        _import_files(kept, files, origin) if files else _import_servers(kept, chosen, servers)
     )
     if is_new and not no_embed:
-        _embed_the_rest(kept, options)
+        _embed_the_rest(kept, chosen)
     if not is_complete:
         sys.exit(Exit.FAILED)
 
@@ -171,10 +162,9 @@ def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
     return kept.restore(replace(one, origin=origin) if origin else one for one in versions)
 
 
-@click.command()
+@session_command(takes=REGISTRY_OPTIONS)
 @click.argument("file", type=_File)
-@registry_options
-def export(file: Path, **values: Any) -> None:
+def export(file: Path, chosen: Options) -> None:
     """Write every version of every tool to FILE.
 
     Use - for standard output. `registry import` reads the file back.
@@ -182,8 +172,7 @@ def export(file: Path, **values: Any) -> None:
     \b
     toolsight registry export tools.jsonl
     """
-    options = chosen(**values)
-    versions = open_registry(options).history(sight_of(options))
+    versions = open_registry(chosen).history(sight_of(chosen))
     if str(file) == "-":
         for line in export_lines(versions):
             say_raw(f"{line}\n")
@@ -235,12 +224,11 @@ _EMPTY = (
 )
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True)
+@click.group(cls=CommandGroup, invoke_without_command=True, takes=REGISTRY_OPTIONS)
 @click.option("--embed", "embeds", is_flag=True, help="Embed the tools that have no vector yet.")
-@registry_options
 @as_json
 @click.pass_context
-def registry(context: click.Context, /, embeds: bool, **values: Any) -> None:
+def registry(context: click.Context, /, embeds: bool, chosen: Options) -> None:
     """Store tools with their versions and search by meaning.
 
     Their servers do not have to be connected. The registry is stored in the SQLite file with the sessions, or
@@ -252,11 +240,10 @@ def registry(context: click.Context, /, embeds: bool, **values: Any) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    options = chosen(**values)
     if embeds:
-        embed(options)
+        embed(chosen)
     else:
-        _show_status(options)
+        _show_status(chosen)
 
 
 def _show_status(options: Options) -> None:

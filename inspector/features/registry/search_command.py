@@ -10,7 +10,7 @@ import click
 
 from inspector.cli.composition import open_health
 from inspector.cli.configuration import load_policy, open_registry
-from inspector.cli.options import Options, as_json
+from inspector.cli.options import Options, as_json, session_command
 from inspector.cli.table import is_json, say, show
 from inspector.config.setting import anchored, with_values
 from inspector.core.access import EVERYTHING, Sight
@@ -20,7 +20,7 @@ from inspector.core.number import count, shown_moment
 from inspector.core.report import NAME, NUMBER, TIME, TWO, Column, Table, selected
 from inspector.core.settings import FederationSettings, Settings
 from inspector.core.text import closest, first_sentence, shortened
-from inspector.features.registry.command import chosen, registry_options, require_embedder, sight_of
+from inspector.features.registry.command import REGISTRY_OPTIONS, require_embedder, sight_of
 from inspector.features.registry.federation import Federation, Member, is_address, load_peers
 from inspector.features.registry.health import Health
 from inspector.features.registry.registry_tier import nearest_in, search_registry
@@ -144,14 +144,13 @@ def _federated(done: Federated) -> Iterator[str | Table]:
             say(f"{one.peer}: rejected {count(one.refused, 'invalid result')}", err=True)
 
 
-@click.command("show")
+@session_command("show", takes=REGISTRY_OPTIONS)
 @click.argument("tool_id", default="", metavar="[TOOL]")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number of results."
 )
-@registry_options
 @as_json
-def show_tool(tool_id: str, limit: int, **values: Any) -> None:
+def show_tool(tool_id: str, limit: int, chosen: Options) -> None:
     """Show every version of TOOL, or list the tools.
 
     If no tool has exactly this id, lists those whose id contains TOOL. Without TOOL, lists all of them.
@@ -159,9 +158,8 @@ def show_tool(tool_id: str, limit: int, **values: Any) -> None:
     \b
     toolsight registry show shop:list_orders
     """
-    options = chosen(**values)
-    kept, sight = open_registry(options), sight_of(options)
-    health = open_health(options)(sight)
+    kept, sight = open_registry(chosen), sight_of(chosen)
+    health = open_health(chosen)(sight)
     versions = kept.versions(tool_id, sight) if tool_id else ()
     if versions:
         show([_tool_json(one, health) for one in versions], _versions(versions, health))
@@ -198,7 +196,7 @@ def _versions(versions: Sequence[RegisteredTool], health: Health | None) -> Iter
                 yield from (f"    {sign} {text}" for sign, text in (("-", gone), ("+", new)) if text)
 
 
-@click.command()
+@session_command(takes=REGISTRY_OPTIONS)
 @click.argument("query")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Maximum number of results."
@@ -207,23 +205,21 @@ def _versions(versions: Sequence[RegisteredTool], health: Health | None) -> Iter
     "--floor", type=click.FloatRange(-1, 1), default=-1.0, help="Minimum cosine of a result. Default: any."
 )
 @click.option("--federated", is_flag=True, help="Also search the registries in `federation.peers`.")
-@registry_options
 @as_json
-def search(query: str, limit: int, floor: float, *, federated: bool, **values: Any) -> None:
+def search(query: str, limit: int, floor: float, *, federated: bool, chosen: Options) -> None:
     """Find the tools closest in meaning to QUERY.
 
     \b
     toolsight registry search "late orders" --limit 5
     """
-    options = chosen(**values)
-    kept, sight, embedder = open_registry(options), sight_of(options), require_embedder(options)
+    kept, sight, embedder = open_registry(chosen), sight_of(chosen), require_embedder(chosen)
     embedder.prepare(lambda _done, _total: None, lambda: False)
     if federated:
-        _search_federation(options, query, limit=limit, floor=floor)
+        _search_federation(chosen, query, limit=limit, floor=floor)
         return
     found = search_registry(kept, embedder, query, limit=limit, floor=floor, sight=sight)
     total, embedded = kept.count(sight), kept.embedded(embedder.name, sight)
-    health = open_health(options)(sight)
+    health = open_health(chosen)(sight)
     data = [{"similarity": one.similarity, **_tool_json(one.found, health)} for one in found]
     show(data, [_ranked(_HIT, found), f"{count(len(found), 'tool')} out of {embedded:,}"])
     if embedded < total and not is_json():

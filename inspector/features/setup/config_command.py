@@ -11,7 +11,7 @@ import click
 
 from inspector.cli.launch import problem_line, require_policy, run_headless
 from inspector.cli.location import keys_path, read_keys
-from inspector.cli.options import CommandGroup, Options, as_json, options, shared
+from inspector.cli.options import COMMON, CommandGroup, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import show, terminal_width
 from inspector.config.configuration import Configuration
@@ -84,14 +84,13 @@ _INDENT = "    "
 _WIDEST = 110
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.option("--profiles", is_flag=True, help="List the profiles, and what each changes.")
 @click.option(
     "--check", is_flag=True, help="Connect and check the settings; exit with 3 if there are problems."
 )
-@shared
 @as_json
-def settings(profiles: bool, check: bool, **values: Any) -> None:
+def settings(profiles: bool, check: bool, chosen: Options) -> None:
     """List every setting and where its value comes from.
 
     Without a configuration, values come from the profile and from --set.
@@ -99,7 +98,6 @@ def settings(profiles: bool, check: bool, **values: Any) -> None:
     \b
     toolsight config settings --check --config .mcp.json
     """
-    chosen = options(**values)
     if profiles:
         show([*PROFILES.values()], _profiles())
     elif check:

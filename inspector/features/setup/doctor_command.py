@@ -12,14 +12,21 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import click
 
 from inspector import __version__
 from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_leftovers, open_store
 from inspector.cli.location import database_path, tap_notes_path
-from inspector.cli.options import CommandGroup, Options, as_json, database, owner_options, shared
+from inspector.cli.options import (
+    COMMON,
+    DATABASE,
+    CommandGroup,
+    Options,
+    as_json,
+    require_nobody,
+    session_command,
+)
 from inspector.cli.run import Exit, found_in
 from inspector.cli.table import say, show
 from inspector.config.client import client_files, is_there
@@ -74,12 +81,11 @@ def _options(model: LocalModel) -> list[str]:
     return ["--model", model.name, "--api-base", model.api_base, *window]
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.option("--end", is_flag=True, help="End them with SIGTERM, then SIGKILL after two seconds.")
 @click.option("--keep", is_flag=True, help="Leave them running and never report them again.")
-@shared
 @as_json
-def orphans(end: bool, keep: bool, **values: Any) -> None:
+def orphans(end: bool, keep: bool, chosen: Options) -> None:
     """List or end processes that servers left behind.
 
     They keep running if Toolsight is killed along with its reaper, or if they leave their server's process
@@ -90,7 +96,8 @@ def orphans(end: bool, keep: bool, **values: Any) -> None:
     """
     if end and keep:
         raise click.UsageError("use either --end or --keep, not both")
-    store = open_leftovers(owner_options(**values))
+    require_nobody(chosen)
+    store = open_leftovers(chosen)
     found = store.find()
     left = store.end(found) if end else found
     if keep:
@@ -105,7 +112,7 @@ def orphans(end: bool, keep: bool, **values: Any) -> None:
         sys.exit(Exit.FAILED)
 
 
-@click.command()
+@session_command(takes=(DATABASE,))
 @click.option(
     "--reset",
     "names",
@@ -114,9 +121,8 @@ def orphans(end: bool, keep: bool, **values: Any) -> None:
     help="Close the breaker for a server (NAME) or tool (SERVER:TOOL), whatever it has counted. "
     "May be repeated.",
 )
-@database
 @as_json
-def breakers(names: tuple[str, ...], database: Path | None) -> None:
+def breakers(names: tuple[str, ...], chosen: Options) -> None:
     """List the circuit breakers that all sessions share.
 
     A breaker opens when too many calls fail. It then rejects calls at once until one may try again.
@@ -124,7 +130,7 @@ def breakers(names: tuple[str, ...], database: Path | None) -> None:
     \b
     toolsight doctor breakers --reset shop:list_orders
     """
-    store, now = open_breakers(Options(database=database)), SystemClock().now()
+    store, now = open_breakers(chosen), SystemClock().now()
     known = store.every()
     for name in names:
         _reset(store, known, name, now)
@@ -197,11 +203,10 @@ class Check:
     hint: str = ""
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True)
-@database
+@click.group(cls=CommandGroup, invoke_without_command=True, takes=(DATABASE,))
 @as_json
 @click.pass_context
-def doctor(context: click.Context, /, database: Path | None) -> None:
+def doctor(context: click.Context, /, chosen: Options) -> None:
     """Check that everything works on this machine.
 
     Checks packages, database, tokenizer, embedding model, prices, terminal and more, without starting
@@ -212,7 +217,7 @@ def doctor(context: click.Context, /, database: Path | None) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    checks = examine(Options(database=database))
+    checks = examine(chosen)
     columns = (
         Column("", lambda check: "✓" if check.works else "✕"),
         Column("what", "name", NAME),

@@ -14,7 +14,7 @@ from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import confirm_call
 from inspector.cli.launch import headless
 from inspector.cli.location import source_words
-from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import Exit, run
 from inspector.cli.table import say, show, write_file
 from inspector.clients.client import real_clients
@@ -37,7 +37,7 @@ from inspector.session.workbench import Workbench
 _STDIN = "-"
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.argument("tool", default="", metavar="TOOL")
 @click.argument("given", nargs=-1, metavar="[KEY=VALUE | KEY:=JSON]... | JSON | @FILE")
 @click.option("--saved", default="", metavar="NAME", help=f"Repeat the call of that name in {SAVED_CALLS}.")
@@ -50,7 +50,6 @@ _STDIN = "-"
 @click.option(
     "--print", "form", type=click.Choice(CALL_FORMS), help="Print the call in this form instead of making it."
 )
-@shared
 @as_json
 def call(
     tool: str,
@@ -59,7 +58,7 @@ def call(
     save: str,
     files: Path | None,
     form: CallForm | None,
-    **values: Any,
+    chosen: Options,
 ) -> None:
     """Call TOOL with these arguments and print its result.
 
@@ -80,7 +79,7 @@ def call(
         tool, words = before.tool, ((tool, *given) if tool else ())
     if not tool:
         raise click.UsageError("Missing argument 'TOOL'.")
-    run(_called(tool, words, options(**values), _Wanted(before, save, files, form)))
+    run(_called(tool, words, chosen, _Wanted(before, save, files, form)))
 
 
 @dataclass(frozen=True, slots=True)

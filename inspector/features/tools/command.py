@@ -10,7 +10,7 @@ import click
 
 from inspector.cli.client_option import as_client, options_as
 from inspector.cli.launch import run_headless
-from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import Exit, run
 from inspector.cli.table import show
 from inspector.clients.client import Client
@@ -61,7 +61,7 @@ _SERVERS = (
 )
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.option(
     "--wire",
     is_flag=False,
@@ -73,9 +73,8 @@ _SERVERS = (
 @click.option("--ping", is_flag=True, help="Ping every server, and show how long its answer took.")
 @click.option("--sign-in", "enter", metavar="SERVER", help="Sign in to a server that needs it (OAuth).")
 @click.option("--sign-out", "leave", metavar="SERVER", help="Forget the sign-in to a server.")
-@shared
 @as_json
-def servers(wire: str, ping: bool, enter: str | None, leave: str | None, **values: Any) -> None:
+def servers(wire: str, ping: bool, enter: str | None, leave: str | None, chosen: Options) -> None:
     """Connect to every server and show what happened.
 
     The exit code is 1 if a server failed. Nothing but --sign-in ever opens a browser: everywhere else, a
@@ -86,7 +85,7 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, **value
     toolsight servers --sign-in tracker
     """
     if enter is not None or leave is not None:
-        _sign(enter, leave, options(**values))
+        _sign(enter, leave, chosen)
         return
 
     async def work(bench: Workbench) -> None:
@@ -116,7 +115,7 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, **value
         ]
         show(data, _servers(bench, states, found, offers))
 
-    if not run_headless(options(**values), work, listing=True, tell_problems=False):
+    if not run_headless(chosen, work, listing=True, tell_problems=False):
         sys.exit(Exit.FAILED)
 
 
@@ -244,15 +243,14 @@ def _frames(bench: Workbench, server: str) -> tuple[tuple[Frame, ...], int]:
     return frames, log.total - len(frames)
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.argument("tool_id", default="", metavar="[TOOL]")
 @click.option(
     "--request", is_flag=True, help="Show the next request: the manifest and the tools, exactly as sent."
 )
 @as_client
-@shared
 @as_json
-def tools(tool_id: str, request: bool, client: Client | None, **values: Any) -> None:
+def tools(tool_id: str, request: bool, client: Client | None, chosen: Options) -> None:
     """List the tools with their tokens and states.
 
     Warns about tools whose name or parameters contradict their annotations. With --client, lists the tools
@@ -275,7 +273,7 @@ def tools(tool_id: str, request: bool, client: Client | None, **values: Any) -> 
         else:
             show([tool_json(bench, tool) for tool in bench.catalog.tools], _tools(bench))
 
-    if not run_headless(options_as(client, **values), work, listing=True):
+    if not run_headless(options_as(chosen, client), work, listing=True):
         sys.exit(Exit.FAILED)
 
 

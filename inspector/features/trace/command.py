@@ -11,12 +11,13 @@ from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.configuration import load_seeds
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import (
+    COMMON,
+    DATABASE,
     CommandGroup,
     Options,
     as_json,
-    database as database_option,
-    owner_options,
-    shared,
+    require_nobody,
+    session_command,
 )
 from inspector.cli.table import is_json, say, say_json, say_raw, show
 from inspector.core.error import ConfigError, StoreError
@@ -52,11 +53,10 @@ _SESSIONS = (
 )
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True)
-@shared
+@click.group(cls=CommandGroup, invoke_without_command=True, takes=COMMON)
 @as_json
 @click.pass_context
-def sessions(context: click.Context, /, **values: Any) -> None:
+def sessions(context: click.Context, /, chosen: Options) -> None:
     """List the recorded sessions, newest first.
 
     \b
@@ -64,7 +64,7 @@ def sessions(context: click.Context, /, **values: Any) -> None:
     toolsight sessions import --agent codex  what Codex did on this machine
     """
     if context.invoked_subcommand is None:
-        chosen = owner_options(**values)
+        require_nobody(chosen)
         for note in TapNotes(tap_notes_path()).all():
             say(f"{note.text}. `toolsight doctor` lists the checks.", err=True)
         stored = open_store(chosen).sessions()
@@ -190,7 +190,7 @@ _EVENTS = (
 )
 
 
-@click.command("show")
+@session_command("show", takes=COMMON)
 @click.argument("session", default="")
 @click.option(
     "--as",
@@ -212,10 +212,9 @@ _EVENTS = (
     is_flag=True,
     help="With --as spans: include messages, queries, arguments and results, redacted.",
 )
-@shared
 @as_json
 def show_session(
-    session: str, form: str | None, kinds: tuple[str, ...], limit: int | None, content: bool, **values: Any
+    session: str, form: str | None, kinds: tuple[str, ...], limit: int | None, content: bool, chosen: Options
 ) -> None:
     """Show a session as a timeline, events or spans.
 
@@ -226,19 +225,20 @@ def show_session(
     toolsight sessions show --as spans > session.jsonl
     """
     form = _form(form, asks_events=bool(kinds or limit), asks_spans=content)
-    store = open_store(owner_options(**values))
-    chosen = _chosen(store, session)
+    require_nobody(chosen)
+    store = open_store(chosen)
+    session = _chosen(store, session)
     if form == SPANS:
-        _say_spans(store.read(chosen), content=content)
+        _say_spans(store.read(session), content=content)
     elif form == TIMELINE:
         from inspector.features.agents.agents_command import tools_json, tools_shown
 
-        shown = Timeline.of(store.stream(chosen))
-        tools = by_tokens([findings(store.read(chosen, kinds=KINDS), lambda _model: None)])
-        data = _timeline_json(chosen, shown) | {"tools": tools_json(tools)}
-        show(data, chain(_timeline(chosen, shown), tools_shown(tools)))
+        shown = Timeline.of(store.stream(session))
+        tools = by_tokens([findings(store.read(session, kinds=KINDS), lambda _model: None)])
+        data = _timeline_json(session, shown) | {"tools": tools_json(tools)}
+        show(data, chain(_timeline(session, shown), tools_shown(tools)))
     else:
-        records = store.read(chosen, kinds=kinds, limit=limit)
+        records = store.read(session, kinds=kinds, limit=limit)
         show([record_json(record) for record in records], [Table.of(_EVENTS, records)])
 
 
@@ -283,24 +283,23 @@ _PERSONAS = (
 )
 
 
-@click.command("next")
+@session_command("next", takes=(DATABASE,))
 @click.option("--persona", default="", help="Whose habits to show: an agent, a toolset or a name.")
 @click.option("--export", "exports", is_flag=True, help="Print JSON for the setting inertia.seed.")
 @as_json
-@database_option
-def next_tools(persona: str, exports: bool, database: Path | None) -> None:
+def next_tools(persona: str, exports: bool, chosen: Options) -> None:
     """Show which tools are called next, and how likely each is.
 
     \b
     toolsight sessions next --persona claude-code
     """
-    graphs = RecordedFlows(Options(database=database)).graphs()
+    graphs = RecordedFlows(chosen).graphs()
     found = flows(graphs, Aging(SystemClock().now(), _DEFAULTS.half_life_days))
     if exports:
         say_json({"personas": [exported(one) for one in _of_persona(found, persona)]})
     elif found or is_json():
-        chosen = _of_persona(found, persona)
-        show(list(map(exported, chosen)), (Table.of(_PERSONAS, found), following(chosen[0])) if found else ())
+        meant = _of_persona(found, persona)
+        show(list(map(exported, meant)), (Table.of(_PERSONAS, found), following(meant[0])) if found else ())
     else:
         say("No calls recorded yet. Import real agents' calls with `toolsight sessions import --agent NAME`.")
 

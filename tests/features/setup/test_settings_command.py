@@ -5,10 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
-from inspector.cli.options import Options, configured, options
+from inspector.cli.options import CONFIGURED, Options, session_command
 from inspector.config.profile import PROFILES
 from inspector.config.setting import HEADINGS, knobs
 from inspector.core.error import ConfigError
@@ -59,8 +58,9 @@ def by_path(found: dict[str, Any]) -> dict[str, tuple[Any, str]]:
 def chosen(*arguments: str) -> Options:
     """The options that a command gets."""
     told: list[Options] = []
-    command = click.command()(configured(lambda **values: told.append(options(**values))))
-    command.main(list(arguments), standalone_mode=False)
+    session_command(takes=CONFIGURED)(lambda chosen: told.append(chosen)).main(
+        list(arguments), standalone_mode=False
+    )
     return told[0]
 
 

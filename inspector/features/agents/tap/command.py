@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import click
 
-from inspector.cli.options import TYPED_SERVER, CommandGroup, as_json, database, with_options
+from inspector.cli.options import DATABASE, CommandGroup, Options, as_json, with_options
 from inspector.config.client import client_file_of, client_files, is_there
 from inspector.config.client_format import PLACES, SECTIONS, load_file
 from inspector.config.file import read_bytes, read_text
@@ -30,7 +30,7 @@ _CLIENTS = (
 )
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True)
+@click.group(cls=CommandGroup, invoke_without_command=True, takes=(DATABASE,))
 @click.option("--name", default="", help="The server's name in the recorded session.")
 @click.option("--url", default="", help="The address of a server to pass on to.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="With --url: 0 takes a free one.")
@@ -44,7 +44,6 @@ _CLIENTS = (
 @click.option(
     "--sign-in", "signs_in", is_flag=True, help="With --url: let clients sign in by OAuth, see above."
 )
-@database
 @click.pass_context
 def tap(
     context: click.Context,
@@ -52,7 +51,7 @@ def tap(
     url: str,
     port: int,
     secrets: tuple[str, ...],
-    database: Path | None,
+    chosen: Options,
     *,
     signs_in: bool,
 ) -> None:
@@ -71,14 +70,13 @@ def tap(
     """
     if context.invoked_subcommand is not None:
         return
-    command: tuple[str, ...] = context.meta.get(TYPED_SERVER, ())
-    if bool(command) is bool(url):
+    if bool(chosen.server) is bool(url):
         raise click.UsageError("write either a server's command after --, or --url", context)
-    record = recording(command or (url,), name, str(database or ""), secrets)
+    record = recording(chosen.server or (url,), name, str(chosen.database or ""), secrets)
     if url:
         _serve(url, port, secrets, record, signs_in=signs_in)
     else:
-        run(command, record)
+        run(chosen.server, record)
 
 
 def _serve(

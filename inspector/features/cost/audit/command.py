@@ -4,14 +4,13 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import click
-
 from inspector.app.draw.line import shown_path
-from inspector.cli.options import as_json, owner_options, shared
+from inspector.cli.options import COMMON, Options, as_json, require_nobody, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import show
 from inspector.core.budget import budget_report
 from inspector.core.number import count, money, percent, saving, tokens
+from inspector.core.prompt_cache import Ttl
 from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table, selected
 from inspector.features.cost.assumption import assumed, assuming
 from inspector.features.cost.audit.audit import server_table
@@ -80,11 +79,10 @@ def _server(server: ServerAudit) -> dict[str, Any]:
     return {**selected(server, _SERVER), **counted}
 
 
-@click.command()
+@session_command(takes=COMMON)
 @assuming
-@shared
 @as_json
-def audit(**values: Any) -> None:
+def audit(assume: dict[str, Any], ttl: Ttl, chosen: Options) -> None:
     """Measure the servers of every MCP client on this machine.
 
     Reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
@@ -96,8 +94,9 @@ def audit(**values: Any) -> None:
     \b
     toolsight audit --config .mcp.json
     """
-    terms = assumed(values)
-    found = run_audit(owner_options(**values), terms)
+    require_nobody(chosen)
+    terms = assumed(assume, ttl)
+    found = run_audit(chosen, terms)
     show(audit_json(found), audit_report(found))
     readings = [server.reading for one in found.configurations for server in one.servers]
     if readings and not any(one.is_measured or one.reason == NOT_APPROVED for one in readings):

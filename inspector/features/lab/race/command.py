@@ -14,7 +14,7 @@ import click
 
 from inspector.cli.configuration import read_configuration
 from inspector.cli.launch import ask_about_leftovers
-from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import run
 from inspector.cli.table import is_json, say, say_raw, show, terminal_width, write_file
 from inspector.config.file import is_file
@@ -152,7 +152,7 @@ def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str
     }
 
 
-@click.command()
+@session_command(takes=COMMON)
 @click.argument("name", metavar="[QUESTION|FILE|NAME]", default="demo")
 @click.option(
     "--export",
@@ -167,11 +167,10 @@ def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str
     is_flag=True,
     help="For presentations: a key press per model call, and the result in large figures.",
 )
-@shared
 @as_json
 @click.pass_context
 def race(
-    context: click.Context, /, name: str, exports: tuple[Path, ...], present: bool, **values: Any
+    context: click.Context, /, name: str, exports: tuple[Path, ...], present: bool, chosen: Options
 ) -> None:
     """Ask once with all tools bound and once with discovery.
 
@@ -185,14 +184,13 @@ def race(
     _require_formats(exports)
     if present and (is_json() or not _is_terminal()):
         raise click.UsageError("--present needs a terminal and cannot be used with --json.")
-    setup = options(**values)
-    one = _entry(name, setup, names_model=names_model(context))
-    race = _race(one, setup)
-    ask_about_leftovers(setup)
+    one = _entry(name, chosen, names_model=names_model(context))
+    race = _race(one, chosen)
+    ask_about_leftovers(chosen)
     screen: RaceDrawing | None = None
     if _is_terminal() and not is_json():
         screen = RacePresentation(race) if present else RaceDrawing(race)
-    played = run(_run(one, setup, race, screen))
+    played = run(_run(one, chosen, race, screen))
     for path in exports:
         write_file(path, exported(race, path))
         say(f"written to {path}", err=True)

@@ -16,7 +16,7 @@ from inspector.cli.composition import (
     open_vectors,
 )
 from inspector.cli.location import shipped_recording
-from inspector.cli.options import Options, as_json, database, set_values
+from inspector.cli.options import DATABASE, SET, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, show
 from inspector.config.profile import DEFAULT_PROFILE, find_profile
@@ -35,7 +35,7 @@ from inspector.session.assembly import Ports
 from inspector.tokens.accounting import LitellmPrices
 
 
-def recorded_ports(database: Path | None) -> Ports:
+def recorded_ports(chosen: Options) -> Ports:
     """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
     from inspector.mcp.recorded_link import RecordedServers
     from inspector.store.memory import MemoryServerMemory, MemoryStore
@@ -51,7 +51,7 @@ def recorded_ports(database: Path | None) -> Ports:
         counter_for=counters,
         embedder_for=make_embedder,
         static=make_static_embedder(),
-        vectors=open_vectors(Options(database=database)),
+        vectors=open_vectors(chosen),
         prices=LitellmPrices(),
     )
 
@@ -74,7 +74,7 @@ def _varied(
     return varied
 
 
-@click.command()
+@session_command(takes=(SET, DATABASE))
 @click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
 @click.option(
     "--tools",
@@ -92,7 +92,6 @@ def _varied(
     callback=_profiles,
     help=f"Replay the runs in this profile. Default: {DEFAULT_PROFILE} and {STATIC}. May be repeated.",
 )
-@set_values
 @click.option(
     "--vary",
     "varied",
@@ -109,18 +108,16 @@ def _varied(
     show_default=True,
     help="Count and price tokens as this litellm model.",
 )
-@database
 @as_json
 def runs(
     folder: Path,
     tool_files: Sequence[Path],
     profiles: list[str],
-    values: dict[str, Any],
     varied: dict[str, list[Any]],
     limit: int | None,
     own_servers: bool,
     model: str,
-    database: Path | None,
+    chosen: Options,
 ) -> None:
     """Replay recorded agent runs in several setups.
 
@@ -141,8 +138,8 @@ def runs(
             told = play_again(
                 found,
                 tools,
-                setups(profiles, values, varied),
-                recorded_ports(database),
+                setups(profiles, chosen.values, varied),
+                recorded_ports(chosen),
                 model=model,
                 source=folder.name,
                 shipped=folder.resolve() == shipped_recording().resolve(),

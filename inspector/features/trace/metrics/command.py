@@ -11,7 +11,7 @@ from typing import IO
 import click
 
 from inspector.cli.composition import open_store, require_sessions
-from inspector.cli.options import Options, as_json, database
+from inspector.cli.options import DATABASE, Options, as_json, session_command
 from inspector.cli.table import Progress, is_json, show
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record
@@ -77,7 +77,7 @@ def _chosen(store: EventStore, named: Sequence[str], after: float, agent: str) -
 _NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight demo --headless` records one."
 
 
-@click.command()
+@session_command(takes=(DATABASE,))
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
 @click.option(
     "--since",
@@ -98,10 +98,9 @@ _NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight de
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write every routing decision to this file (JSON lines; Tool Attention, section 5.7).",
 )
-@database
 @as_json
 def metrics(
-    sessions: tuple[str, ...], after: float, agent: str, decisions: Path | None, database: Path | None
+    sessions: tuple[str, ...], after: float, agent: str, decisions: Path | None, chosen: Options
 ) -> None:
     """Summarize sessions: searches, latency, failures, tokens.
 
@@ -112,11 +111,11 @@ def metrics(
     \b
     toolsight sessions metrics --since 7d
     """
-    store = open_store(Options(database=database))
-    chosen = _chosen(store, sessions, after, agent)
+    store = open_store(chosen)
+    meant = _chosen(store, sessions, after, agent)
     gathered, log = Telemetry(), RoutingLog()
     with _opened(decisions) if decisions is not None else nullcontext() as file:
-        for turn in turns(_records(store, chosen)):
+        for turn in turns(_records(store, meant)):
             gathered.add(turn)
             if file is not None:
                 file.writelines(f"{json.dumps(clean(asdict(one)))}\n" for one in log.of(turn))
