@@ -98,7 +98,7 @@ def written_out() -> dict[str, set[str]]:
 
 def context_of(line: str) -> click.Context:
     """The command of this line with what it was given. Raises UsageError if it cannot be run so."""
-    program = click.Context(cli, info_name="toolsight")
+    program = click.Context(cli, info_name="toolsight", **cli.context_settings)
     # Of the program alone, `--help` would print.
     words = [KNOWN.get(word, word) for word in shlex.split(line)[1:]]
     words = [
