@@ -109,8 +109,8 @@ def _prose(before: str, after: str) -> Iterator[tuple[str, str]]:
     if before == after:
         return
     old, new = _PIECES.split(before.strip()), _PIECES.split(after.strip())
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    start = common_start(old, new)
+    end = common_start(old[start:][::-1], new[start:][::-1])
     old, new = old[start : len(old) - end], new[start : len(new) - end]
     if not old and not new:
         yield before, after
@@ -120,12 +120,6 @@ def _prose(before: str, after: str) -> Iterator[tuple[str, str]]:
         for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if kind != "equal":
                 yield from zip_longest(old[i1:i2], new[j1:j2], fillvalue="")
-
-
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many items both begin with."""
-    pairs = zip(old, new, strict=False)
-    return next((i for i, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
 
 
 def _values(before: JsonObject | None, after: JsonObject | None) -> Iterator[tuple[str, str]]:

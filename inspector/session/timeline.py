@@ -32,6 +32,7 @@ from inspector.core.events import (
 from inspector.core.fold.tool import evolve, step
 from inspector.core.number import count
 from inspector.core.session import Binding, SessionState, ToolState
+from inspector.core.tool import server_of
 
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
 _ACTIONS = (SearchPerformed, TaskChanged, CallFinished, CallRejected, LoopDetected, RedundantSearch)
@@ -305,7 +306,7 @@ class Timeline:
             return False
         binding = self._state.settings.get("binding")
         patterns = binding.get("always_include") if isinstance(binding, Mapping) else ()
-        return matches(move.tool, _strings(patterns)) or _server(move.tool) in _waiting(event)
+        return matches(move.tool, _strings(patterns)) or server_of(move.tool) in _waiting(event)
 
 
 def _every(state: SessionState) -> Mapping[str, ToolState]:
@@ -351,9 +352,5 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
-def _server(tool_id: str) -> str:
-    return tool_id.partition(":")[0]
-
-
 def _waiting(event: CatalogBuilt) -> frozenset[str]:
-    return frozenset(_server(entry.id) for entry in event.entries if entry.deferred)
+    return frozenset(server_of(entry.id) for entry in event.entries if entry.deferred)

@@ -13,7 +13,7 @@ from inspector.core.ports import Snapshot
 from inspector.core.redaction import clean
 from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.tool import Tool
-from inspector.store.codec import decode_value, encode_value
+from inspector.store.codec import as_column, decode_value, encode_value
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 
 if TYPE_CHECKING:
@@ -145,20 +145,20 @@ class SqliteVectors:
             chunk = keys[start : start + _KEYS_A_STATEMENT]
             marks = ", ".join("?" * len(chunk))
             sql = f"SELECT key, vector FROM vector WHERE model = ? AND key IN ({marks})"
-            kept.update(self._database.rows(sql, (storable(model), *chunk)))
+            kept.update(self._database.rows(sql, (as_column(model), *chunk)))
         return kept
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
         """Keep the vectors, replacing those with the same keys; if that fails, none are kept."""
         if not vectors:
             return
-        name = storable(model)
+        name = as_column(model)
         with self._database.transaction() as connection:
             connection.executemany(_KEEP, [(name, key, vector) for key, vector in vectors.items()])
 
     def forget_others(self, model: str, size: int) -> None:
         """Forget the model's vectors if they do not have this many bytes; one stands for all of them."""
-        name = storable(model)
+        name = as_column(model)
         if self._database.rows(_LENGTH, (name,)) in ([], [(size,)]):
             return
         with self._database.transaction() as connection:
@@ -167,8 +167,3 @@ class SqliteVectors:
     def close(self) -> None:
         """Close the file; the next call opens it again."""
         self._database.close()
-
-
-def storable(model: str) -> str:
-    """A model's name without what the database cannot store."""
-    return model.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,6 +1,6 @@
 """Pictures of the app, compared by snap_compare, which runs a loop of its own around an app."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -18,25 +18,19 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.place import Destination
 from inspector.core.access import AccessPolicy
-from inspector.core.budget import Prices
 from inspector.core.events import Record
-from inspector.core.feature import Part, Parts
-from inspector.core.ports import TokenCounter
+from inspector.core.feature import Parts
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.library import AgentLibrary
 from inspector.features.cost.audit.result import Audit
 from inspector.features.cost.feature import AUDIT
 from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.recorded_session import RunSource
-from inspector.features.marketplace.marketplace import MarketplacePorts
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import RegistryLibrary
 from inspector.features.trace.feature import FLOWS
-from inspector.loop.flow import FlowLibrary
-from inspector.search.index.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.fakes import Step
-from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig, opened
 
 SnapCompare = Callable[..., bool]
@@ -49,61 +43,34 @@ class Shown(RigApp):
     def __init__(
         self,
         *steps: Step,
-        servers: Mapping[str, MemoryServer] | None = None,
-        embedder: Embedder | None = None,
-        counter_for: Callable[[str], TokenCounter] | None = None,
-        prices: Sequence[Prices] = (),
         at_home: bool = False,
         audit: Callable[[], Audit] | None = None,
         yes: bool = False,
         agents: AgentLibrary | None = None,
-        flows: FlowLibrary | None = None,
         registry: RegistryLibrary | None = None,
         recorded: Sequence[Record] = (),
-        marketplace: MarketplacePorts | None = None,
         policy: AccessPolicy | None = None,
         user: str = "",
         runs: RunSource | None = None,
+        **ground: Any,
     ) -> None:
-        self._policy = policy
-        self._values = {"access.policy": "policy.yaml", "access.user": user} if policy is not None else {}
+        """`ground` is what `opened` takes besides."""
         super().__init__(self._start_rig)
         self.at_home = at_home
-        self._steps = steps
-        self._servers = servers
-        self._embedder = embedder
-        self._counter_for = counter_for
-        self._prices = prices
-        self._audit, self._yes, self._agents, self._recorded = audit, yes, agents, recorded
-        self._flows, self._kept, self._marketplace = flows, registry, marketplace
-        self._runs = runs
+        values = {"access.policy": "policy.yaml", "access.user": user} if policy is not None else {}
+        self._approver = ModalApprover(yes=yes)
+        self._opening = opened(
+            *steps, approver=self._approver, policy=lambda: policy or AccessPolicy(), values=values, **ground
+        )
+        self._recorded = recorded
+        self._parts = Parts({AUDIT: audit, AGENTS: agents, FLOWS: None, REGISTRY: registry, RUNS: runs})
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
     async def _start_rig(self) -> Opened:
-        approver = ModalApprover(yes=self._yes)
-        self._rig = await self._stack.enter_async_context(
-            opened(
-                *self._steps,
-                servers=self._servers,
-                approver=approver,
-                embedder=self._embedder,
-                counter_for=self._counter_for,
-                prices=self._prices,
-                marketplace=self._marketplace,
-                policy=lambda: self._policy or AccessPolicy(),
-                values=self._values,
-            )
-        )
+        self._rig = await self._stack.enter_async_context(self._opening)
         self._rig.store.append_all(self._recorded)
-        given: dict[Part[Any], object] = {
-            AUDIT: self._audit,
-            AGENTS: self._agents,
-            FLOWS: self._flows,
-            REGISTRY: self._kept,
-            RUNS: self._runs,
-        }
-        return Opened(*(self._rig.bench, self._rig.memory, approver), parts=Parts(given))
+        return Opened(self._rig.bench, self._rig.memory, self._approver, parts=self._parts)
 
     @property
     def rig(self) -> Rig:

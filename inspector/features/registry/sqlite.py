@@ -23,8 +23,9 @@ from inspector.features.registry.sql_registry import (
     seen_of,
 )
 from inspector.search.index.ports import Neighbour, RegisteredTool, SyncReport
+from inspector.store.codec import as_column
 from inspector.store.database import SqliteDatabase
-from inspector.store.server_memory import SqliteVectors, storable
+from inspector.store.server_memory import SqliteVectors
 
 # What somebody may see. GLOB matches what `Sight.permits` does, with two differences that are made up for:
 # `[` is special to it, and it cannot tell NUL, surrogates, U+FFFE and U+FFFF from the end of the text or from
@@ -120,7 +121,7 @@ class SqliteRegistry(SqlRegistry):
             return _merge(self._written, versions, whole_of)
 
     def _has_vector(self, model: str) -> Condition:
-        return Condition(_HAS_VECTOR, {"model": storable(model)})
+        return Condition(_HAS_VECTOR, {"model": as_column(model)})
 
     def _all_embedded(self, model: str) -> None:
         """There is no index to build."""
@@ -133,7 +134,7 @@ class SqliteRegistry(SqlRegistry):
         self, model: str, vector: Sequence[float], count: int, sight: Sight, floor: float
     ) -> tuple[Neighbour, ...]:
         """Exact, to the precision of the stored float32 vectors."""
-        found = self._nearest.nearest(storable(model), vector, count, sight, floor)
+        found = self._nearest.nearest(as_column(model), vector, count, sight, floor)
         tools: dict[int, RegisteredTool] = {}
         for start in range(0, len(found), IDS_A_STATEMENT):
             wanted = one_of("t.number", (number for number, _ in found[start : start + IDS_A_STATEMENT]))
