@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.mcp.process import record, table as table_module
+from inspector.mcp.process import record
 from inspector.mcp.process.record import Run, Start, remains
-from inspector.mcp.process.table import MARKER, Process, ProcTable, PsTable, Table
+from inspector.mcp.process.table import MARKER, Process, Table
 from tests.support.hostile import with_hostile_text
 
 NAMES = st.text(max_size=20)
@@ -74,7 +74,7 @@ def test_what_is_no_record_says_nothing_of_any_process(tmp_path: Path) -> None:
 RUN = "ab12"
 
 
-class FakeTable(ProcTable):
+class FakeTable(Table):
     """Processes that are made up, with the markers in their environments."""
 
     def __init__(self, *processes: Process, markers: Mapping[int, str] | None = None) -> None:
@@ -178,14 +178,6 @@ def test_nothing_is_found_that_neither_it_nor_its_group_shows_to_be_the_runs(
 WAITING = [sys.executable, "-c", "input()"]
 
 
-@pytest.fixture(params=[ProcTable, PsTable])
-def processes(request: pytest.FixtureRequest) -> Table:
-    if request.param is ProcTable and not Path("/proc/self/stat").exists():
-        pytest.skip("this platform has no /proc")
-    made: Table = request.param()
-    return made
-
-
 @pytest.fixture
 def child() -> Iterator["subprocess.Popen[bytes]"]:
     environment = {**os.environ, MARKER: "run.7"}
@@ -193,75 +185,44 @@ def child() -> Iterator["subprocess.Popen[bytes]"]:
         yield started
 
 
-def listed(processes: Table, pid: int) -> Process | None:
-    return next((each for each in processes.processes() if each.pid == pid), None)
+def listed(pid: int) -> Process | None:
+    return next((each for each in Table().processes() if each.pid == pid), None)
 
 
-def test_a_child_is_listed_with_its_parent_and_its_group(
-    processes: Table, child: "subprocess.Popen[bytes]"
+def test_a_child_is_listed_with_its_parent_and_its_group_as_the_one_that_was_noted(
+    child: "subprocess.Popen[bytes]",
 ) -> None:
-    found = listed(processes, child.pid)
-    assert found is not None
-    assert (found.parent, found.group, found.has_ended) == (os.getpid(), child.pid, False)
+    noted = Table().started(child.pid)
+    assert noted
+    assert listed(child.pid) == Process(child.pid, os.getpid(), child.pid, noted, has_ended=False)
 
 
-def test_a_child_is_the_one_that_was_noted(processes: Table, child: "subprocess.Popen[bytes]") -> None:
-    noted, found = processes.started(child.pid), listed(processes, child.pid)
-    assert found is not None
-    assert processes.is_same(noted, found)
+def test_two_children_started_at_different_moments(child: "subprocess.Popen[bytes]") -> None:
+    before = Table().started(child.pid)
+    # A machine tells starts apart by hundredths of a second.
+    while True:
+        with subprocess.Popen(["true"]) as later:
+            if Table().started(later.pid) != before:
+                break
 
 
-@pytest.mark.parametrize("noted", ["", "0", "12", "not a time", "99999999999999999999"])
-def test_a_process_that_started_at_another_time_is_another(
-    processes: Table, child: "subprocess.Popen[bytes]", noted: str
-) -> None:
-    found = listed(processes, child.pid)
-    assert found is not None
-    assert not processes.is_same(noted, found)
-
-
-def test_a_process_is_known_by_its_marker(processes: Table, child: "subprocess.Popen[bytes]") -> None:
+def test_a_process_is_known_by_its_marker_and_its_command(child: "subprocess.Popen[bytes]") -> None:
     # It has its own environment only once it runs its own program.
-    while b"input" not in b" ".join(word.encode() for word in processes.command(child.pid)):
+    while "input()" not in Table().command(child.pid):
         pass
-    found = listed(processes, child.pid)
+    found = listed(child.pid)
     assert found is not None
-    assert processes.marked([found]) == {child.pid: "run.7"}
-    assert processes.command(child.pid)[-1] == "input()"
+    assert Table().marked([found]) == {child.pid: "run.7"}
 
 
-def test_a_zombie_has_ended(processes: Table, child: "subprocess.Popen[bytes]") -> None:
+def test_a_zombie_has_ended(child: "subprocess.Popen[bytes]") -> None:
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    found = listed(processes, child.pid)
+    found = listed(child.pid)
     assert found is None or found.has_ended
 
 
-def test_a_process_that_is_gone_has_no_command(processes: Table) -> None:
+def test_nothing_is_known_of_a_process_that_is_gone() -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
-    assert processes.command(gone.pid) == []
-
-
-def test_the_lines_of_macos_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
-    user = os.geteuid()
-    rows = [
-        f"  {user}   812     1   812 Ss   Mon Nov 23 09:08:07 2026    ",
-        f"  {user} 99999   812   812 S+   Mon Nov 23 09:08:09 2026    ",
-        f"  {user}   900   812   900 Z    Thu Jan  1 00:00:00 1970    ",
-        f"{user + 1}     1     0     1 Ss   Sun Nov  1 08:00:00 2026    ",
-    ]
-    environment = [
-        "  812 /opt/bin/python server.py PATH=/usr/bin TOOLSIGHT_RUN=ab.1 HOME=/Users/me",
-        "  900 (sh)",
-    ]
-    answers = {"-A": rows, "-AEww": environment}
-    monkeypatch.setattr(table_module, "_ps", lambda first, *_: answers[first])
-    monkeypatch.setattr(PsTable, "_with_environment", ("-AEww",))
-    found = PsTable().processes()
-    assert found == [
-        Process(812, 1, 812, "1795424887", False),
-        Process(99999, 812, 812, "1795424889", False),
-        Process(900, 812, 900, "0", True),
-    ]
-    assert PsTable().marked(found) == {812: "ab.1"}
+    assert (Table().command(gone.pid), Table().started(gone.pid)) == ([], "")

@@ -14,11 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 
 if __name__ == "__main__":
-    # Started as a file, by an interpreter that looks nowhere for other packages.
-    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+    # Started as a file, by an interpreter that looks for packages where it is told to alone.
+    sys.path[:0] = [str(Path(__file__).resolve().parents[3]), sys.argv[2]]
 
 from inspector.mcp.process.record import Remains, end, read, remains
-from inspector.mcp.process.table import MARKER, table
+from inspector.mcp.process.table import MARKER, Table
 
 # Seconds that servers get to end by themselves, as their input has ended, and in which one that the app was
 # just starting shows whose it is.
@@ -34,8 +34,10 @@ class Reaper:
 
     def __init__(self, record: Path, lock: int) -> None:
         """Start it. `lock` is the record's descriptor, which it holds too. Raises OSError."""
-        path = str(record)
-        program = [sys.executable, "-I", "-S", "-B", __file__, path]
+        import psutil
+
+        path, packages = str(record), str(Path(psutil.__file__).parents[1])
+        program = [sys.executable, "-I", "-S", "-B", __file__, path, packages]
         waiting = [str(_SHELL), "-c", _WAITING, "toolsight-reaper", path] if _SHELL.exists() else []
         theirs, self._ours = os.pipe()
         try:
@@ -71,7 +73,7 @@ class Reaper:
 
 def reap(path: Path) -> list[Remains]:
     """End the process groups of a run's servers, and return what is still there. Raises OSError."""
-    run, processes = read(path), table()
+    run, processes = read(path), Table()
     if run is None:
         return []
     appears_until = time.monotonic() + _APPEARING

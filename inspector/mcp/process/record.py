@@ -150,7 +150,7 @@ def remains(run: Run, table: Table) -> list[Remains]:
     found: list[Remains] = []
     for start in starts:
         marked = {pid for pid, marker in markers.items() if marker == run.marker(start)}
-        group = _group(start, every, marked, table)
+        group = _group(start, every, marked)
         group = 0 if group in own_groups else group
         members = tuple(each.pid for each in others if group and each.group == group)
         away = tuple(each.pid for each in others if each.pid in marked and each.pid not in members)
@@ -159,7 +159,7 @@ def remains(run: Run, table: Table) -> list[Remains]:
     return found
 
 
-def _group(start: Start, every: Iterable[Process], marked: Container[int], table: Table) -> int:
+def _group(start: Start, every: Iterable[Process], marked: Container[int]) -> int:
     """The process group of a start if it is certain, else 0."""
     if start.has_ended:
         return 0
@@ -168,7 +168,7 @@ def _group(start: Start, every: Iterable[Process], marked: Container[int], table
         return next((each.pid for each in every if each.pid == each.group and each.pid in marked), 0)
     leader = next((each for each in every if each.pid == start.pid), None)
     if leader is not None:
-        return start.pid if leader.group == start.pid and table.is_same(start.started, leader) else 0
+        return start.pid if leader.group == start.pid and leader.started == start.started else 0
     # The leader has ended, but a helper has not: then no other group can have got the number.
     return next((each.group for each in every if each.group == start.pid and each.pid in marked), 0)
 

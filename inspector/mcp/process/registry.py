@@ -17,7 +17,7 @@ from inspector.core.leftover import Leftover
 from inspector.core.redaction import private_folder
 from inspector.mcp.process import record
 from inspector.mcp.process.reaper import Reaper
-from inspector.mcp.process.table import MARKER, place, table
+from inspector.mcp.process.table import MARKER, Table, place
 
 _LOG = logging.getLogger("toolsight.process")
 _PRIVATE_FILE = 0o600
@@ -39,7 +39,7 @@ class Registration:
 
     def started(self, pid: int) -> None:
         """The process is there, and leads a group of its own."""
-        self._write(record.line("started", self._number, pid, table().started(pid)))
+        self._write(record.line("started", self._number, pid, Table().started(pid)))
 
     def ended(self) -> None:
         """Nothing of its group is left, or it was never started."""
@@ -113,7 +113,7 @@ class ProcessRegistry:
         """Remove the record if nothing is left of what it has."""
         with suppress(OSError):
             run = record.read(self._path)
-            if run is not None and not run.unknown and not record.remains(run, table()):
+            if run is not None and not run.unknown and not record.remains(run, Table()):
                 self._path.unlink()
 
 
@@ -127,7 +127,7 @@ class ProcessLeftovers:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._processes = table()
+        self._processes = Table()
 
     def find(self) -> tuple[Leftover, ...]:
         """See `Leftovers`. A record of which nothing runs any more is removed."""
