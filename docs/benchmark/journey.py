@@ -1,4 +1,4 @@
-"""Follows two journeys through the code as it runs, and prints the files, folders and rooms they pass.
+"""Follows three journeys through the code as it runs, and prints the files, folders and rooms they pass.
 
 `python -m docs.benchmark.journey`. One journey leads from enter in the search box until the rows are drawn
 (a warm search for "late orders" on the demo), one from a model's tool call until its result is stored, and

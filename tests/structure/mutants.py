@@ -537,8 +537,8 @@ MUTANTS = (
     Mutant(
         "tools that a client's file leaves out are in no list",
         "inspector/access/restriction.py",
-        "if spec.rule.permits(tool.name))",
-        "if True)",
+        "if spec.rule.permits(one.name)",
+        "if True",
         ("tests/loop/test_settings_check.py",),
     ),
     Mutant(
