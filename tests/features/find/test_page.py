@@ -4,19 +4,21 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.place import WhyNotPage
 from inspector.core.error import ConnectError
-from inspector.core.ranking import SearchRequest
+from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.features.chat.page import SessionScreen
-from inspector.features.find import results_pane as content
+from inspector.features.find import page, results_pane as content
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.page import FindScreen
 from inspector.features.find.pane import Pane
@@ -72,6 +74,28 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         assert "2 of 4 tools" in screen
         assert "✓ adds up" in screen
         assert "not in this tool  late" in screen
+
+
+async def test_the_results_of_a_search_are_drawn_once_though_it_is_an_event_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn, heading = [], page.heading
+
+    def counting(report: SearchReport | None, *others: Any) -> Content:
+        drawn.append(report)
+        return heading(report, *others)
+
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "refund")
+        monkeypatch.setattr(page, "heading", counting)
+        await pilot.press("r")
+        screen = pilot.app.screen
+        assert isinstance(screen, FindScreen)
+        await until(pilot, lambda: screen.view.state.searches == 2)
+        await pilot.pause()
+        assert len(drawn) == 1
+        rig.bench.load("shop:refund_order")
+        await until(pilot, lambda: len(drawn) == 2)
 
 
 async def test_l_loads_the_tool_and_unloads_it_again() -> None:
