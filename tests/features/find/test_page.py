@@ -24,7 +24,7 @@ from inspector.features.find.page import FindScreen
 from inspector.features.find.pane import Pane
 from inspector.features.find.rankers_pane import RankersPane, StepsPane
 from inspector.features.find.score_text import ScorePane
-from inspector.features.find.search_job import AskBar, error_line
+from inspector.features.find.search_job import AskBar, error_line, heading
 from inspector.features.find.why_not_pane import WhyNotPane
 from inspector.search.answer.why_not import why_not
 from tests.support.app import app_rig, arrives, goes, said, seen, until
@@ -79,7 +79,7 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
 async def test_the_results_of_a_search_are_drawn_once_though_it_is_an_event_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    drawn, heading = [], page.heading
+    drawn: list[SearchReport | None] = []
 
     def counting(report: SearchReport | None, *others: Any) -> Content:
         drawn.append(report)
