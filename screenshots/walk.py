@@ -81,7 +81,6 @@ TASKS = (
         "cost",
         (
             Step("budget", ("F4",), "are too few for discovery"),
-            Step("usage", ("v",), "No model calls yet"),
             Step("strategies", ("4",), "append: found tools"),
         ),
     ),

@@ -31,7 +31,7 @@ from inspector.core.events import (
 )
 from inspector.core.fold.tool import evolve, step
 from inspector.core.number import count
-from inspector.core.session import Binding, SessionState, ToolState
+from inspector.core.session import Binding, CallCost, SessionState, ToolState
 from inspector.core.tool import server_of
 
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
@@ -135,12 +135,13 @@ class Timeline:
     """Grows with the stream, record by record; the cost per record does not depend on the stream's length.
 
     `calls` are the model calls; `lanes` the tools that moved or were pinned by name, in the order of their
-    first move.
+    first move. `costs` has what each model call cost, by its column.
     """
 
     def __init__(self) -> None:
         self.calls: list[ModelCall] = []
         self.lanes: list[Lane] = []
+        self.costs: dict[int, CallCost] = {}
         self._all: dict[str, Lane] = {}
         self._own: set[str] = set()
         self._moves: dict[int, list[Move]] = {}
@@ -183,12 +184,14 @@ class Timeline:
         if isinstance(event, AnswerStreamed):
             return
         before = self._state
-        # Without its conversation and costs, which grow with the stream: copying them a record would be
-        # quadratic, and no lane or count is made of them.
-        self._state = step(event, evolve(before, at=record.at, costs=()))
+        # Without its conversation and with its last cost alone: both grow with the stream, and copying them
+        # a record would be quadratic.
+        self._state = step(event, evolve(before, at=record.at, costs=before.costs[-1:]))
         if isinstance(event, _MAY_MOVE):
             self._move(record, _every(before))
         self._note(record)
+        if self._state.costs and self._state.costs != before.costs:
+            self.costs[len(self.calls)] = self._state.costs[-1]
 
     def _note(self, record: Record) -> None:
         match record.event:

@@ -3,8 +3,10 @@
 Until it reports there is only the computed side, and texts say so.
 """
 
+from collections.abc import Sequence
+
 from inspector.core.budget import Prices
-from inspector.core.number import count
+from inspector.core.number import count, money
 from inspector.core.prompt_cache import Charge
 from inspector.core.session import CallCost
 
@@ -28,6 +30,21 @@ def reported_dollars(cost: CallCost, prices: Prices) -> float | None:
     plain = max(cost.reported_input - read - written, 0)
     spent = prices.cost(Charge(read, written - hour, plain), prices.terms, cost.reported_output or 0)
     return spent + prices.cost(Charge(written=hour), prices.hour_terms or prices.terms)
+
+
+def computed_dollars(cost: CallCost, prices: Prices) -> float:
+    """US dollars for a call as computed, with its answer as reported or else as counted."""
+    output = cost.answer if cost.reported_output is None else cost.reported_output
+    return prices.cost(cost.charge, cost.terms, output)
+
+
+def spent(costs: Sequence[CallCost], prices: Prices) -> tuple[str, str]:
+    """What calls cost together as computed, and beside it their number and what is reported."""
+    amounts = [reported_dollars(cost, prices) for cost in costs]
+    told = [amount for amount in amounts if amount is not None]
+    reported = f", {money(sum(told))} reported for {count(len(told), 'call')}" if told else ""
+    computed = sum(computed_dollars(cost, prices) for cost in costs)
+    return money(computed), f"{count(len(costs), 'call')}, computed{reported}"
 
 
 def input_line(cost: CallCost) -> str:

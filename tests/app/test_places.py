@@ -78,10 +78,8 @@ async def test_the_registry_is_listed_once_something_is_in_it() -> None:
 
 async def test_v_shows_the_other_view_of_a_page_and_again_the_first() -> None:
     async with app_rig() as (pilot, _):
-        for page, view in (("clients", "manifest"), ("budget", "calls")):
-            await goes(pilot, page)
-            await pilot.press("v")
-            await until(pilot, partial(is_at, pilot, view))
+        await goes(pilot, "clients")
+        for page in ("manifest", "clients"):
             await pilot.press("v")
             await until(pilot, partial(is_at, pilot, page))
 

@@ -1,6 +1,6 @@
 """The budget now: a headline, the window, the what-if, and the table of what servers and tools cost."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,12 +13,13 @@ from inspector.app.base_screen import VerdictLine
 from inspector.app.draw import budget as present
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
+from inspector.app.draw.plot import Curve, Scale, plot, round_above
 from inspector.app.draw.table import ICONS
 from inspector.core.budget import Prices, ToolCost
 from inspector.core.number import count, percent, signed_percent, tokens
-from inspector.core.session import Binding, SessionState, ToolState
+from inspector.core.session import Binding, CallCost, SessionState, ToolState
 from inspector.features.cost.trial import headline, hint
-from inspector.features.cost.usage_view import call_plot, session_cost
+from inspector.tokens.reported import spent
 from widgets import Column, Meter, Record, RecordList, legend
 
 _WIDE = 112
@@ -190,6 +191,36 @@ def _bar(cost: int, total: int) -> str:
     return "━" * max(round(_BAR * cost / total), bool(cost)) if total else ""
 
 
+# Model calls beside what static binding would have sent.
+
+_DISCOVERY, _STATIC = "$success", "$foreground 60%"
+# The legend, and the axis with its numbers.
+_AROUND = 3
+_LEAST = 3
+_LEAST_TOP = 10.0
+NO_PLOT = "No model calls yet. Send a message in Chat; each call is plotted here next to static binding."
+
+
+def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
+    """Return the plot with its legend in `height` lines, or what to do if there is nothing to plot."""
+    if not costs:
+        return Content.styled(NO_PLOT, MUTED)
+    spent = [float(cost.parts.discovery_tokens) for cost in costs]
+    static = [float(cost.static_tools) for cost in costs]
+    scale = Scale(round_above(max(*spent, *static, _LEAST_TOP)), lambda value: tokens(round(value)))
+    curves = (Curve("D", spent, _DISCOVERY), Curve("S", static, _STATIC, drawn=3, period=5))
+    lines = max(height - _AROUND, _LEAST)
+    drawn = plot(curves, costs[0].call, costs[-1].call, width, lines, scale)
+    legend = Content.assemble(
+        ("D", f"bold {_DISCOVERY}"),
+        f" with discovery {tokens(costs[-1].parts.discovery_tokens)}   ",
+        ("S", f"bold {_STATIC}"),
+        f" static {tokens(costs[-1].static_tools)}   ",
+        ("tool tokens per model call", MUTED),
+    )
+    return Content("\n").join([legend.truncate(width, ellipsis=True), *drawn])
+
+
 # Lines of the page in a small terminal that are not table rows.
 _ABOVE = 18
 _NO_TOOLS = "No tools yet: no server is ready (see Tools)."
@@ -283,11 +314,16 @@ class NowView(Vertical):
 
     def _facts(self, width: int, _height: int) -> Content:
         session, budget = self._session, self._session.budget
-        facts = [*present.facts(session), *session_cost(session, self._prices)]
+        facts = [*present.facts(session), *self._spent()]
         if budget is not None:
             exact = "exact" if budget.tokenizer.exact else "estimate"
             facts.insert(0, present.fact("tokenizer", budget.tokenizer.name, exact))
         return present.flow(facts, width)
+
+    def _spent(self) -> Iterator[Content]:
+        """What the session has cost so far, if there are calls and prices."""
+        if self._session.costs and self._prices is not None:
+            yield present.fact("session", *spent(self._session.costs, self._prices))
 
     def _show_rows(self) -> None:
         records = self.query_one("#budget-table", RecordList)

@@ -17,7 +17,6 @@ FEATURE = Feature(
     "cost",
     pages=(
         PageInfo("budget", "budget", "What the next request costs; what-if.", "cost", at="page:BudgetScreen"),
-        PageInfo("calls", "usage", "What every model call cost.", "cost", part_of="budget", view_of="budget"),
         PageInfo(
             "ways", "strategies", "The same calls under five loading strategies.", "cost", part_of="budget"
         ),

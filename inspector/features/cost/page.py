@@ -12,7 +12,6 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.context import REPLAYED, Job
 from inspector.app.dialogs.choice import ModelDialog, NamedDialog, ToolsetDialog, model_rows
 from inspector.app.draw.line import failure_text
-from inspector.app.place import other_view
 from inspector.app.stream import View
 from inspector.core.budget import Prices, ToolCost
 from inspector.core.error import ToolsightError
@@ -20,7 +19,6 @@ from inspector.features.cost import trial
 from inspector.features.cost.budget_view import NowView, is_server, server_of
 from inspector.features.cost.strategies_view import CACHES, Question, WaysView
 from inspector.features.cost.trial import Trial
-from inspector.features.cost.usage_view import CallsView
 from inspector.tokens.accounting import OtherModel, count_definitions
 from widgets import RecordList, visible
 
@@ -44,7 +42,7 @@ _VIEW_OF = {
 
 # Long because what is tried on the first view has many keys.
 class BudgetScreen(ToolKeys):
-    """Three views: the next request, the model calls so far, and the ways to deliver tools."""
+    """Two views: the next request, and the ways to deliver tools."""
 
     page = "budget"
     CSS_PATH = "page.tcss"
@@ -56,7 +54,6 @@ class BudgetScreen(ToolKeys):
         Binding("u", "other_toolset", "use toolset", id="budget.toolset"),
         Binding("a", "apply", "apply", id="budget.apply"),
         Binding("0", "reset", "reset", id="budget.reset"),
-        Binding("v", "other_view", "usage/budget", id="page.view"),
         Binding("o", "open_all", "open all", id="budget.open"),
         Binding("c", "other_cache", "other cache", id="budget.cache"),
         Binding("b", "other_plan", "session/assumed", id="budget.plan"),
@@ -69,7 +66,7 @@ class BudgetScreen(ToolKeys):
         "chars/4 is the usual estimate; error is how far it is from the real count.",
         "What if: d defers or binds a server, P pins a tool, m changes the model, u the toolset. The line",
         "shows the first call and a session, before → after. Nothing changes until you press a; 0 resets.",
-        "v shows usage: tokens, cache and cost per call; enter opens a call. ✂: why the cache was lost.",
+        "Trace shows what each model call cost, and why the cache was lost.",
         "Strategies: the same calls under all five. c changes the cache, b toggles an assumed session.",
         "Dollar amounts include searches and use prompt cache prices.",
     )
@@ -84,12 +81,10 @@ class BudgetScreen(ToolKeys):
     def body(self) -> ComposeResult:
         with ContentSwitcher(initial=_view(_NOW), id="budget-views"):
             yield NowView(id=_view(_NOW))
-            yield CallsView(id=_view("calls"))
             yield WaysView(id=_view(_WAYS))
 
     def show_view(self, view: View) -> None:
         self.query_one(NowView).show(view.state, self.prices)
-        self.query_one(CallsView).show(view.state, self.prices)
         # Every tool's parts are counted again if catalog, tokenizer or model changed.
         key = (self.session.accounting.meter, self.session.catalog, self.session.state.model)
         if key != self._counted:
@@ -290,8 +285,6 @@ class BudgetScreen(ToolKeys):
                 return False
             if action in ("apply", "reset"):
                 return self.is_trying
-        if action == "other_view":
-            return bool(other_view(self.page))
         return super().check_action(action, parameters)
 
     @on(RecordList.Selected, "#budget-table")

@@ -15,13 +15,16 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.budget import flow
 from inspector.app.draw.line import MUTED
-from inspector.app.draw.table import ICONS
+from inspector.app.draw.table import ICONS, report_lines
 from inspector.app.list_page import ListPage
 from inspector.app.place import Destination, TracePage
 from inspector.app.replay import Replay
 from inspector.app.stream import Stream, View
+from inspector.core.budget import Prices
 from inspector.core.number import count, percent, shown_moment, tokens
 from inspector.core.ports import SessionSummary
+from inspector.core.report import Facts
+from inspector.features.trace.facts import call_facts, session_facts
 from inspector.features.trace.lanes import Lanes
 from inspector.session.timeline import Action, ModelCall, Move, Timeline
 from widgets import Record, middle, plain, visible
@@ -76,8 +79,10 @@ def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record,
     return tuple(rows)
 
 
-def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> Content:
-    """Return what the call was sent and why, what it did, and the moves of the tool under the cursor."""
+def detail(
+    timeline: Timeline, column: int, tool: str, end: str, width: int, spent: Facts | None = None
+) -> Content:
+    """Return what a call was sent and why, what it did and cost, and the moves of the chosen tool."""
     call = timeline.calls[column - 1] if column < timeline.now else None
     moves = timeline.moves_at(column)
     if call is not None and call.called:
@@ -96,6 +101,8 @@ def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> 
         ended = "How the session ended." if end == "end" else "The newest of a session that runs elsewhere."
         first = Content.styled(now if end == "now" else ended, MUTED)
     blocks = [first, _sent(call, moves, width), *([_did(call)] if call is not None else [])]
+    if spent is not None:
+        blocks.append(Content("\n").join(report_lines([spent], width)))
     return Content("\n\n").join([*blocks, *_way(timeline, tool, width)])
 
 
@@ -170,6 +177,7 @@ class TimelineScreen(ListPage, ToolKeys):
         "Each column is a model call, each row a tool; a sign is the tool's binding in that call.",
         "⌂ pinned  ● loaded  ○ deferred  ✕ evicted; › moved before that call. The other pane shows why.",
         "← → move between calls, home and end go to the first and the last, ↑ ↓ move between tools.",
+        "What it cost: tokens, cache and price of that call; at the end, of the session.",
         "enter replays that call on every page; after that, ← → step every page.",
         "During a replay, the top line shows REPLAY. A replay is read-only.",
         "n returns to the running session.",
@@ -187,6 +195,8 @@ class TimelineScreen(ListPage, ToolKeys):
         self._only_moved = False
         self._reading = ""
         self._is_starting_replay = False
+        self._prices: Prices | None = None
+        self._priced = ""
 
     @property
     def tool_id(self) -> str:
@@ -223,6 +233,7 @@ class TimelineScreen(ListPage, ToolKeys):
             self.draw()
         else:
             self._follow()
+        self._price()
 
     def _follow(self) -> None:
         """Read the new records of the running session; many of them in a thread."""
@@ -270,8 +281,31 @@ class TimelineScreen(ListPage, ToolKeys):
     def draw_detail(self) -> None:
         pane, timeline = self.query_one("#timeline-detail"), self._stream.timeline
         width = max(pane.content_size.width - 1, 20)
-        self.write(detail(timeline, self._column, self.key, self._end, width), "#detail")
+        shown = detail(timeline, self._column, self.key, self._end, width, self._spent())
+        self.write(shown, "#detail")
         pane.border_title = f"Call {self._column}" if self._column < timeline.now else self._end.capitalize()
+
+    def _spent(self) -> Facts | None:
+        """What the call under the cursor cost; at the end, what all of them did."""
+        timeline, column = self._stream.timeline, self._column
+        if column == timeline.now:
+            costs = tuple(timeline.costs.values())
+            return session_facts(costs, self._prices, self.session.state.model) if costs else None
+        cost = timeline.costs.get(column)
+        return call_facts(cost, self._prices) if cost is not None else None
+
+    def _price(self) -> None:
+        """Ask for the model's prices in a thread: the list of them is read first."""
+        accounting, model = self.session.accounting, self.session.state.model
+        if model == self._priced:
+            return
+        self._priced = model
+
+        def show(prices: Prices | None) -> None:
+            self._prices = prices
+            self.draw_detail()
+
+        self.run_job("prices", lambda _: accounting.prices(), show)
 
     def action_call(self, step: int) -> None:
         """Go to another call."""

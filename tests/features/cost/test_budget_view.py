@@ -9,13 +9,12 @@ from inspector.app.draw import budget
 from inspector.app.draw.plot import Curve, Scale, plot, round_above, whole_ticks
 from inspector.core.budget import Budget, Prices, TokenParts, ToolCost
 from inspector.core.number import tokens
-from inspector.core.prompt_cache import Breakpoints, CacheTerms, Charge
+from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
-from inspector.features.cost import strategies_view as budget_way, usage_view as budget_call
+from inspector.features.cost import strategies_view as budget_way
 from inspector.features.cost.budget_view import Shown, budget_rows, server_key
 from inspector.features.cost.strategies_view import DeliveryComparison
 from inspector.features.cost.trial import headline
-from inspector.features.cost.usage_view import price_facts
 from inspector.session.verdict import price_session
 from inspector.tokens.break_even import BreakEven
 from inspector.tokens.cost import Delivery
@@ -28,7 +27,7 @@ OPEN = Shown(frozenset({"a", "b"}))
 PARTS = TokenParts(100, 200, 300, 40, 1000, 60, 0, 50)
 PRICES = Prices("model", 1e-6, 1e-5, 1e-7, source="a list", date="2026-01-05")
 TERMS = CacheTerms(write=1.0, read=0.1)
-CALL = CallCost(1, PARTS, 5000, Charge(read=500, written=200, plain=50), TERMS)
+CALL = CallCost(1, PARTS, 5000)
 
 
 def session(*tools: ToolState, **changed: object) -> SessionState:
@@ -112,36 +111,6 @@ def test_the_headline_says_when_discovery_costs_more() -> None:
     assert "⚠ 50 % more" in str(headline(state, 200))
     assert "press d on a server" in str(headline(replace(state, manifest=""), 200))
     assert "see Tools" in str(headline(session(), 200))
-
-
-def test_computed_and_reported_stand_on_one_line() -> None:
-    reported = replace(
-        CALL,
-        reported_input=765,
-        reported_output=100,
-        reported_read=510,
-        reported_written=200,
-        reported_reasoning=20,
-    )
-    (row,) = budget_call.call_rows((reported,), PRICES)
-    assert list(map(str, row.cells[5:8])) == ["67 %", "$0.0013", "765 +2.0 % 67 % cached $0.0013"]
-    told = budget_call.call_text(reported).splitlines()
-    assert "Computed 750 (500 read, 200 written); reported 765 (510 read, 200 written)." in told[1]
-    assert "Answer: 100 tokens reported, 20 of them reasoning." in told
-    assert "reports 765 input tokens (+15)" in told[-1]
-    assert "the provider reports nothing" in budget_call.call_text(CALL)
-    marked = replace(CALL, breakpoints=Breakpoints((3,), True, (0,), "1h"))
-    assert "tools[3], system, messages[0] for 1h" in budget_call.call_text(marked)
-    sums = text(budget_call.session_cost(session(costs=(reported, CALL)), PRICES))
-    assert sums == "session $0.0016 (2 calls, computed, $0.0013 reported for 1 call)"
-
-
-def test_what_broke_the_cache_is_marked() -> None:
-    broken = replace(CALL, charge=Charge(0, 750, 0, "tools: a\x1b[31m"))
-    (row,) = budget_call.call_rows((broken,), None)
-    assert str(row.cells[8]) == "✂ tools: a\\x1b[31m"
-    assert row.cells[6] == "–"
-    assert "Prompt cache lost: tools" in budget_call.call_text(broken)
 
 
 def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:
@@ -233,14 +202,6 @@ def test_a_plot_always_has_its_size(values: list[float | None], width: int, heig
     drawn = _lines(values, width, height)
     assert len(drawn) == height + 2
     assert max(map(len, drawn)) <= max(width, 8)
-
-
-def test_prices_say_whose_they_are_and_of_which_day() -> None:
-    assert (
-        text(price_facts(PRICES, "model")) == "priced model: $1.00 in, $10.00 out per 1M | a list 2026-01-05"
-    )
-    assert text(price_facts(PRICES, "other")).startswith("priced as model")
-    assert "budget.priced_as" in text(price_facts(None, "model"))
 
 
 def test_the_headline_is_the_bill_and_the_saving() -> None:

@@ -158,7 +158,7 @@ async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
         await until(pilot, lambda: "REPLAY end of 5" in seen(pilot))
         for name, tells in (
             ("servers", "late_orders"),
-            ("calls", f"priced {MODEL}"),
+            ("timeline", MODEL),
             ("budget", "lacks the definitions of 3 tools"),
             ("events", "compaction"),
         ):

@@ -96,8 +96,10 @@ async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> No
         assert "deferred → loaded" in detail
         assert "late orders of a customer" in detail
         assert "shop:list_orders  ok" in detail or "shop:list_orders  failed" in detail
+        assert "tokens, " in detail.partition("What it cost")[2]
         await pilot.press("end")
         assert said(pilot, "#facts").startswith("now, after 6 model calls")
+        assert "from the cache" in said(pilot, "#detail").partition("What the calls cost")[2]
 
 
 async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:

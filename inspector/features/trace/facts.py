@@ -1,0 +1,95 @@
+"""What a model call cost, and a session's calls together: as computed, and as the provider reports it."""
+
+from collections.abc import Iterator, Sequence
+
+from inspector.core.budget import Prices
+from inspector.core.number import money, percent, signed, signed_percent, tokens
+from inspector.core.report import Fact, Facts
+from inspector.core.session import CallCost
+from inspector.tokens.reported import (
+    answer_line,
+    computed_dollars,
+    input_line,
+    reported_dollars,
+    reported_hit_rate,
+    spent,
+)
+
+_MILLION = 1_000_000
+
+
+def call_facts(cost: CallCost, prices: Prices | None) -> Facts:
+    """What one model call sent, what of it came from the prompt cache, and what that cost."""
+    charge, tools = cost.charge, cost.parts.discovery_tokens
+    sent = f"{cost.parts.input:,} tokens, {tools:,} of them for tools"
+    return Facts(
+        (
+            Fact("sent", f"{sent}; binding every tool would have taken {cost.static_tools:,}"),
+            Fact("input", input_line(cost)),
+            Fact(
+                "billed",
+                f"{charge.billed(cost.terms):,.0f} tokens{_cached(charge.hit_rate)}",
+            ),
+            *_cache(cost),
+            *_reported(cost),
+            *([] if prices is None else [Fact("price", _price(cost, prices))]),
+        ),
+        "What it cost",
+    )
+
+
+def _cache(cost: CallCost) -> Iterator[Fact]:
+    if cost.breakpoints is not None:
+        yield Fact("marked for the cache", cost.breakpoints.label)
+    if cost.charge.broke:
+        yield Fact("cache lost", cost.charge.broke, warns=True)
+
+
+def _reported(cost: CallCost) -> Iterator[Fact]:
+    """What the provider reports beside what was computed."""
+    if answer := answer_line(cost):
+        yield Fact("answer", answer.removeprefix("answer: "))
+    if cost.reported_input is not None:
+        difference = cost.reported_input - cost.parts.input
+        share = f", {signed_percent(difference / cost.parts.input, 1)}" if cost.parts.input else ""
+        text = f"{cost.reported_input:,} tokens of input ({signed(difference)}{share})"
+        yield Fact("reported", text + _cached(reported_hit_rate(cost)))
+
+
+def _cached(share: float | None) -> str:
+    return "" if share is None else f", {percent(share)} from the cache"
+
+
+def _price(cost: CallCost, prices: Prices) -> str:
+    reported = reported_dollars(cost, prices)
+    told = "" if reported is None else f", {money(reported)} as reported"
+    return f"{money(computed_dollars(cost, prices))} computed{told}"
+
+
+def session_facts(costs: Sequence[CallCost], prices: Prices | None, model: str) -> Facts:
+    """What all model calls of a session cost, and whose prices that is by."""
+    raw = sum(cost.charge.tokens for cost in costs)
+    billed = sum(cost.charge.billed(cost.terms) for cost in costs)
+    read = sum(cost.charge.read for cost in costs)
+    known = [] if prices is None else [Fact("session", "{} ({})".format(*spent(costs, prices)))]
+    return Facts(
+        (
+            *known,
+            Fact("input", f"{tokens(raw)} tokens"),
+            Fact(
+                "billed",
+                f"{tokens(round(billed))} tokens{_cached(read / raw if raw else 0.0)}",
+            ),
+            Fact("prices", price_text(prices, model)),
+        ),
+        "What the calls cost",
+    )
+
+
+def price_text(prices: Prices | None, model: str) -> str:
+    """The model whose prices are used, the prices per million tokens, their source and date."""
+    if prices is None:
+        return "none for this model; set budget.priced_as (ctrl+o)"
+    stand_in = "" if prices.model == model else "as "
+    each = f"{money(prices.input * _MILLION)} in, {money(prices.output * _MILLION)} out per 1M"
+    return " ".join(filter(None, (f"{stand_in}{prices.model}: {each}", prices.source, prices.date)))
