@@ -184,11 +184,25 @@ class BaseScreen(InContext, Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only the keys that work now."""
-        if action in self.when_idle:
-            return self.running is None
+        if self.why_not(action):
+            return False
         if action in self.when_not_typing:
             return not isinstance(self.focused, Input)
         return super().check_action(action, parameters)
+
+    def why_not(self, action: str) -> str:
+        """Why an action cannot be done now, as a sentence that its key is answered with; "" if it can."""
+        job = self.running
+        return f"{job.title.capitalize()} runs; esc stops it." if action in self.when_idle and job else ""
+
+    def on_key(self, event: events.Key) -> None:
+        """Say why a key of the page does nothing now."""
+        if event.key not in self.active_bindings:
+            bound = self._bindings.key_to_bindings.get(event.key, ())
+            reasons = (self.why_not(one.action.partition("(")[0]) for one in bound)
+            if why := next(filter(None, reasons), ""):
+                event.stop()
+                self.warn(why)
 
     def on_mount(self) -> None:
         self.watch(self.app, "view", self._on_view, init=False)
@@ -274,7 +288,7 @@ class BaseScreen(InContext, Screen[None]):
             line.update(header(self.view.state, self.context.where, line.outer_size.width or self.size.width))
 
 
-_NO_TOOL = "Put the cursor on a tool first."
+NO_TOOL = "Put the cursor on a tool first."
 _LONGEST = 80
 
 
@@ -330,5 +344,5 @@ class ToolKeys(BaseScreen):
 
     def _has_tool(self) -> bool:
         if not self.tool_id:
-            self.warn(_NO_TOOL)
+            self.warn(NO_TOOL)
         return bool(self.tool_id)

@@ -23,7 +23,7 @@ from inspector.config.consent import check_consent
 from inspector.core.tool import Tool
 from inspector.features.tools.page import ToolsScreen
 from inspector.features.trace.events_page import ALL, GROUPS
-from tests.support.app import RigApp, app_rig, goes, ready, until
+from tests.support.app import RigApp, app_rig, goes, ready, toasts, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import opened
 from tests.widgets.hostile import dangerous
@@ -202,3 +202,14 @@ async def test_every_command_stands_there_before_anything_is_typed() -> None:
         titles = [str(hit.prompt) for hit in hits]
         several = [place for place in PLACES if len(place.pages) > 1]
         assert all(f"{place.title}: {page.title}" in titles for place in several for page in place.pages)
+
+
+async def test_a_key_that_does_nothing_now_says_why() -> None:
+    async with app_rig() as (pilot, rig):
+        await goes(pilot, "servers")
+        await pilot.press("w", "i")
+        assert "Put the cursor on a tool first." in toasts(pilot)
+        assert "Only a server with an address is signed in to." in toasts(pilot)
+        await pilot.press("down", "S")
+        assert "Put the cursor on a server first." in toasts(pilot)
+        assert rig.bench.state.ready_servers == 3

@@ -244,13 +244,17 @@ class SessionScreen(ToolKeys):
         can_race = bool(hint(self.view.state))
         if action == "stop":
             return bool(self._unfinished)
-        if action == "race":
-            return can_race
         if action in ("leave_input", "leave_for_race", "write"):
             is_writing = self.is_mounted and isinstance(self.focused, Prompt)
             is_offered = action == "write" or can_race == (action == "leave_for_race")
             return is_offered and not self._unfinished and is_writing == (action != "write")
         return super().check_action(action, parameters)
+
+    def why_not(self, action: str) -> str:
+        """Only what was answered can be raced."""
+        if action == "race" and not hint(self.view.state):
+            return "There is no answered request to race yet."
+        return super().why_not(action)
 
     def action_leave_for_race(self) -> None:
         """Leave the prompt, where letters are no keys."""

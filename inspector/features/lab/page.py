@@ -151,10 +151,11 @@ class ScenarioScreen(LabScreen):
             line = content.status(self.results.get(self._key), self._choice, self.size.width - 2)
         self.write(line, "#lab-status")
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer the replay only if there is a run."""
-        offered = action != "replay" or (self.is_mounted and self._key in self.results)
-        return offered and super().check_action(action, parameters)
+    def why_not(self, action: str) -> str:
+        """Only what has run can be replayed."""
+        if action == "replay" and not (self.is_mounted and self._key in self.results):
+            return "This scenario has not run yet."
+        return super().why_not(action)
 
     def action_profile(self) -> None:
         """Choose the profile to run under."""

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Button, Input, Static, TextArea
 
-from inspector.app.base_screen import ToolKeys
+from inspector.app.base_screen import NO_TOOL, ToolKeys
 from inspector.app.list_page import ListPage
 from inspector.app.place import Destination, FindingsPage, ServerPage, ToolPage
 from inspector.app.stream import View
@@ -239,21 +239,23 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
             return False
         return super()._has_tool()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer the keys of the kind of row that is chosen."""
+    def why_not(self, action: str) -> str:
+        """The keys of a row are those of its kind, and some those of the view that is shown."""
         if action in _ON_A_SERVER and not self.server:
-            return False
+            return "Put the cursor on a server first."
         if action in _ON_A_TOOL and not self.tool_id:
-            return False
-        if action == "method":
-            return bool(self.server) and self._panel.strip.current == "wire"
-        if action in _ON_A_REMOTE_SERVER:
-            return any(one.name == self.server and one.is_http for one in self.session.configuration.servers)
-        if action == "run":
-            return bool(self.tool_id) and self._panel.strip.current == "call"
-        if action == "fold":
-            return self._is_in_list
-        return super().check_action(action, parameters)
+            return NO_TOOL
+        specs = self.session.configuration.servers
+        if action in _ON_A_REMOTE_SERVER and not any(one.is_http for one in specs if one.name == self.server):
+            return "Only a server with an address is signed in to."
+        for name, row, view in (("method", self.server, "wire"), ("run", self.tool_id, "call")):
+            if action == name and not (row and self._panel.strip.current == view):
+                return f"Only in the view {view}: ← → change the view."
+        return super().why_not(action)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Fold only in the list: elsewhere a blank is typed."""
+        return super().check_action(action, parameters) and (action != "fold" or self._is_in_list)
 
     def action_view(self, by: int) -> None:
         """Show the next view of the tool or the server."""

@@ -287,9 +287,11 @@ class TelemetryScreen(GroupedPage):
     def show_progress(self) -> None:
         self.draw()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer to read again where there is something to read."""
-        return super().check_action(action, parameters) and (action != "again" or self._is_all)
+    def why_not(self, action: str) -> str:
+        """Only recorded sessions are read from a file."""
+        if action == "again" and not self._is_all:
+            return "Only recorded sessions are read again: this one is always as it is now."
+        return super().why_not(action)
 
 
 def _of_one(session: SessionView, job: Job) -> Shown:
