@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from widgets.terminal_text import cover_with, visible
     from widgets.text import link, middle, plain, safe, shorten, shortened
     from widgets.text_view import TextView
-    from widgets.view_strip import StillText, ViewStrip
+    from widgets.view_strip import StillText, ViewPanel, ViewStrip
 
 _MODULES = {
     "guarded": ("Choice", "Confirm", "Guarded", "GuardedConfirm"),
@@ -36,7 +36,7 @@ _MODULES = {
     "terminal_text": ("cover_with", "visible"),
     "text": ("link", "middle", "plain", "safe", "shorten", "shortened"),
     "text_view": ("TextView",),
-    "view_strip": ("StillText", "ViewStrip"),
+    "view_strip": ("StillText", "ViewPanel", "ViewStrip"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -66,6 +66,7 @@ __all__ = [
     "StillText",
     "TextView",
     "Tone",
+    "ViewPanel",
     "ViewStrip",
     "cover_with",
     "legend",

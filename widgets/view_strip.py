@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.message import Message
 from textual.reactive import reactive
 from textual.visual import VisualType
@@ -114,6 +116,34 @@ class ViewStrip(Widget, can_focus=True):
         """A name; the chosen one is in brackets too, so that it shows without color."""
         text = " ".join(filter(None, (view, self.counts.get(view, ""))))
         return plain(f"[{text}]" if view == self.current else text, newlines=False, limit=40)
+
+
+class ViewPanel(Vertical):
+    """A strip, and parts below it: those are shown that have the chosen view as a class."""
+
+    strip = query_one(ViewStrip)
+
+    def draw(self) -> None:
+        """Draw the chosen view."""
+
+    @on(ViewStrip.Chosen)
+    def _chosen(self) -> None:
+        self.show_part()
+        self.draw()
+
+    def on_resize(self) -> None:
+        """Draw what depends on the width."""
+        self.draw()
+
+    def show_part(self) -> None:
+        """Show the parts of the chosen view alone."""
+        for part in self.query(".part"):
+            part.display = part.has_class(self.strip.current)
+
+    @property
+    def text_width(self) -> int:
+        """The cells that a line of text has."""
+        return max(self.size.width - 3, 20)
 
 
 class StillText(Static):

@@ -94,11 +94,7 @@ class BaseScreen(InContext, Screen[None]):
         Binding("escape,q", "leave", "back", show=False, id="page.back"),
     ]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (40, "-tall")]  # noqa: RUF012 - as Textual declares it
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-narrow"),
-        (100, "-medium"),
-        (170, "-wide"),
-    ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (170, "-wide")]  # noqa: RUF012
 
     when_idle: ClassVar[frozenset[str]] = frozenset()
     """The actions that are offered only while no job is `running`."""
@@ -123,10 +119,8 @@ class BaseScreen(InContext, Screen[None]):
 
     def fit(self, size: Size) -> None:
         """Take the classes of a size before anything is styled; Textual does it later and styles again."""
-        for length, breakpoints in (
-            (size.width, self.HORIZONTAL_BREAKPOINTS),
-            (size.height, self.VERTICAL_BREAKPOINTS),
-        ):
+        fits = (size.width, self.HORIZONTAL_BREAKPOINTS), (size.height, self.VERTICAL_BREAKPOINTS)
+        for length, breakpoints in fits:
             names = [name for start, name in breakpoints if length >= start]
             self.add_class(*names[-1:])
 

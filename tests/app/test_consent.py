@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.app.dialogs.approver import ConsentDialog, question_body
+from inspector.app.dialogs.approver import question_body
 from inspector.config.configuration import Configuration, Named
 from inspector.config.consent import Handed, ServerConsent, check_consent, consent_question
 from inspector.core.server import ChangedFile, Expansion, Program, ServerSpec
@@ -15,42 +15,32 @@ REMOTE = ServerConsent("shop", url="https://shop.example/mcp", header_names=("Au
 PREDICATES = ServerConsent(
     "settings", named=(Named("access.predicates", "/srv/predicates.py", "0123456789ab"),)
 )
-MANY = (LOCAL, REMOTE, *(ServerConsent(f"server-{n}", ("run", f"package-{n}")) for n in range(10)))
+MARKED = ServerConsent("a", ("x",), decisive=(("PATH", "[red]/tmp/evil[/red]"),))
 
 
 def body(source: str, servers: tuple[ServerConsent, ...]) -> str:
     return str(question_body(consent_question(source, servers)))
 
 
-def dialog() -> ConsentDialog:
-    return ConsentDialog("/home/me/mcp.json", MANY)
-
-
-def test_the_command_line_is_quoted_so_that_a_space_is_no_separator() -> None:
-    text = body("mcp.json", (LOCAL,))
-    assert "npx -y 'notes server' --root /srv" in text
-    assert "TOKEN, URL" in text
-    assert "1 server with" in text
-
-
 @pytest.mark.parametrize(
-    ("servers", "said"),
+    ("servers", "texts"),
     [
-        ((REMOTE,), "would connect to 1 server:"),
-        ((LOCAL, REMOTE), "would start 1 server and connect to 1 server with your permissions:"),
+        ((LOCAL,), ("1 server with", "npx -y 'notes server' --root /srv", "TOKEN, URL")),
+        ((REMOTE,), ("\nwould connect to 1 server:\n",)),
+        ((LOCAL, REMOTE), ("\nwould start 1 server and connect to 1 server with your permissions:\n",)),
+        (
+            (LOCAL, PREDICATES),
+            ("1 server and execute a Python file with", "/srv/predicates.py", "0123456789ab"),
+        ),
+        ((MARKED,), ("\n! chooses  which programs are found: PATH=[red]/tmp/evil[/red]",)),
     ],
+    ids=["quoted", "address", "both", "predicates", "markup is text"],
 )
-def test_a_server_at_an_address_is_connected_to_and_not_started(
-    servers: tuple[ServerConsent, ...], said: str
+def test_the_question_says_exactly_what_would_run(
+    servers: tuple[ServerConsent, ...], texts: tuple[str, ...]
 ) -> None:
-    assert f"\n{said}\n" in body("mcp.json", servers)
-
-
-def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
-    text = body("mcp.json", (LOCAL, PREDICATES))
-    assert "1 server and execute a Python file with" in text
-    assert "/srv/predicates.py" in text
-    assert "0123456789ab" in text
+    told = body("mcp.json", servers)
+    assert [text for text in texts if text not in told] == []
 
 
 @with_hostile_text
@@ -67,12 +57,6 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
     )
     text = body(evil, (server,))
     assert not [letter for letter in dangerous(text) if letter != "\n"]
-
-
-def test_what_is_marked_has_a_sign_and_a_word_and_markup_in_it_is_text() -> None:
-    server = ServerConsent("a", ("x",), decisive=(("PATH", "[red]/tmp/evil[/red]"),))
-    text = body("mcp.json", (server,))
-    assert "\n! chooses  which programs are found: PATH=[red]/tmp/evil[/red]" in text
 
 
 TRICKY = Configuration(
@@ -121,14 +105,3 @@ async def test_a_wrapped_line_goes_on_under_its_text_so_that_no_line_can_be_fake
         rows = [line for line in seen(pilot).splitlines() if "/bin:" in line]
         assert rows
         assert all(f"│  {' ' * len('! chooses  ')}" in row for row in rows)
-
-
-async def test_the_safe_answer_is_the_easy_one() -> None:
-    async with app_rig() as (pilot, _):
-        answers: list[str | None] = []
-        for key in ("escape", "enter"):
-            await pilot.app.push_screen(dialog(), answers.append)
-            await pilot.pause()
-            await pilot.press("down", key)
-        await until(pilot, lambda: len(answers) == 2)
-        assert not any(ConsentDialog.accepted(answer) for answer in answers)

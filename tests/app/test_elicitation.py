@@ -169,26 +169,19 @@ async def test_a_button_lets_the_named_model_answer_and_esc_declines() -> None:
         assert await task == DECLINED
 
 
-async def test_an_address_is_shown_whole_and_nothing_is_opened_by_itself(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("lefts", "way"), [(3, "open_url"), (2, "copy_to_clipboard")])
+async def test_an_address_is_shown_whole_and_a_yes_does_with_it_what_it_says(
+    monkeypatch: pytest.MonkeyPatch, lefts: int, way: str
 ) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(ToolsightApp, "open_url", lambda _self, url: opened.append(url))
+    done: list[tuple[str, str]] = []
+    for name in ("open_url", "copy_to_clipboard"):
+        monkeypatch.setattr(ToolsightApp, name, lambda _self, url, name=name: done.append((name, url)))
     async with asking(LINK) as (pilot, task):
         assert f"│  {LINK.url}  " in seen(pilot)
-        assert opened == []
-        await pilot.press("left", "left", "left", "enter")
+        assert done == []
+        await pilot.press(*["left"] * lefts, "enter")
         assert (await task).action is Action.ACCEPT
-        assert opened == [LINK.url]
-
-
-async def test_a_copied_address_is_a_yes_that_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    copied: list[str] = []
-    monkeypatch.setattr(ToolsightApp, "copy_to_clipboard", lambda _self, text: copied.append(text))
-    async with asking(LINK) as (pilot, task):
-        await pilot.press("left", "left", "enter")
-        assert (await task).action is Action.ACCEPT
-        assert copied == [LINK.url]
+        assert done == [(way, LINK.url)]
 
 
 async def test_a_question_that_is_taken_back_goes_away() -> None:

@@ -48,15 +48,13 @@ async def test_what_only_a_claim_says_reads_waits_for_a_deliberate_yes(
         assert ("calc" in rig.bench.state.trusted_servers) is (received == 2)
 
 
-async def test_a_tool_that_the_trusted_server_marks_as_changing_offers_no_trust() -> None:
-    steps = calls(("shop__refund_order", {})), says("No.")
-    async with app_rig(*steps) as (pilot, rig):
-        rig.bench.load("shop:refund_order")
-        turn = pilot.app.run_worker(rig.bench.chat("Refund."))
-        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        assert "trust its claims" not in seen(pilot)
-        await pilot.press("escape")
-        await turn.wait()
+@pytest.mark.parametrize("offers", [True, False])
+def test_trust_is_an_answer_only_where_nothing_but_a_claim_speaks_for_the_call(offers: bool) -> None:
+    request = ApprovalRequest(Tool("shop", "refund_order"), {}, CLAIMED, offers_trust=offers)
+    question = approval_question(request)
+    assert (Decision.SERVER in [option.value for option in question.options]) is offers
+    assert ("trust its claims" in str(question_body(question))) is offers
+    assert question.refusal == Decision.NO
 
 
 async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() -> None:

@@ -6,7 +6,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.context import InContext
@@ -23,7 +22,7 @@ from inspector.features.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
 from inspector.mcp.frame import Flaw
 from inspector.mcp.reading import KINDS, declares
 from inspector.session.client_view import verdicts_on
-from widgets import TextView, Tone, ViewStrip, middle, plain, visible
+from widgets import TextView, Tone, ViewPanel, ViewStrip, middle, plain, visible
 
 STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
     ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
@@ -59,7 +58,7 @@ _STDERR = "stderr, newest last"
 VIEWS = ("about", "stderr", "log", "wire")
 
 
-class ServerPanel(InContext, Vertical):
+class ServerPanel(InContext, ViewPanel):
     """The views of the server that `show` names."""
 
     _server = ""
@@ -67,8 +66,6 @@ class ServerPanel(InContext, Vertical):
     _judged: tuple[str, Sequence[Tool], str] = ("", (), "")
     _drawn: tuple[object, ...] = ()
     _verdicts = ""
-
-    strip = query_one("#server-views", ViewStrip)
 
     def compose(self) -> ComposeResult:
         yield ViewStrip(VIEWS, id="server-views")
@@ -86,12 +83,8 @@ class ServerPanel(InContext, Vertical):
 
     def on_mount(self) -> None:
         self.query_one("#server-stderr").border_title = _STDERR
-        self._show_part()
+        self.show_part()
         self.set_interval(LOOKS_EVERY, self._look)
-
-    def on_resize(self) -> None:
-        """Draw what depends on the width."""
-        self.draw()
 
     @property
     def is_asked(self) -> bool:
@@ -101,11 +94,6 @@ class ServerPanel(InContext, Vertical):
     @property
     def server(self) -> ServerState | None:
         return self.session.state.servers.get(self._server)
-
-    @property
-    def _width(self) -> int:
-        """The cells that a line of text has."""
-        return max(self.size.width - 3, 20)
 
     def show(self, name: str) -> None:
         """Show a server, in the view that was chosen last; news of other servers draw nothing."""
@@ -123,7 +111,7 @@ class ServerPanel(InContext, Vertical):
         server, state = self.server, self.session.state
         if server is None:
             return
-        self.write(server_title(server, self._width), "#server-title")
+        self.write(server_title(server, self.text_width), "#server-title")
         self._show_reading(server)
         if self.strip.current in ("log", "wire"):
             self.query_one(f"#server-{self.strip.current}", WirePanel).show(server.name)
@@ -140,7 +128,7 @@ class ServerPanel(InContext, Vertical):
                 clients=self._verdicts if self._judged[0] == server.name else "",
             )
             about = [one for one in state.problems if one.server == server.name]
-            lines = fact_lines(facts, _LABELS, self._width), *map(problem_line, about)
+            lines = fact_lines(facts, _LABELS, self.text_width), *map(problem_line, about)
             self.write(Content("\n").join(lines), "#server-facts")
             self._show_told(server)
             self._judge(server.name)
@@ -158,7 +146,7 @@ class ServerPanel(InContext, Vertical):
         strip.views = (VIEWS[0], *kinds, *VIEWS[1:])
         if strip.current not in strip.views:
             strip.current = VIEWS[0]
-            self._show_part()
+            self.show_part()
 
     @on(ReadingPanel.Counted)
     def _counted(self, event: ReadingPanel.Counted) -> None:
@@ -207,12 +195,3 @@ class ServerPanel(InContext, Vertical):
     def _read_flaws(self) -> tuple[Flaw, ...]:
         log = self.session.wire(self._server)
         return log.flaws() if log is not None else ()
-
-    @on(ViewStrip.Chosen, "#server-views")
-    def _chosen(self) -> None:
-        self._show_part()
-        self.draw()
-
-    def _show_part(self) -> None:
-        for part in self.query(".part"):
-            part.display = part.has_class(self.strip.current)

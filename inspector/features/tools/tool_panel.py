@@ -26,7 +26,18 @@ from inspector.features.tools.call_panel import CallPanel
 from inspector.features.tools.facts import tool_facts
 from inspector.loop.approval import why_ask
 from inspector.session.setup import exemptions
-from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, middle, plain, visible
+from widgets import (
+    Column,
+    Record,
+    RecordList,
+    SchemaTree,
+    TextView,
+    ViewPanel,
+    ViewStrip,
+    middle,
+    plain,
+    visible,
+)
 
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
@@ -171,10 +182,9 @@ VIEWS = ("about", "parameters", "schema", "JSON", OUTPUT, "call", "cost", "why")
 _GONE = "Its server may have stopped, or a toolset may hide it. It reappears once it is available."
 
 
-class ToolPanel(InContext, Vertical):
+class ToolPanel(InContext, ViewPanel):
     """The views of the tool that `show` names; only the one on screen is drawn."""
 
-    strip = query_one("#tool-views", ViewStrip)
     call = query_one(CallPanel)
 
     def __init__(self, **options: Any) -> None:
@@ -205,22 +215,12 @@ class ToolPanel(InContext, Vertical):
 
     def on_mount(self) -> None:
         self.query_one("#description").border_title = "Server's description"
-        self._show_part()
-
-    def on_resize(self) -> None:
-        """Draw what depends on the width."""
-        if self._tool_id:
-            self.draw()
+        self.show_part()
 
     @property
     def tool(self) -> Tool | None:
         """The tool, as it was listed last while its server is away; None if it is gone."""
         return self.session.catalog.get(self._tool_id) or self.session.state.recorded(self._tool_id)
-
-    @property
-    def _width(self) -> int:
-        """The cells that a line of text has."""
-        return max(self.size.width - 3, 20)
 
     @property
     def _state(self) -> ToolState | None:
@@ -234,10 +234,12 @@ class ToolPanel(InContext, Vertical):
     def open_call(self) -> None:
         """Choose the view with the form."""
         self.strip.current = "call"
-        self._show_part()
+        self.show_part()
 
     def draw(self) -> None:
         """Draw what changed of the chosen view."""
+        if not self._tool_id:
+            return
         tool, title = self.tool, self.query_one("#tool-title", Static)
         self.set_class(tool is None, "-gone")
         if tool is None:
@@ -248,18 +250,9 @@ class ToolPanel(InContext, Vertical):
         self.strip.views = views
         if self.strip.current not in views:
             self.strip.current = views[0]
-            self._show_part()
-        title.update(title_line(tool, self._state, self._width))
+            self.show_part()
+        title.update(title_line(tool, self._state, self.text_width))
         _DRAW[self.strip.current](self, tool)
-
-    @on(ViewStrip.Chosen, "#tool-views")
-    def _chosen(self) -> None:
-        self._show_part()
-        self.draw()
-
-    def _show_part(self) -> None:
-        for part in self.query(".part"):
-            part.display = part.has_class(self.strip.current)
 
     def _is_new(self, view: str, *seen: object) -> bool:
         """Whether a view has to be drawn again: what it shows is not what it showed last."""
@@ -272,7 +265,7 @@ class ToolPanel(InContext, Vertical):
         why = why_ask(tool, self.session.state)
         state, tags = self.session.state, self.session.retrieval.tags.of(tool)
         exempt = exemptions(self.session.setup, tool.id)
-        facts = fact_lines(tool_facts(tool, self._state, why, tags, exempt), _LABELS, self._width)
+        facts = fact_lines(tool_facts(tool, self._state, why, tags, exempt), _LABELS, self.text_width)
         versions, change = state.versions(self._tool_id), state.changes.get(self._tool_id)
         changed = changed_text(self._state, versions, change)
         self.write(facts, "#tool-facts")
@@ -296,7 +289,7 @@ class ToolPanel(InContext, Vertical):
 
     def _draw_cost(self, tool: Tool) -> None:
         state, accounting = self.session.state, self.session.accounting
-        if self._is_new("cost", tool, state.tools, state.manifest, accounting.meter, self._width):
+        if self._is_new("cost", tool, state.tools, state.manifest, accounting.meter, self.text_width):
             bill = ToolBill(
                 accounting.cost(tool),
                 sum(one.tokens for one in state.tools.values()),
@@ -305,7 +298,7 @@ class ToolPanel(InContext, Vertical):
                 accounting.meter.tokenizer,
                 accounting.prices(),
             )
-            self.write(bill_lines(bill, self._width), "#cost")
+            self.write(bill_lines(bill, self.text_width), "#cost")
 
     def _draw_searches(self, tool: Tool) -> None:
         feed = self.context.shown.feed

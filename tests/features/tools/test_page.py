@@ -1,6 +1,8 @@
 """The list of servers and tools, and the detail beside it or in its place."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,12 +10,25 @@ from inspector.app.place import ServerPage, ToolPage
 from inspector.core.error import ConnectError
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
-from inspector.core.tool import Catalog, Tool
+from inspector.core.tool import Catalog, Tool, definition
 from inspector.features.tools.catalog_rows import CatalogRows, server_key
 from inspector.features.tools.page import ToolsScreen
 from inspector.search.index.vocabulary import Tags
 from tests.support.app import app_rig, seen, until
-from tests.support.tools_page import FORECAST, IN_TURNS, names, opened, rows, says, shown, strip, tools_page
+from tests.support.tools_page import (
+    FORECAST,
+    IN_TURNS,
+    crossed,
+    names,
+    opened,
+    rows,
+    says,
+    shown,
+    strip,
+    tools_page,
+)
+from tests.support.workbench import shop_and_weather
+from widgets import PlainInput
 
 EVERYTHING = ["shop", "shop:list_orders", "shop:refund_order", "weather", FORECAST, "calc", "calc:evaluate"]
 
@@ -130,6 +145,34 @@ async def test_a_mounted_page_takes_a_tool_in_a_folded_and_filtered_list() -> No
         assert current.key == FORECAST
         screen.arrive(ServerPage("calc"))
         await until(pilot, lambda: shown(pilot) == "calc")
+
+
+@pytest.mark.parametrize(
+    ("at", "name", "what"),
+    [
+        ("weather", "weather-wire.jsonl", "the wire log (1 message)"),
+        (FORECAST, "weather-get_forecast.json", "the tool's definition"),
+    ],
+)
+async def test_x_writes_the_wire_log_or_the_definition_to_a_file(
+    tmp_path: Path, at: str, name: str, what: str
+) -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list","password":"s3cret-s3cret"}')
+    async with tools_page(at, servers=servers) as (pilot, rig):
+        await pilot.press("x")
+        await says(pilot, f"Export {what} to a file")
+        path = pilot.app.screen.query_one(PlainInput)
+        assert path.value == name
+        path.value = str(tmp_path / name)
+        await pilot.press("enter")
+        await until(pilot, (tmp_path / name).exists)
+        written = json.loads((tmp_path / name).read_text())
+        if at == FORECAST:
+            assert written == definition(rig.bench.catalog.require(FORECAST))
+        else:
+            assert (written["direction"], written["message"]) == ("sent", "tools/list")
+            assert json.loads(written["text"]) == {"method": "tools/list", "password": "[redacted]"}
 
 
 def _large(tools: int) -> tuple[SessionState, Catalog]:

@@ -3,14 +3,12 @@
 import asyncio
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.table import fact_lines
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
@@ -38,10 +36,10 @@ from inspector.mcp.frame import Flaw, Frame, FrameKind
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
-from tests.support.tools_page import FORECAST, choose, crossed, says, tools_page
+from tests.support.tools_page import choose, crossed, says, tools_page
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
-from widgets import PlainInput, RecordList, SchemaTree, TextView, visible
+from widgets import RecordList, SchemaTree, TextView, visible
 
 WORDS = {
     ServerPhase.CONNECTING: "… connecting",
@@ -241,29 +239,6 @@ async def test_a_replay_has_no_wire_and_says_so() -> None:
         await choose(pilot, "wire")
         await until(pilot, lambda: pilot.app.screen.query_one("#frames", RecordList).empty == NO_WIRE)
         assert "tools/list" not in seen(pilot)
-
-
-async def test_x_writes_the_wire_to_a_file(tmp_path: Path) -> None:
-    servers = shop_and_weather()
-    crossed(servers["weather"], '{"method":"tools/list","password":"s3cret-s3cret"}')
-    async with tools_page("weather", servers=servers) as (pilot, _):
-        await pilot.press("x")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
-        path = pilot.app.screen.query_one(PlainInput)
-        assert path.value == "weather-wire.jsonl"
-        assert "Export the wire log (1 message) to a file" in seen(pilot)
-        path.value = str(tmp_path / "wire.jsonl")
-        await pilot.press("enter")
-        await until(pilot, lambda: (tmp_path / "wire.jsonl").exists())
-        (line,) = map(json.loads, (tmp_path / "wire.jsonl").read_text().splitlines())
-        assert (line["direction"], line["message"]) == ("sent", "tools/list")
-        assert json.loads(line["text"]) == {"method": "tools/list", "password": "[redacted]"}
-
-
-async def test_an_export_of_a_tool_says_that_it_is_the_definition() -> None:
-    async with tools_page(FORECAST) as (pilot, _):
-        await pilot.press("x")
-        await says(pilot, "Export the tool's definition to a file")
 
 
 @with_hostile_text

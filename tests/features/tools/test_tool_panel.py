@@ -1,7 +1,6 @@
 """The views of a tool, driven by keys, and what is said of it."""
 
 import asyncio
-import json
 import re
 import shlex
 from contextlib import AbstractAsyncContextManager
@@ -22,7 +21,7 @@ from inspector.core.events import CallFinished, CallStarted, Event, Record as Ev
 from inspector.core.message import Attachment, TaskState, ToolResult
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding, ToolState
-from inspector.core.tool import Annotations, Tool, definition
+from inspector.core.tool import Annotations, Tool
 from inspector.features.tools import call_answer, tool_panel as content
 from inspector.features.tools.facts import claims, tool_facts
 from inspector.features.tools.page import ToolsScreen
@@ -112,21 +111,16 @@ async def test_what_is_typed_survives_a_new_catalog_and_nothing_is_called_before
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
 
 
-async def test_two_keys_lead_from_the_tool_under_the_cursor_to_its_call() -> None:
-    about = Tool("weather", "now", "The weather.", {"type": "object"}, READS)
+@pytest.mark.parametrize("destroys", [False, True])
+async def test_two_keys_lead_from_the_tool_to_its_call_and_three_with_a_question(destroys: bool) -> None:
+    claims = Annotations(destructive=True) if destroys else READS
+    about = Tool("weather", "now", "The weather.", {"type": "object"}, claims)
     async with _opened("weather:now", MemoryServer([about], answer=echo)) as (pilot, rig):
         rows(pilot).focus()
         await pilot.press("c", "enter")
-        await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
-
-
-async def test_with_a_question_three_keys_lead_from_the_tool_to_its_call() -> None:
-    about = Tool("weather", "now", "The weather.", {"type": "object"}, Annotations(destructive=True))
-    async with _opened("weather:now", MemoryServer([about], answer=echo)) as (pilot, rig):
-        rows(pilot).focus()
-        await pilot.press("c", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        await pilot.press("ctrl+r")
+        if destroys:
+            await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+            await pilot.press("ctrl+r")
         await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
 
 
@@ -330,20 +324,6 @@ async def test_a_running_call_says_how_its_task_goes() -> None:
         ends.set()
         await says(pilot, "✓ ok")
         assert "task working" not in seen(pilot)
-
-
-async def test_x_writes_the_definition_to_a_file(tmp_path: Path) -> None:
-    async with _opened(FORECAST) as (pilot, rig):
-        await pilot.press("x")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
-        path = pilot.app.screen.query_one(PlainInput)
-        assert path.value == "weather-get_forecast.json"
-        path.value = str(tmp_path / "forecast.json")
-        await pilot.press("enter")
-        await until(pilot, lambda: (tmp_path / "forecast.json").exists())
-        tool = rig.bench.catalog.get(FORECAST)
-        assert tool is not None
-        assert json.loads((tmp_path / "forecast.json").read_text()) == definition(tool)
 
 
 async def test_a_pinned_tool_stays_and_the_page_says_why() -> None:
