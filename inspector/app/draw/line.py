@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -110,17 +109,19 @@ def problem_count(problems: Sequence[SettingProblem], *, is_short: bool = False)
 _SIGNS = {"+": "$text-success", "-": "$text-error"}
 
 
-def diff_lines(diff: Diff) -> Iterator[Content]:
-    """Yield the title, and the lines that are gone or new in their color."""
+def diff_lines(diff: Diff, *, whole: bool = True) -> Iterator[Content]:
+    """Yield the title, and the lines that are gone or new, their sign or the `whole` of them in its color."""
     if diff.title:
         yield plain(diff.title, newlines=False).stylize("bold")
     for line in diff.lines:
-        yield plain(line, newlines=False).stylize(_SIGNS.get(line[:1], MUTED))
+        color = _SIGNS.get(line[:1])
+        end = None if whole or color is None else 2
+        yield plain(line, newlines=False).stylize(color or MUTED, 0, end)
 
 
 def change_lines(changes: Sequence[DefinitionChange]) -> Iterator[Content]:
     """Yield what differs in a tool's definition, part by part."""
-    return chain.from_iterable(map(diff_lines, shown_changes(changes)))
+    return (line for diff in shown_changes(changes) for line in diff_lines(diff, whole=False))
 
 
 TITLE = "in the marketplace, not installed"
