@@ -52,7 +52,7 @@ async def marketplace(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.press("enter")
     await until(pilot, lambda: bench.state.busy is False)
     # The first search compares words and static vectors alone: taken is what is shown from then on.
-    await bench.marketplace.settled()
+    await bench.server_source.settled()
     await pilot.press("f", "enter")
     await pilot.pause(1.0)
     save(pilot, "marketplace")

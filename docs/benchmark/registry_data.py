@@ -23,7 +23,7 @@ from docs.benchmark.data import POOL, PUBLISHED, ROOT, demo_tools, embedder, fol
 from docs.papers.source import StoredEmbedder
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.tool import Tool
-from inspector.features.registry.embedding import embedded_text
+from inspector.features.registry.acceptance import embedded_text
 from inspector.search.answer.evalset import read_evalset, read_tools
 from inspector.search.index.document import key_of
 from inspector.store.server_memory import SqliteVectors

@@ -13,8 +13,9 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.features.marketplace.marketplace import MOST_SUGGESTED, PluginSearch
 from inspector.features.marketplace.plugin import Plugin
-from inspector.features.registry.embedding import embed_missing
-from inspector.features.registry.registry_tier import RegistryTier
+from inspector.features.registry.library import embed_missing
+from inspector.features.registry.source import RegistryTier
+from inspector.search.answer.retrieval import Retrieval
 from inspector.search.answer.search import SearchRules, ToolSearch
 from inspector.search.index.ports import ToolRegistry
 from inspector.search.index.tool_index import ToolIndex
@@ -44,14 +45,15 @@ def synthetic_plugins(plugins: Sequence[Plugin], number: int) -> tuple[Plugin, .
 def opened_market(plugins: Sequence[Plugin], source: Source, steps: Steps) -> Iterator[PluginSearch]:
     """A search of these plugins with the default settings, embedded. Raises ToolsightError and Stopped."""
     with asyncio.Runner() as runner:
-        search = PluginSearch(
-            plugins,
-            DiscoverySettings(),
+        retrieval = Retrieval(
+            DiscoverySettings(learn=False),
             source.clock,
             embedder=source.embedder,
             static=source.static,
             vectors=source.vectors,
+            report=lambda _: None,
         )
+        search = PluginSearch(plugins, retrieval)
 
         async def embed() -> None:
             search.offer(())

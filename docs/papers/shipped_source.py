@@ -21,7 +21,7 @@ from inspector.access.reach import EvalCase
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli import composition, location
 from inspector.cli.composition import PLANNER, counter_for
-from inspector.cli.configuration import DATABASE_URL, demo_configuration
+from inspector.cli.configuration import demo_configuration
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.cli.run import run
@@ -131,7 +131,7 @@ class ShippedSource:
 
     def plugins(self) -> Sequence[Plugin]:
         places = {"TOOLSIGHT_PYTHON": sys.executable, "TOOLSIGHT_FIXTURES": str(location.fixtures_path())}
-        return read_catalog(location.shipped_catalog(), places).plugins
+        return read_catalog(location.fixtures_path() / "marketplace" / "catalog.json", places).plugins
 
     @contextmanager
     def registries(self) -> Iterator[Mapping[str, ToolRegistry]]:
@@ -140,7 +140,7 @@ class ShippedSource:
             folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-reproduce-"))
             found: dict[str, ToolRegistry] = {"SQLite": SqliteRegistry(Path(folder) / "registry.db")}
             opened.callback(found["SQLite"].close)
-            if url := os.environ.get(DATABASE_URL):
+            if url := os.environ.get("TOOLSIGHT_DATABASE_URL"):
                 from docs.papers.scratch_registry import scratch_registry
 
                 found["PostgreSQL"] = opened.enter_context(scratch_registry(url))

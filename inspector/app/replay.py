@@ -20,11 +20,11 @@ from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.tool import Catalog, Tool
-from inspector.features.marketplace.marketplace import Marketplace
 from inspector.mcp.frame import WireLog
 from inspector.mcp.reading import Offers
 from inspector.search.answer.retrieval import Retrieval
 from inspector.session.setup import Setup
+from inspector.session.source import ServerSource
 from inspector.session.view import Commands, SessionView, TokenView
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import OtherModels
@@ -189,7 +189,7 @@ class ReplayedSession:
     setup: Setup = _of_running("setup")
     retrieval: Retrieval = _of_running("retrieval")
     other_models: OtherModels = _of_running("other_models")
-    marketplace: Marketplace = _of_running("marketplace")
+    server_source: ServerSource = _of_running("server_source")
 
     def __init__(self, running: SessionView, stream: Stream, seq: int, state: SessionState) -> None:
         self._running = running

@@ -6,28 +6,21 @@ What only some commands need is imported where it is used.
 import asyncio
 import os
 import secrets
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import platformdirs
 
-from inspector.cli.configuration import load_policy, load_seeds, open_registry, policy_of
+from inspector.cli.configuration import load_policy, load_seeds, policy_of, stored_tools
 from inspector.cli.consent import TerminalElicitor
-from inspector.cli.location import (
-    APP,
-    database_path,
-    fixtures_path,
-    given_inputs,
-    imported_path,
-    shipped_catalog,
-)
+from inspector.cli.location import APP, database_path, given_inputs
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
+from inspector.config.editor import ConfigurationEditor
 from inspector.config.predicate import load_predicates
 from inspector.core.error import ModelError, StoreError
 from inspector.core.ports import (
@@ -42,9 +35,7 @@ from inspector.core.ports import (
     TokenCounter,
 )
 from inspector.core.text import closest
-from inspector.features.marketplace.marketplace import Catalogs, MarketplacePorts
-from inspector.features.registry.health import HealthOf, health_of
-from inspector.features.registry.library import WithRegistry
+from inspector.features.feature_list import FEATURES
 from inspector.loop.breaking import BreakerStore, SqliteBreakers
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
@@ -95,12 +86,6 @@ def open_breakers(options: Options) -> SqliteBreakers:
     return SqliteBreakers(database_path(options))
 
 
-def open_health(options: Options) -> HealthOf:
-    """Reads the health of registered tools, from the sessions of the database."""
-    history, breakers = SqliteCallHistory(database_path(options)), open_breakers(options)
-    return health_of(history.outcomes, lambda: breakers.every().values())
-
-
 def open_vectors(options: Options) -> SqliteVectors:
     return SqliteVectors(database_path(options))
 
@@ -131,9 +116,9 @@ def make_connector(options: Options) -> Connector:
 
 
 def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
-    """The connector, with stored listings and, where that is the source, the registry."""
+    """The connector, with stored listings and, where that is the source, stored tools."""
     connector = WithStoredListings(servers)
-    return WithRegistry(open_registry(options), connector) if options.registry else connector
+    return stored_tools(options).connector(connector) if options.registry else connector
 
 
 def mcp_connector(options: Options) -> McpConnector:
@@ -201,16 +186,16 @@ def make_workbench(
         local_models=LocalModelServers(),
         history=SqliteCallHistory(database_path(options)) if learns else None,
         seeds_from=load_seeds,
-        registry=cache(partial(open_registry, options)),
+        stored_tools=stored_tools(options),
+        editor=ConfigurationEditor(os.environ, given_inputs(options)),
         policy_from=load_policy,
         breakers=breakers or open_breakers(options),
         sleep=sleep,
-        marketplace=_marketplace(options),
     )
     policy = policy_of(configuration, options)
     return Workbench(
         configuration,
-        ports,
+        _composed(options, ports),
         model=options.model,
         toolset=options.toolset,
         session_id=new_session_id(),
@@ -219,6 +204,14 @@ def make_workbench(
         values=policy.session_values,
         trusted=options.trust,
     )
+
+
+def _composed(options: Options, ports: Ports) -> Ports:
+    """The ports with those of the features."""
+    for feature in FEATURES:
+        if feature.compose:
+            ports = feature.made(feature.compose)(options, ports)
+    return ports
 
 
 def new_session_id() -> str:
@@ -238,24 +231,6 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     from inspector.search.answer.evalset import read_cases
 
     return [case for file in files for case in read_cases(Path(file))]
-
-
-def read_catalogs(options: Options, files: Sequence[str]) -> Catalogs:
-    """The plugins of these files and of what was imported; what cannot be read is a problem."""
-    from inspector.features.marketplace.reader import kept_catalogs, read_catalogs as read
-
-    shipped = shipped_catalog().resolve()
-    places = {"TOOLSIGHT_PYTHON": sys.executable, "TOOLSIGHT_FIXTURES": str(fixtures_path())}
-    named = [Path(file).resolve() for file in files]
-    # Only Toolsight's own catalog may name places of this machine.
-    return Catalogs(*read([*named, *kept_catalogs(imported_path(options))], {shipped: places}))
-
-
-def _marketplace(options: Options) -> MarketplacePorts:
-    from inspector.config.editor import ConfigurationEditor
-
-    editor = ConfigurationEditor(os.environ, given_inputs(options))
-    return MarketplacePorts(partial(read_catalogs, options), editor)
 
 
 def model_for(name: str, *, api_base: str = "", window: int | None = None) -> ChatModel:

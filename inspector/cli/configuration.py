@@ -5,8 +5,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,18 +27,18 @@ from inspector.config.predicate import digest
 from inspector.config.reader import read, typed_configuration
 from inspector.config.setting import anchored
 from inspector.core.error import ConfigError
+from inspector.core.server import is_registered
 from inspector.core.settings import Settings
 from inspector.core.text import did_you_mean
-from inspector.features.registry.library import registry_configuration, servers_for
+from inspector.features.feature_list import FEATURES
 from inspector.loop.settings_check import Policy
 from inspector.store.server_memory import SqliteServerMemory
 
 if TYPE_CHECKING:
     from inspector.core.access import AccessPolicy
     from inspector.core.inertia import InertiaGraph
-    from inspector.search.index.ports import ToolRegistry
+    from inspector.session.source import StoredTools
 
-DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
 _POLICY = "access.policy"
 _CHANGES, _TELL = "consent.changed_files", "tell"
 
@@ -68,8 +66,12 @@ def whole_configuration(options: Options, *, may_be_empty: bool = False) -> Conf
 def as_seen(whole: Configuration, options: Options) -> OpenedConfiguration:
     """The configuration under its policy, which is read; see `read_configuration`."""
     chosen = policy_of(whole, options).settings.access
+    has_stored = any(map(is_registered, whole.servers))
     opened = OpenedConfiguration.under(
-        chosen, whole, load_policy, lambda sight: servers_for(sight, whole, partial(open_registry, options))
+        chosen,
+        whole,
+        load_policy,
+        lambda sight: stored_tools(options).servers(sight, whole) if has_stored else None,
     )
     known = [spec.name for spec in opened.seen.servers]
     for name in options.trust:
@@ -82,7 +84,7 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
     if options.demo:
         return demo_configuration(demo_folder())
     if options.registry:
-        return stored_configuration(options)
+        return _stored_configuration(options)
     if options.server:
         return typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
     path = configuration_path(options)
@@ -180,37 +182,15 @@ def _folders(configuration: Configuration, options: Options) -> tuple[str, ...]:
     return () if is_typed_address and not is_wanted else (str(Path.cwd()),)
 
 
-def open_registry(options: Options) -> "ToolRegistry":
-    """The tool registry: at TOOLSIGHT_DATABASE_URL, else in the database of the sessions.
-
-    Raises ConfigError if nothing here can open that address.
-    """
-    url = os.environ.get(DATABASE_URL, "")
-    if not url:
-        from inspector.features.registry.sqlite import SqliteRegistry
-
-        return SqliteRegistry(database_path(options))
-    from inspector.features.registry.federation import is_address
-
-    if not is_address(url):
-        hint = "Use postgresql://USER@HOST/DATABASE, or unset the variable to use the SQLite file."
-        raise ConfigError(f"{DATABASE_URL} is not a PostgreSQL address", hint=hint)
-    try:
-        opened: ToolRegistry = import_module("inspector.features.registry.postgres").PostgresRegistry(url)
-    except ImportError as error:
-        raise ConfigError(
-            f"{DATABASE_URL} needs a package that is not installed: {error.name}",
-            hint="Install it with `pip install 'toolsight[postgres]'`, or unset the variable.",
-        ) from error
-    return opened
+def stored_tools(options: Options) -> "StoredTools":
+    """The tools that are known without a connection."""
+    stored: StoredTools = next(one.made(one.stores) for one in FEATURES if one.stores)(options)
+    return stored
 
 
-def stored_configuration(options: Options) -> Configuration:
-    """The registry's servers as a configuration.
-
-    Raises ConfigError if it has none and there is no policy, and StoreError.
-    """
-    configuration = registry_configuration(open_registry(options).servers())
+def _stored_configuration(options: Options) -> Configuration:
+    """Their servers. Raises ConfigError if there are none and there is no policy, and StoreError."""
+    configuration = stored_tools(options).configuration()
     # Who sees only some tools is told nothing of the others, not even that there are none.
     if not configuration.servers and not options.settings.get(_POLICY):
         hint = "Add some with `toolsight registry import`."

@@ -99,16 +99,6 @@ def scenario_path(name: str) -> Path:
     raise ConfigError(f"there is no scenario or file '{name}'", hint=f"Shipped scenarios: {near}.")
 
 
-def imported_path(options: Options) -> Path:
-    """The folder of the catalogs that were imported, beside the database."""
-    return database_path(options).parent / "marketplace"
-
-
-def shipped_catalog() -> Path:
-    """The catalog that comes with Toolsight, for the demo."""
-    return fixtures_path() / "marketplace" / "catalog.json"
-
-
 # A process that is killed leaves its folder, and the next demo removes it. Each folder has a locked file: the
 # operating system drops the lock when the process ends, however it ends.
 _PREFIX, _LOCK, _PRIVATE = "toolsight-demo-", ".used", 0o600

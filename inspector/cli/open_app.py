@@ -168,8 +168,7 @@ def parts_of(options: Options, bench: "Workbench") -> Parts:
     given: dict[Part[Any], object] = {}
     for feature in FEATURES:
         if feature.provide:
-            module, name = feature.place_of(feature.provide)
-            given.update(getattr(import_module(module), name)(options, bench))
+            given.update(feature.made(feature.provide)(options, bench))
     return Parts(given)
 
 

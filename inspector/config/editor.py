@@ -13,11 +13,11 @@ from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, se
 from inspector.config.configuration import Configuration
 from inspector.config.file import MAX_BYTES, is_file, parse_object, read_bytes, read_text, unusable
 from inspector.config.reader import read
+from inspector.config.server_change import FileChange, ServerChange
 from inspector.config.text_edit import with_member, without_member
 from inspector.config.written_entry import written_secrets
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
-from inspector.features.marketplace.plugin import FileChange, ServerChange
 from inspector.schema.json_value import JsonObject
 
 _NOTHING: Mapping[str, str] = {}

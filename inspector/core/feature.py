@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
@@ -77,16 +78,29 @@ class CommandInfo:
 class Feature:
     """What a person can do, in one folder below `inspector.features`.
 
-    `provide` names, like a command's `at`, what makes the parts of its pages from the command line's options
-    and the open workbench.
+    What it adds beyond pages and commands is named like a command's `at`, and imported when it is needed; the
+    shells find it in the list of features, so that a session knows no feature:
+
+    - `compose` makes, of the command line's options and the `Ports` of a session, the ports with its own in
+      them. A session searches, installs and starts with what the ports have.
+    - `stores` makes, of the options, tools that are known without a connection: `StoredTools`. One feature
+      has it.
+    - `provide` makes the parts of its pages, of the options and the open workbench.
     """
 
     name: str
     pages: tuple[PageInfo, ...] = ()
     commands: tuple[CommandInfo, ...] = ()
+    compose: str = ""
+    stores: str = ""
     provide: str = ""
 
     def place_of(self, at: str) -> tuple[str, str]:
         """The whole name of a module in the feature's folder, and the name in it."""
         module, _, name = at.partition(":")
         return f"inspector.features.{self.name}.{module}", name
+
+    def made(self, at: str) -> Any:
+        """What stands there, imported now."""
+        module, name = self.place_of(at)
+        return getattr(import_module(module), name)

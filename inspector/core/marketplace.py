@@ -1,10 +1,12 @@
 """What a marketplace offers, what a search there suggests, and what a model reads of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from inspector.core.number import money, percent
+from inspector.core.number import count, milliseconds, money, percent
 from inspector.core.ranking import UNSERVED, Score, SearchReport
+from inspector.core.report import NAME, NUMBER, SHARE, Block, Column, Table
 from inspector.core.text import first_sentence, one_line, shortened
 
 # Semantic tool discovery, section 10.1. Nobody checks what a publisher says: all texts here are hostile.
@@ -95,6 +97,47 @@ def terms_text(price: float | None, rating: float | None, publisher: str) -> str
     """Who publishes a plugin, what it costs and how it is rated, as far as anybody says."""
     rated = f"rated {rating_text(rating)} of 5" if rating is not None else ""
     return ", ".join(filter(None, (one_line(publisher), price_text(price), rated)))
+
+
+NO_CATALOG = (
+    "No catalogs yet. Add one to marketplace.catalogs or with --catalog, import one with "
+    "`toolsight marketplace import FILE`, or try the demo's with --demo."
+)
+_UNKNOWN = "?"
+_PRICE = Column("price", lambda one: price_text(one.price) or _UNKNOWN)
+_RATING = Column("rating", lambda one: rating_text(one.rating) or _UNKNOWN, NUMBER)
+
+
+def terms_columns(rows: Sequence[Any]) -> Iterator[Column]:
+    """The columns of prices and ratings, without those that none of the rows has."""
+    return (column for column in (_PRICE, _RATING) if any(column.text(row) != _UNKNOWN for row in rows))
+
+
+def suggestion_lines(found: MarketplaceReport) -> Iterator[Block]:
+    """The suggestions, best first, and how many plugins they are of."""
+    if not found.considered:
+        yield NO_CATALOG if not found.installed else "Every plugin in the marketplace is already installed."
+        return
+    columns = (
+        Column("plugin", kind=NAME),
+        Column("fits", "similarity", SHARE),
+        Column("matched", lambda one: one.matched or "itself"),
+        Column("category"),
+        *terms_columns(found.suggestions),
+        Column("what", "description"),
+    )
+    yield Table.of(columns, found.suggestions) if found.suggestions else "No plugin matches."
+    left = f", {found.installed} already installed and not listed" if found.installed else ""
+    sure = f"   fits {found.probability:.2f}" if found.probability is not None else ""
+    took = milliseconds(found.milliseconds)
+    yield f"{len(found.suggestions)} of {count(found.considered, 'plugin')}{left}{sure}   {took}"
+
+
+def further(found: MarketplaceReport | None) -> Iterator[Block]:
+    """What the marketplace has where a search of tools went on there, apart from the tools."""
+    if found is not None and found.suggestions:
+        yield f"In the marketplace, not installed ({found.why}):"
+        yield from suggestion_lines(found)
 
 
 def _line(one: Suggestion) -> str:

@@ -11,7 +11,6 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
 )
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -19,6 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.config.configuration import Configuration
+from inspector.config.server_change import NoEditor, ServerEditor
 from inspector.core.access import EVERYTHING, AccessPolicy, Sight
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import SessionStarted
@@ -39,11 +39,7 @@ from inspector.core.ports import (
     Viewer,
 )
 from inspector.core.redaction import SECRETS, Redactor
-from inspector.core.settings import DiscoverySettings
 from inspector.core.stream import Session
-from inspector.features.marketplace.installing import Installing
-from inspector.features.marketplace.marketplace import Marketplace, MarketplacePorts, PluginSearch
-from inspector.features.marketplace.plugin import Plugin
 from inspector.loop.binder import Binder
 from inspector.loop.breaking import Breakers, BreakerStore, MemoryBreakers
 from inspector.loop.discovery_loop import Chat
@@ -55,12 +51,13 @@ from inspector.mcp.frame import Beginning, WireLog
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.search.answer.retrieval import Live
 from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
+from inspector.session.server_change import ServerChanges
+from inspector.session.source import NoServers, ServerSource, StoredTools
 from inspector.store.call_history import Retention
 from inspector.tokens.accounting import Accounting
 
 if TYPE_CHECKING:
     from inspector.mcp.client.connector import McpConnector
-    from inspector.search.index.ports import ToolRegistry
 
 
 class Background:
@@ -88,6 +85,10 @@ def _no_policy(path: str) -> AccessPolicy:
     raise ConfigError(f"{path} cannot be read here", hint="Unset access.policy.")
 
 
+def _no_servers(_live: Live, _is_connecting: Callable[[], bool]) -> ServerSource:
+    return NoServers()
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
@@ -97,8 +98,9 @@ class Ports:
     Python file and the digest covered by the consent; it raises ConfigError, and so do `seeds_from`, which
     takes a file of transitions, and `policy_from`, which takes a file that says who may see which tools.
     `wire` is None if the connections leave no trace of what was exchanged, `sign_ins` where nobody can sign
-    in to servers, `history` if nothing can be learned of earlier sessions. `registry` opens the tool
-    registry, the same one each time; it raises ConfigError.
+    in to servers, `history` if nothing can be learned of earlier sessions. `stored_tools` are those that
+    are known without a connection. `editor` changes the files of configurations; `source_for` gives each
+    session the servers that could be added to it, which are not searched while servers connect.
     """
 
     connector: Connector
@@ -121,8 +123,9 @@ class Ports:
     seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
     breakers: BreakerStore = field(default_factory=MemoryBreakers)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    registry: "Callable[[], ToolRegistry] | None" = None
-    marketplace: MarketplacePorts = MarketplacePorts()
+    stored_tools: StoredTools | None = None
+    editor: ServerEditor = NoEditor()
+    source_for: Callable[[Live, Callable[[], bool]], ServerSource] = _no_servers
     policy_from: Callable[[str], AccessPolicy] = _no_policy
 
 
@@ -232,14 +235,12 @@ class SessionParts:
         self.retention = Retention(session, ports.store, ports.clock, live)
         self.binder = Binder(session, live, ports.clock, accounting)
         self.check = SettingsCheck(session, live)
-        self.marketplace = Marketplace(
-            live, ports.marketplace, partial(_plugin_search, ports), lambda: bool(connections.connecting)
-        )
-        self.installing = Installing(
+        self.server_source = ports.source_for(live, lambda: bool(connections.connecting))
+        self.server_changes = ServerChanges(
             session,
             live,
             connections,
-            ports.marketplace.editor,
+            ports.editor,
             ports.memory,
             configure=configure,
             rebuild=rebuild,
@@ -267,7 +268,7 @@ class SessionParts:
             inertia=self.inertia,
             breakers=self.breakers,
             sleep=ports.sleep,
-            further=self.marketplace.after,
+            further=self.server_source.after,
         )
         # What the servers offered when the catalog was built for them.
         self.offered: tuple[object, ...] = ()
@@ -277,29 +278,18 @@ class SessionParts:
         if self._live.sight.is_whole:
             self.retention.start()
         self.inertia.follow()
-        background.run(self.marketplace.prepare())
+        background.run(self.server_source.prepare())
 
     def close(self) -> None:
         """Begin nothing more."""
         self.check.close()
         self.inertia.close()
         self._live.retrieval.close()
-        self.marketplace.close()
+        self.server_source.close()
 
     async def aclose(self) -> None:
         """Wait for what still changes the store."""
         await self.retention.aclose()
-
-
-def _plugin_search(ports: Ports, plugins: Sequence[Plugin], discovery: DiscoverySettings) -> PluginSearch:
-    return PluginSearch(
-        plugins,
-        discovery,
-        ports.clock,
-        embedder=ports.embedder_for(discovery.embedding_model),
-        static=ports.static,
-        vectors=ports.vectors,
-    )
 
 
 class Handover:

@@ -19,10 +19,6 @@ from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.stream import Listener, Session
 from inspector.core.tool import Catalog, Tool
-from inspector.features.marketplace.marketplace import Marketplace
-from inspector.features.registry.acceptance import StoredGrants
-from inspector.features.registry.library import servers_for
-from inspector.features.registry.registry_tier import RegistryTier
 from inspector.loop.settings_check import Policy
 from inspector.mcp.connections import Connections
 from inspector.mcp.frame import WireLog
@@ -42,6 +38,7 @@ from inspector.session.assembly import (
     redactor_of,
 )
 from inspector.session.setup import Setup
+from inspector.session.source import ServerSource
 from inspector.tokens.accounting import Accounting, OtherModels
 
 
@@ -79,7 +76,6 @@ class RunningSession:
             restrict=self.access.settings,
         )
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
-        self._stored_grants = StoredGrants(ports.registry) if ports.registry is not None else None
         self._background, self._wires = Background(), Wires(ports.wire)
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []
@@ -193,8 +189,8 @@ class RunningSession:
         return self._live.retrieval
 
     @property
-    def marketplace(self) -> Marketplace:
-        return self._parts.marketplace
+    def server_source(self) -> ServerSource:
+        return self._parts.server_source
 
     @property
     def sight(self) -> Sight:
@@ -316,11 +312,10 @@ class RunningSession:
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:
         """What searches the session's tools, reports the progress of its index, and learns of past use."""
-        ports, sight, registry = self.ports, self.access.sight, None
+        ports, sight, stored = self.ports, self.access.sight, None
         past, uses = past_calls(ports.history, sight, but=self.session_id)
-        if ports.registry is not None:
-            registry = RegistryTier(
-                ports.registry,
+        if ports.stored_tools is not None:
+            stored = ports.stored_tools.tier(
                 lambda: frozenset(spec.name for spec in self.configuration.servers),
                 self._permits,
                 lambda: self.access.sight,
@@ -334,7 +329,7 @@ class RunningSession:
             report=partial(self._on_index, self._session),
             cases=lambda: seen_cases(self._cases, self.access.sight),
             calm=self._connections.calm,
-            registry=registry,
+            registry=stored,
             past_calls=past,
             past_uses=uses,
             whose=lambda: Whose(self._parts.inertia.persona, self.settings.inertia.half_life_days),
@@ -346,14 +341,15 @@ class RunningSession:
             self._parts.check.run(self._connections.tools, self._judged())
 
     def _judged(self) -> tuple[str, ...]:
-        """The patterns to be judged; not those for tools of the registry, where that is searched."""
-        stored, patterns = self._stored_grants, self.access.judged
+        """The patterns to be judged; not those for stored tools, where these are searched."""
+        stored, patterns = self.ports.stored_tools, self.access.judged
         if stored is None or not self.settings.discovery.registry:
             return patterns
         return stored.unmatched(patterns, [tool.id for tool in self._connections.tools])
 
     def _servers_for(self, sight: Sight) -> frozenset[str] | None:
-        return servers_for(sight, self._whole, self.ports.registry)
+        stored = self.ports.stored_tools
+        return None if stored is None else stored.servers(sight, self._whole)
 
     def _permits(self, tool: Tool) -> bool:
         toolset = self.configuration.toolset(self._live.toolset)
@@ -373,7 +369,7 @@ class RunningSession:
             self._live.retrieval = self._new_retrieval(settings)
         else:
             self.retrieval.use_settings(settings.discovery)
-        self._parts.marketplace.use_settings(settings, changed)
+        self._parts.server_source.use_settings(settings, changed)
         self._parts.inertia.follow()
         self._rebuild()
         if any(map(is_about_client, changed)):

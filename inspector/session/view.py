@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from inspector.config.configuration import Configuration
+    from inspector.config.server_change import Addition, Removal
     from inspector.core.access import AccessPolicy, Sight
     from inspector.core.budget import Prices, ToolCost
     from inspector.core.events import Record, TurnEnded
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
     from inspector.core.session import SessionState
     from inspector.core.settings import ClientCapabilities, Settings
     from inspector.core.tool import Catalog, Tool
-    from inspector.features.marketplace.marketplace import Marketplace
-    from inspector.features.marketplace.plugin import Installation, Removal
     from inspector.mcp.frame import WireLog
     from inspector.mcp.reading import Offers
     from inspector.mcp.sign_in.person import Visitor
     from inspector.schema.json_value import JsonObject
     from inspector.search.answer.retrieval import Retrieval
     from inspector.session.setup import Setup
+    from inspector.session.source import ServerSource
     from inspector.tokens.accounting import OtherModels
     from inspector.tokens.measure import BudgetMeter
 
@@ -94,8 +94,8 @@ class SessionView(Protocol):
         ...
 
     @property
-    def marketplace(self) -> Marketplace:
-        """What could be installed."""
+    def server_source(self) -> ServerSource:
+        """The servers that could be added."""
         ...
 
     @property
@@ -159,5 +159,5 @@ class Commands(Protocol):
     async def sign_in(self, server: str, visitor: Visitor) -> str: ...
     async def sign_out(self, server: str) -> bool: ...
     def trust(self, server: str, trusted: bool) -> None: ...
-    async def install(self, wanted: Installation) -> None: ...
+    async def install(self, wanted: Addition) -> None: ...
     async def remove_server(self, wanted: Removal) -> None: ...

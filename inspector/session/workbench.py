@@ -6,6 +6,7 @@ from typing import Any
 from inspector.access.reach import unreadable
 from inspector.access.restriction import refuse_access, require_whole
 from inspector.config.configuration import setting_values
+from inspector.config.server_change import Addition, Removal
 from inspector.core.error import ToolsightError
 from inspector.core.events import (
     AccessChanged,
@@ -21,14 +22,13 @@ from inspector.core.ports import ChatModel, LocalModel
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities
-from inspector.features.marketplace.marketplace import INSTALL, REMOVE
-from inspector.features.marketplace.plugin import Installation, Removal
 from inspector.loop.tool_call import Request
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.sign_in.person import Visitor
 from inspector.schema.json_value import JsonObject
 from inspector.session.assembly import preconditions_of, redactor_of, started
 from inspector.session.running_session import RunningSession
+from inspector.session.server_change import INSTALL, REMOVE
 
 
 # Long because everything that can be done to a session is one of its methods.
@@ -107,21 +107,21 @@ class Workbench(RunningSession):
             request, bound=state.bound_ids, pinned=state.pinned, unmet=self._parts.binder.unmet()
         )
         self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
-        if (further := self.marketplace.after(answer.report, "user")) is not None:
+        if (further := self.server_source.after(answer.report, "user")) is not None:
             self._session.emit(further)
         return answer.report
 
-    async def install(self, wanted: Installation, *, by: Actor = "user") -> None:
-        """Install a plugin as a person has seen it. Raises ToolsightError; then everything is as it was."""
+    async def install(self, wanted: Addition, *, by: Actor = "user") -> None:
+        """Add a server as a person has seen it. Raises ToolsightError; then everything is as it was."""
         async with self._handover.alone():
             require_whole(self._live.sight, INSTALL)
-            await self._parts.installing.install(wanted, by)
+            await self._parts.server_changes.install(wanted, by)
 
     async def remove_server(self, wanted: Removal, *, by: Actor = "user") -> None:
         """Take a server out of configuration and session. Raises ToolsightError and changes nothing."""
         async with self._handover.alone():
             require_whole(self._live.sight, REMOVE)
-            await self._parts.installing.remove(wanted, by)
+            await self._parts.server_changes.remove(wanted, by)
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
         """Call a permitted tool on behalf of the user. Raises ToolsightError."""

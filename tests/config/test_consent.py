@@ -28,6 +28,7 @@ from inspector.core.server import (
     ServerInfo,
     ServerSpec,
 )
+from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.store.memory import MemoryServerMemory
 from tests.support.marketplace import market, servers_and_money
 from tests.support.memory_servers import MemoryEditor, MemoryServer
@@ -288,10 +289,10 @@ async def test_installing_into_a_configuration_that_nobody_approved_stores_no_co
     async with opened(
         servers=servers_and_money(), configuration=configuration, approved=False, marketplace=ports
     ) as rig:
-        await rig.bench.install(rig.bench.marketplace.plan("currency"))
+        await rig.bench.install(marketplace_of(rig.bench).plan("currency"))
         assert [spec.name for spec in rig.bench.configuration.servers][-1] == "currency"
         assert rig.memory.approvals == {}
-        await rig.bench.remove_server(rig.bench.marketplace.removal("currency"))
+        await rig.bench.remove_server(marketplace_of(rig.bench).removal("currency"))
         assert rig.memory.approvals == {}
 
 

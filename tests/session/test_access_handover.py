@@ -12,6 +12,7 @@ from inspector.core.access import AccessPolicy, Sight
 from inspector.core.error import ToolsightError
 from inspector.core.events import ServerAnswered, ServerAsked
 from inspector.core.message import ToolResult
+from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.mcp.port import WITHDRAWN
@@ -117,7 +118,7 @@ async def test_who_sees_only_some_tools_installs_nothing_that_was_asked_for_befo
         rig.bench.connect()
         await rig.bench.see_as("")
         await rig.bench.wait_connected()
-        plan = rig.bench.marketplace.plan("currency")
+        plan = marketplace_of(rig.bench).plan("currency")
         gate = slow_to_leave(rig)
         seeing = await begun(rig.bench.see_as("bob"))
         installing = await begun(rig.bench.install(plan))

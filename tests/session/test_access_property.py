@@ -17,9 +17,8 @@ from inspector.core.message import ToolResult
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool
-from inspector.features.registry.embedding import embed_missing
-from inspector.features.registry.library import RegistryLibrary
-from inspector.features.registry.synchronise import synchronise
+from inspector.features.marketplace.marketplace import marketplace_of
+from inspector.features.registry.library import RegistryLibrary, embed_missing, synchronise
 from inspector.search.index.ports import ToolRegistry
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
@@ -29,7 +28,7 @@ from inspector.search.ranker.ranker_list import RANKERS
 from inspector.session.timeline import Timeline
 from tests.support.canned import HeldRegistry
 from tests.support.fakes import calls, says, searches
-from tests.support.marketplace import CURRENCY, market, plugin
+from tests.support.marketplace import CURRENCY, facts_of, market, plugin
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import embedded
@@ -263,7 +262,7 @@ class Driver:
     def market(self) -> None:
         """Keep what the page of the marketplace reads; what is installed is so as far as it can be seen."""
         bench = self.rig.bench
-        found, market = bench.marketplace.look("find the crm and the shop"), bench.marketplace
+        found, market = marketplace_of(bench).look("find the crm and the shop"), marketplace_of(bench)
         self.note(found, market.plugins, market.problems)
         known = [name for name in SERVERS if reaches(bench.sight, name)]
         assert [name for one in PLUGINS if (name := market.server_of(one))] == known
@@ -342,10 +341,10 @@ class Driver:
 
     async def install(self, data: st.DataObject) -> None:
         wanted = data.draw(st.sampled_from(("currency", "plugin-crm", "plugin-mail")))
-        self.note(self.rig.bench.marketplace.plan(wanted).facts())
+        self.note(facts_of(self.rig.bench, wanted))
 
     async def uninstall(self, data: st.DataObject) -> None:
-        self.note(self.rig.bench.marketplace.removal(data.draw(st.sampled_from(SERVERS))))
+        self.note(marketplace_of(self.rig.bench).removal(data.draw(st.sampled_from(SERVERS))))
 
     async def fill(self, data: st.DataObject) -> None:  # noqa: ARG002 - every step is given some
         if not self.rig.bench.sight.is_whole:

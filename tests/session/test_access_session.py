@@ -14,7 +14,8 @@ from inspector.core.ports import Snapshot
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Tool
-from inspector.features.registry.embedding import embed_missing
+from inspector.features.marketplace.marketplace import marketplace_of
+from inspector.features.registry.library import embed_missing
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import says
@@ -275,7 +276,7 @@ async def test_a_server_that_was_installed_is_not_told_as_unconnected(tmp_path: 
     )
     async with opening as rig:
         assert set(unconnected(rig)) == {"currency:send", "bank:wire"}
-        await rig.bench.install(rig.bench.marketplace.plan("currency"))
+        await rig.bench.install(marketplace_of(rig.bench).plan("currency"))
         await rig.bench.retrieval.settled()
         assert unconnected(rig) == ["bank:wire"]
 

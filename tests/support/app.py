@@ -29,13 +29,12 @@ from inspector.core.ports import Leftovers
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.features.chat.page import SessionScreen
-from inspector.features.marketplace.marketplace import MarketplacePorts
 from inspector.mcp.client.connector import McpConnector
 from inspector.search.index.ports import Embedder
 from inspector.session.view import SessionView
 from tests.support.fakes import Step
 from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import Rig, opened
+from tests.support.workbench import Compose, Rig, opened
 
 # Seconds that a condition may take on a machine that is busy with other things.
 PATIENCE = 30
@@ -92,7 +91,7 @@ async def app_rig(
     yes: bool = False,
     approves: bool = False,
     leftovers: Leftovers | None = None,
-    marketplace: MarketplacePorts | None = None,
+    marketplace: Compose | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
     values: Mapping[str, Any] | None = None,
     beside: Beside = lambda _: {},

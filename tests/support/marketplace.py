@@ -1,15 +1,27 @@
 """A small marketplace for tests: a plugin that converts money, one for plants, and one that needs a key."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from inspector.core.package_run import PackageKind
+from inspector.core.report import Fact
 from inspector.core.tool import Tool
-from inspector.features.marketplace.marketplace import Catalogs, MarketplacePorts
-from inspector.features.marketplace.plugin import Package, Permissions, Plugin, PluginTool, Variable
-from inspector.features.marketplace.reader import read_catalog
+from inspector.features.marketplace.marketplace import marketplace_of, with_marketplace
+from inspector.features.marketplace.plugin import (
+    Package,
+    Permissions,
+    Plugin,
+    PluginTool,
+    Variable,
+    installation_facts,
+)
+from inspector.features.marketplace.reader import Catalogs, read_catalog
+from inspector.session.assembly import Ports
+from inspector.session.source import NO_VALUES
+from inspector.session.workbench import Workbench
 from tests.support.memory_servers import MemoryEditor, MemoryServer
-from tests.support.workbench import READS, shop_and_weather
+from tests.support.workbench import READS, Compose, shop_and_weather
 
 RATES = "exchange rate of the euro"
 
@@ -62,15 +74,23 @@ def servers_and_money(**more: MemoryServer) -> dict[str, MemoryServer]:
     return {**shop_and_weather(), "currency": money_server(), **more}
 
 
-def market(
-    *plugins: Plugin, editor: MemoryEditor | None = None, problems: Sequence[str] = ()
-) -> MarketplacePorts:
-    """The ports of a marketplace with these plugins, by default the three of this module."""
+def market(*plugins: Plugin, editor: MemoryEditor | None = None, problems: Sequence[str] = ()) -> Compose:
+    """What puts a marketplace with these plugins, by default the three of this module, into the ports."""
     found = Catalogs(plugins or (CURRENCY, PLANTS, KEYED), tuple(problems))
-    return MarketplacePorts(lambda _files: found, editor or MemoryEditor())
+
+    def compose(ports: Ports) -> Ports:
+        return with_marketplace(replace(ports, editor=editor or MemoryEditor()), lambda _files: found)
+
+    return compose
 
 
-def shipped_market() -> MarketplacePorts:
+def facts_of(bench: Workbench, name: str, values: Mapping[str, str] = NO_VALUES) -> tuple[Fact, ...]:
+    """What a person reads before a plugin is installed."""
+    market = marketplace_of(bench)
+    return installation_facts(market.find(name), market.plan(name, values))
+
+
+def shipped_market() -> Compose:
     """The demo's catalog, on a machine whose places are always the same."""
     places = {"TOOLSIGHT_PYTHON": "/usr/bin/python3", "TOOLSIGHT_FIXTURES": "/opt/toolsight"}
     path = Path(__file__).resolve().parents[2] / "fixtures" / "marketplace" / "catalog.json"

@@ -8,6 +8,7 @@ from inspect import isawaitable
 from typing import Any
 
 from inspector.config.configuration import Configuration
+from inspector.config.server_change import FileChange, ServerChange
 from inspector.config.text_edit import with_member, without_member
 from inspector.core.error import (
     CallTimeout,
@@ -32,7 +33,6 @@ from inspector.core.message import OnTask, TaskState, ToolResult
 from inspector.core.ports import PastCall, TaskCalls, ToolListing, Viewer
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
-from inspector.features.marketplace.plugin import FileChange, ServerChange
 from inspector.mcp.frame import FrameLog
 from inspector.mcp.port import CHANGED, ClientSide, ignored
 from inspector.schema.json_value import JsonObject, compact

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inspector.core.access import Grant, Scope, Sight
 from inspector.core.tool import Tool
-from inspector.features.registry.embedding import embedded_text
+from inspector.features.registry.acceptance import embedded_text
 from inspector.search.index.document import key_of
 from inspector.search.index.ports import ToolRegistry
 

@@ -13,7 +13,9 @@ from inspector.core.message import ModelRequest, ToolMessage
 from inspector.core.ports import Approver, EventStore, TokenCounter
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
-from inspector.features.marketplace.marketplace import MarketplacePorts
+from inspector.features.marketplace.marketplace import with_marketplace
+from inspector.features.marketplace.reader import Catalogs
+from inspector.features.registry.source import RegistrySource
 from inspector.loop.breaking import BreakerStore, MemoryBreakers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Elicitor
@@ -105,6 +107,10 @@ def configured(servers: Iterable[str]) -> Configuration:
     )
 
 
+Compose = Callable[[Ports], Ports]
+"""Puts what a feature has into the ports of a session."""
+
+
 @asynccontextmanager
 async def opened(
     *steps: Step,
@@ -122,7 +128,7 @@ async def opened(
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
     registry: ToolRegistry | None = None,
-    marketplace: MarketplacePorts | None = None,
+    marketplace: Compose | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
     mcp: McpConnector | None = None,
 ) -> AsyncGenerator[Rig, None]:
@@ -155,12 +161,18 @@ async def opened(
         history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
         breakers=breakers,
         sleep=clock.sleep,
-        registry=(lambda: registry) if registry is not None else None,
-        marketplace=marketplace or MarketplacePorts(),
+        stored_tools=RegistrySource(lambda: registry) if registry is not None else None,
         policy_from=lambda _: policy() if policy is not None else AccessPolicy(),
     )
+    compose = marketplace or (lambda given: with_marketplace(given, lambda _files: Catalogs()))
     async with Workbench(
-        configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
+        configuration,
+        compose(ports),
+        model="told",
+        session_id="s",
+        toolset=toolset,
+        profile=profile,
+        values=values,
     ) as bench:
         yield Rig(bench, model, servers, store, memory, clock, breakers)
 
@@ -180,7 +192,7 @@ async def connected(
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
     registry: ToolRegistry | None = None,
-    marketplace: MarketplacePorts | None = None,
+    marketplace: Compose | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with everything connected and indexed."""

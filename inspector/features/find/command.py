@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -15,6 +16,7 @@ from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_
 from inspector.cli.run import Exit
 from inspector.cli.table import show
 from inspector.clients.client import Client
+from inspector.core.marketplace import further
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
 from inspector.core.report import NAME, TWO, Column, Table, selected
@@ -27,7 +29,6 @@ from inspector.features.find.why_not_command import (
     show_draft,
     show_why,
 )
-from inspector.features.marketplace.terminal_text import FOUND, further
 from inspector.search.answer.answer_text import WITHHELD, answer_text, metadata
 from inspector.search.answer.standing import by_step, compare_rankers
 from inspector.search.ranker.ranker_list import RANKERS
@@ -149,7 +150,7 @@ def _check(query: str, tool_id: str, clients: Sequence[Client], ranker: str, *, 
 
 def _search(bench: Workbench, request: SearchRequest, client: Client | None) -> None:
     report, market = bench.search(request), bench.state.marketplace
-    beyond = {} if market is None else {"marketplace": selected(market, FOUND)}
+    beyond = {} if market is None else {"marketplace": asdict(market)}
     data = selected(report, _FOUND) | {"metadata": metadata(report, bench.catalog.by_id)}
     show(data | beyond | search_json(client), (*search_report(report), *further(market)))
 

@@ -264,7 +264,7 @@ class ScenarioRun:
         self.turn += 1
         await self._prepare(turn)
         await self._bench.retrieval.settled()
-        await self._bench.marketplace.settled()
+        await self._bench.server_source.settled()
         unsubscribe = self._bench.subscribe(self._waiting(turn.steps))
         try:
             return await self._bench.chat(turn.user)
@@ -305,11 +305,11 @@ class ScenarioRun:
             self._connector.fail(turn.fault)
         if turn.reconnect:
             await self._bench.reconnect(turn.reconnect)
-        market = self._bench.marketplace
+        source = self._bench.server_source
         if turn.install:
-            await self._bench.install(market.plan(turn.install), by="scenario")
+            await self._bench.install(source.plan(turn.install), by="scenario")
         if turn.uninstall:
-            await self._bench.remove_server(market.removal(turn.uninstall), by="scenario")
+            await self._bench.remove_server(source.removal(turn.uninstall), by="scenario")
 
     async def _see_as(self, viewer: Viewer) -> None:
         """Go on in the session of somebody else; what was recorded so far belongs to the result."""

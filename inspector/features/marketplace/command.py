@@ -29,6 +29,7 @@ from inspector.cli.options import (
 from inspector.cli.run import interruptible, run
 from inspector.cli.table import is_json, say, show
 from inspector.config.configuration import Configuration
+from inspector.config.server_change import ServerChange
 from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
@@ -36,8 +37,8 @@ from inspector.core.marketplace import MarketplaceReport
 from inspector.core.number import count
 from inspector.core.redaction import clean
 from inspector.core.report import selected
-from inspector.features.marketplace.marketplace import INSTALL
-from inspector.features.marketplace.plugin import Plugin, ServerChange, missing_values
+from inspector.features.marketplace.marketplace import marketplace_of
+from inspector.features.marketplace.plugin import Plugin, installation_facts, missing_values
 from inspector.features.marketplace.terminal_text import (
     FACT,
     FOUND,
@@ -47,25 +48,26 @@ from inspector.features.marketplace.terminal_text import (
     suggestion_lines,
     variable_text,
 )
+from inspector.session.server_change import INSTALL
 from inspector.session.workbench import Workbench
 from widgets import visible
 
 
 async def _settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
     """Search once to know what there is to embed, and again when it is embedded."""
-    bench.marketplace.look(query, limit)
-    await bench.marketplace.settled()
-    return bench.marketplace.look(query, limit)
+    marketplace_of(bench).look(query, limit)
+    await marketplace_of(bench).settled()
+    return marketplace_of(bench).look(query, limit)
 
 
 async def _install(bench: Workbench, name: str, given: Mapping[str, str], *, agreed: bool) -> dict[str, Any]:
     """Ask for what is missing, show what happens, ask, install. Raises ToolsightError."""
     require_whole(bench.sight, INSTALL)
-    plugin = bench.marketplace.find(name)
+    plugin = marketplace_of(bench).find(name)
     values = _asked(plugin, given)
-    wanted = bench.marketplace.plan(plugin.name, values)
+    wanted = marketplace_of(bench).plan(plugin.name, values)
     say(f"{plugin.name} would be installed as {wanted.server}:", err=True)
-    for fact in wanted.facts():
+    for fact in installation_facts(plugin, wanted):
         text = visible(fact.text, newlines=False)
         say(f"  {'!' if fact.warns else ' '} {fact.label:<9} {text}", err=True)
     _say_change(wanted.becomes)
@@ -84,13 +86,13 @@ async def _install(bench: Workbench, name: str, given: Mapping[str, str], *, agr
         "tools": tools,
         "file": change.path if change is not None else "",
         "backup": backup,
-        "starts": selected(wanted.facts(), FACT),
+        "starts": selected(installation_facts(plugin, wanted), FACT),
     }
 
 
 async def _remove(bench: Workbench, server: str, *, agreed: bool) -> dict[str, Any]:
     """Show what happens, ask, remove. Raises ToolsightError."""
-    wanted = bench.marketplace.removal(server)
+    wanted = marketplace_of(bench).removal(server)
     say(f"{server} would be removed:", err=True)
     change = wanted.becomes.change
     _say_change(wanted.becomes)
@@ -204,7 +206,7 @@ def search(query: str, limit: int, chosen: Options, catalogs: tuple[str, ...]) -
             found = await _settled_search(bench, query, limit)
             show(selected(found, FOUND), suggestion_lines(found))
             return
-        market = bench.marketplace
+        market = marketplace_of(bench)
         plugins = [plugin_json(bench, one) for one in market.plugins]
         show({"plugins": plugins, "problems": market.problems}, plugin_lines(bench, market.plugins))
         if not is_json():
@@ -225,7 +227,7 @@ def show_plugin(name: str, chosen: Options, catalogs: tuple[str, ...]) -> None:
     """
 
     async def work(bench: Workbench) -> None:
-        plugin = bench.marketplace.find(name)
+        plugin = marketplace_of(bench).find(name)
         show(plugin_json(bench, plugin), plugin_report(bench, plugin))
 
     _run(work, chosen, catalogs)
@@ -295,8 +297,8 @@ def import_catalog(file: Path, name: str, chosen: Options) -> None:
     \b
     toolsight marketplace import servers.json
     """
-    from inspector.cli.location import imported_path
     from inspector.features.marketplace.reader import keep_catalog, read_catalog
+    from inspector.features.marketplace.source import imported_path
 
     found = read_catalog(file)
     if not found.plugins:

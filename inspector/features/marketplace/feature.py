@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 def has_plugins(bench: "Workbench", _parts: Parts) -> bool:
     """Whether a catalog offers anything."""
-    return bool(bench.marketplace.plugins)
+    from inspector.features.marketplace.marketplace import marketplace_of
+
+    return bool(marketplace_of(bench).plugins)
 
 
 FEATURE = Feature(
@@ -33,4 +35,5 @@ FEATURE = Feature(
         CommandInfo("marketplace remove", "command:remove"),
         CommandInfo("marketplace import", "command:import_catalog"),
     ),
+    compose="source:compose",
 )

@@ -5,94 +5,35 @@ Nothing here starts or changes anything: what does is in `installing`, and only 
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from threading import RLock
-from typing import Protocol
 
 from inspector.access.restriction import require_whole
-from inspector.config.configuration import Configuration
+from inspector.config.server_change import Addition, Removal
 from inspector.core.error import ConfigError
 from inspector.core.events import MarketplaceSearched
 from inspector.core.events.base import Actor
 from inspector.core.marketplace import MarketplaceReport, Suggestion, brief, why_further
 from inspector.core.package_run import PackageKind
-from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, Score, SearchReport
 from inspector.core.redaction import SECRETS
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.text import closest
 from inspector.core.tool import Tool
-from inspector.features.marketplace.plugin import (
-    FileChange,
-    Installation,
-    Plugin,
-    Removal,
-    ServerChange,
-    concealed_values,
-    server_entry,
-    server_name,
-)
-from inspector.schema.json_value import JsonObject
+from inspector.features.marketplace.plugin import Plugin, concealed_values, server_entry, server_name
+from inspector.features.marketplace.reader import Catalogs
 from inspector.search.answer.retrieval import Live, Retrieval
-from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
-
-
-@dataclass(frozen=True, slots=True)
-class Catalogs:
-    """The plugins of every catalog, and what is wrong with the entries and files that were left out."""
-
-    plugins: tuple[Plugin, ...] = ()
-    problems: tuple[str, ...] = ()
-
+from inspector.session.assembly import Ports
+from inspector.session.server_change import INSTALL, REMOVE
+from inspector.session.source import NO_VALUES
+from inspector.session.view import SessionView
 
 # Enough to choose from, and short enough to stand below a search's result.
 MOST_SUGGESTED = 3
 ReadCatalogs = Callable[[Sequence[str]], Catalogs]
 """Reads the files that the settings name and what was imported; in a thread."""
-
-
-class ServerEditor(Protocol):
-    """Changes which servers a configuration's file has. Nothing is written before `write`."""
-
-    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:
-        """What the file and the configuration become with one more server. Raises ConfigError."""
-        ...
-
-    def without_server(self, configuration: Configuration, name: str) -> ServerChange:
-        """What the file and the configuration become without a server. Raises ConfigError."""
-        ...
-
-    def write(self, change: FileChange) -> str:
-        """Write the change, if the file is still as it was; return the path of the backup.
-
-        Raises ConfigError, and then the file and what is beside it are as they were.
-        """
-        ...
-
-
-class NoEditor:
-    """A `ServerEditor` where nothing can be installed."""
-
-    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:  # noqa: ARG002
-        """Refuse."""
-        raise ConfigError(f"{name} cannot be installed here")
-
-    def without_server(self, configuration: Configuration, name: str) -> ServerChange:  # noqa: ARG002
-        """Refuse."""
-        raise ConfigError(f"{name} cannot be removed here")
-
-    def write(self, change: FileChange) -> str:
-        """Refuse."""
-        raise ConfigError(f"{change.path} cannot be written here")
-
-
-@dataclass(frozen=True, slots=True)
-class MarketplacePorts:
-    """The adapters of the marketplace."""
-
-    catalogs: ReadCatalogs = lambda _files: Catalogs()
-    editor: ServerEditor = NoEditor()
 
 
 # Each plugin is a server of an index of its own: its tools are documents, and so is its description with its
@@ -102,28 +43,12 @@ class MarketplacePorts:
 class PluginSearch:
     """Searches the plugins that are not installed. What is embedded is embedded after the first search."""
 
-    def __init__(
-        self,
-        plugins: Sequence[Plugin],
-        settings: DiscoverySettings,
-        clock: Clock,
-        *,
-        embedder: Embedder | None,
-        static: StaticEmbedder | None,
-        vectors: VectorStore,
-    ) -> None:
+    def __init__(self, plugins: Sequence[Plugin], retrieval: Retrieval) -> None:
+        """`retrieval` is empty, and searches nothing else."""
         self.plugins = tuple(plugins)
-        self._clock = clock
         self._offered: tuple[Plugin, ...] | None = None
         self._documents: Mapping[str, tuple[Plugin, str]] = {}
-        self._retrieval = Retrieval(
-            replace(settings, learn=False),
-            clock,
-            embedder=embedder,
-            static=static,
-            vectors=vectors,
-            report=lambda _: None,
-        )
+        self._retrieval = retrieval
 
     def use_settings(self, settings: DiscoverySettings) -> None:
         """Rank as tools are ranked from now on. Raises ToolsightError."""
@@ -135,13 +60,13 @@ class PluginSearch:
         As with tools, nothing is suggested if it is too improbable that any fits. With `limit` 0 every plugin
         is ranked, whatever it fits.
         """
-        started = self._clock.monotonic()
+        started = self._retrieval.clock.monotonic()
         self.offer(specs)
         offered, installed = self._offered or (), len(self.plugins) - len(self._offered or ())
         if not offered or not query.strip():
             return MarketplaceReport(query, (), len(offered), installed, why)
         found, probability = self._ranked(query, limit)
-        took = (self._clock.monotonic() - started) * 1000
+        took = (self._retrieval.clock.monotonic() - started) * 1000
         return MarketplaceReport(query, found, len(offered), installed, why, took, probability)
 
     def _ranked(self, query: str, limit: int) -> tuple[tuple[Suggestion, ...], float | None]:
@@ -198,9 +123,6 @@ def _documents(plugin: Plugin) -> list[tuple[Tool, str]]:
     return [(Tool(plugin.name, name, about), ""), *tools]
 
 
-INSTALL, REMOVE = "install a server", "remove a server"
-"""What only the administrator does."""
-_NOTHING: Mapping[str, str] = {}
 # More plugins than this are indexed before anybody searches for them.
 _MANY = 300
 # Seconds that the first start may take, in which a package is fetched with all that it depends on.
@@ -209,31 +131,26 @@ _FETCHED = (PackageKind.NPM, PackageKind.PYPI, PackageKind.OCI)
 
 
 class Marketplace:
-    """Reads the catalogs of the settings when they are first asked for, and again when those change."""
+    """A `ServerSource`: reads the catalogs when it is first asked for them, and again when others are set."""
 
     def __init__(
         self,
+        ports: Ports,
+        catalogs: ReadCatalogs,
         live: Live,
-        market: MarketplacePorts,
-        index: Callable[[Sequence[Plugin], DiscoverySettings], PluginSearch],
         is_connecting: Callable[[], bool] = lambda: False,
     ) -> None:
         """While `is_connecting`, no search goes on here: a server that comes may serve it."""
+        self._ports = ports
+        self._read_catalogs = catalogs
         self._is_connecting = is_connecting
         self._live = live
-        self._market = market
-        self._index = index
         # The catalogs are read in a thread, unless somebody asks for them before.
         self._reading = RLock()
         self._read: Catalogs | None = None
         self._search: PluginSearch | None = None
         self._is_closed = False
         self._read_for: object = None
-
-    @property
-    def is_on(self) -> bool:
-        """Whether a search may go on here: the settings say so, and a catalog has a plugin."""
-        return bool(self.plugins)
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:
@@ -250,7 +167,7 @@ class Marketplace:
         wanted = self._live.settings.marketplace.catalogs
         with self._reading:
             if self._read is None or self._read_for != wanted:
-                self._read, self._read_for = self._market.catalogs(wanted), wanted
+                self._read, self._read_for = self._read_catalogs(wanted), wanted
                 self._drop_search()
             return self._read
 
@@ -294,7 +211,7 @@ class Marketplace:
         found = self._searching.search(report.request.query, self._specs, MOST_SUGGESTED, why)
         return MarketplaceSearched(found, found.text, by)
 
-    def plan(self, name: str, values: Mapping[str, str] = _NOTHING) -> Installation:
+    def plan(self, name: str, values: Mapping[str, str] = NO_VALUES) -> Addition:
         """What installing a plugin would start and change, with these values of its variables by name.
 
         Reads the configuration's file and writes nothing. Raises ToolsightError.
@@ -308,7 +225,7 @@ class Marketplace:
             )
         entry = server_entry(plugin, values)
         taken = {spec.name for spec in configuration.servers} | set(configuration.disabled)
-        becomes = self._market.editor.with_server(configuration, server_name(plugin, taken), entry)
+        becomes = self._ports.editor.with_server(configuration, server_name(plugin, taken), entry)
         *others, spec = becomes.configuration.servers
         if spec.lacks:
             raise ConfigError(f"{plugin.name} cannot be installed without {spec.lacks}", hint=spec.advice)
@@ -317,7 +234,7 @@ class Marketplace:
         becomes = replace(becomes, configuration=replace(becomes.configuration, servers=(*others, spec)))
         if plugin.package.kind in _FETCHED:
             spec = replace(spec, connect_timeout=max(spec.connect_timeout, _FETCHING))
-        return Installation(plugin, spec, becomes, configuration)
+        return Addition(plugin.name, plugin.version, spec, becomes, configuration)
 
     def removal(self, server: str) -> Removal:
         """What removing a server would change. Writes nothing. Raises ToolsightError."""
@@ -327,7 +244,7 @@ class Marketplace:
         if server not in names:
             hint = f"Servers: {', '.join(closest(server, names) or tuple(names))}."
             raise ConfigError(f"there is no server '{server}'", hint=hint)
-        becomes = self._market.editor.without_server(configuration, server)
+        becomes = self._ports.editor.without_server(configuration, server)
         return Removal(server, becomes, configuration)
 
     def use_settings(self, settings: Settings, changed: Sequence[str]) -> None:
@@ -355,13 +272,37 @@ class Marketplace:
     def _searching(self) -> PluginSearch:
         plugins = self.plugins
         if self._search is None:
-            self._search = self._index(plugins, self._live.settings.discovery)
+            self._search = PluginSearch(plugins, self._new_retrieval())
         return self._search
+
+    def _new_retrieval(self) -> Retrieval:
+        ports, settings = self._ports, self._live.settings.discovery
+        return Retrieval(
+            replace(settings, learn=False),
+            ports.clock,
+            embedder=ports.embedder_for(settings.embedding_model),
+            static=ports.static,
+            vectors=ports.vectors,
+            report=lambda _: None,
+        )
 
     def _drop_search(self) -> None:
         if self._search is not None:
             self._search.close()
         self._search = None
+
+
+def marketplace_of(session: SessionView) -> Marketplace:
+    """The marketplace of a session that was composed with it."""
+    source = session.server_source
+    if not isinstance(source, Marketplace):
+        raise ConfigError("this session has no marketplace")
+    return source
+
+
+def with_marketplace(ports: Ports, catalogs: ReadCatalogs) -> Ports:
+    """The ports with a marketplace of these catalogs."""
+    return replace(ports, source_for=partial(Marketplace, ports, catalogs))
 
 
 def suggestion(plugin: Plugin, similarity: float, matched: str, score: Score) -> Suggestion:

@@ -16,14 +16,16 @@ from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ReadingPage
 from inspector.app.place import Destination, MarketplacePage
 from inspector.app.stream import View
+from inspector.config.server_change import Addition, Removal, ServerChange
 from inspector.core.error import ToolsightError
 from inspector.core.marketplace import MarketplaceReport
 from inspector.core.question import YES, Diff, Option, Question
 from inspector.core.redaction import clean
 from inspector.core.report import Fact, Facts
 from inspector.features.marketplace import plugin_text as content
-from inspector.features.marketplace.marketplace import INSTALL
-from inspector.features.marketplace.plugin import Installation, Plugin, Removal, ServerChange, Variable
+from inspector.features.marketplace.marketplace import marketplace_of
+from inspector.features.marketplace.plugin import Plugin, Variable, installation_facts
+from inspector.session.server_change import INSTALL
 from inspector.session.view import Commands
 from widgets import NOTHING, Field, PlainInput, RecordList, SchemaForm, plain, visible
 
@@ -92,12 +94,13 @@ def _field(variable: Variable) -> Field:
     return Field(variable.name, "string", required, variable.description, default, hidden=variable.secret)
 
 
-def installation_question(wanted: Installation) -> Question:
+def installation_question(plugin: Plugin, wanted: Addition) -> Question:
     """Whether to start a plugin's server: what it says that it reaches, and what becomes of the file."""
-    marked = sum(fact.warns for fact in wanted.facts())
+    known = installation_facts(plugin, wanted)
+    marked = sum(fact.warns for fact in known)
     warning = [Fact("", f"Check the lines marked ! ({marked})", warns=True)] if marked else []
     head = Fact("", f"would be installed as {wanted.server}")
-    facts = Facts((head, *warning, *wanted.facts()), wanted.plugin.name)
+    facts = Facts((head, *warning, *known), plugin.name)
     title, yes = "Install and start this server?", Option(YES, "install and start it")
     return Question(title, (facts, _change(wanted.becomes)), (yes, _NO), is_exact=True)
 
@@ -152,7 +155,7 @@ class MarketplaceScreen(ReadingPage):
         yield RecordList(content.COLUMNS, header=True, empty=content.NO_CATALOG, id="plugins")
 
     def drawn_from(self, view: View) -> object:  # noqa: ARG002 - the session has the configuration
-        return self.session.marketplace.plugins, self.session.configuration.servers
+        return marketplace_of(self.session).plugins, self.session.configuration.servers
 
     def draw(self) -> None:
         self._search(self._query)
@@ -173,7 +176,7 @@ class MarketplaceScreen(ReadingPage):
         self.list.focus()
 
     def _search(self, query: str) -> None:
-        market = self.session.marketplace
+        market = marketplace_of(self.session)
         self._query = query
         try:
             self._report = market.look(query, LIMIT) if query else None
@@ -191,7 +194,7 @@ class MarketplaceScreen(ReadingPage):
 
     @property
     def _plugin(self) -> Plugin | None:
-        return next((one for one in self.session.marketplace.plugins if one.name == self.key), None)
+        return next((one for one in marketplace_of(self.session).plugins if one.name == self.key), None)
 
     def draw_detail(self) -> None:
         plugin, found = self._plugin, self._report.suggestions if self._report is not None else ()
@@ -199,7 +202,7 @@ class MarketplaceScreen(ReadingPage):
             self.write("", "#detail")
             return
         one = next((each for each in found if each.plugin == plugin.name), None)
-        self.write(content.detail(plugin, self.session.marketplace.server_of(plugin), one), "#detail")
+        self.write(content.detail(plugin, marketplace_of(self.session).server_of(plugin), one), "#detail")
 
     def leave_input(self) -> None:
         """Go to the list."""
@@ -227,7 +230,7 @@ class MarketplaceScreen(ReadingPage):
             return
         if plugin is None:
             self.warn("Put the cursor on a plugin first.")
-        elif server := self.session.marketplace.server_of(plugin):
+        elif server := marketplace_of(self.session).server_of(plugin):
             self.warn(f"Already installed as {server}. Press delete to remove it.")
         elif plugin.package.obstacle:
             self.warn(f"Cannot be installed: {visible(plugin.package.obstacle, limit=200, newlines=False)}.")
@@ -240,7 +243,7 @@ class MarketplaceScreen(ReadingPage):
         if values is None:
             return
         try:
-            wanted = self.session.marketplace.plan(plugin.name, values)
+            wanted = marketplace_of(self.session).plan(plugin.name, values)
         except ToolsightError as error:
             self.fail(error)
             return
@@ -251,7 +254,7 @@ class MarketplaceScreen(ReadingPage):
             tools = self.session.state.servers[wanted.server].tools
             self._tell_changed(f"{wanted.server} is connected with {tools} tools.", wanted.becomes)
 
-        self._ask_to(installation_question(wanted), install)
+        self._ask_to(installation_question(plugin, wanted), install)
 
     def _ask_to(self, question: Question, change: Callable[[Commands], Coroutine[Any, Any, None]]) -> None:
         def answered(answer: str | None) -> None:
@@ -263,12 +266,12 @@ class MarketplaceScreen(ReadingPage):
     def action_remove(self) -> None:
         """Show what becomes of the file without the plugin's server, then ask."""
         plugin = self._plugin
-        server = self.session.marketplace.server_of(plugin) if plugin is not None else ""
+        server = marketplace_of(self.session).server_of(plugin) if plugin is not None else ""
         if not server:
             self.warn("This plugin is not installed.")
             return
         try:
-            wanted = self.session.marketplace.removal(server)
+            wanted = marketplace_of(self.session).removal(server)
         except ToolsightError as error:
             self.fail(error)
             return

@@ -249,15 +249,14 @@ _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogFile:
-    """What a file offers: its plugins, and what is wrong with each entry that was left out."""
+class Catalogs:
+    """The plugins of catalogs, and what is wrong with the entries and files that were left out."""
 
-    path: str
-    plugins: tuple[Plugin, ...]
+    plugins: tuple[Plugin, ...] = ()
     problems: tuple[str, ...] = ()
 
 
-def read_catalog(path: Path, variables: Mapping[str, str] = _NOTHING) -> CatalogFile:
+def read_catalog(path: Path, variables: Mapping[str, str] = _NOTHING) -> Catalogs:
     """Read a catalog; `variables` are replaced in the command lines of Toolsight's own.
 
     An entry that cannot be read, or whose name was there before, is a problem and no more. Raises ConfigError
@@ -277,12 +276,10 @@ def read_catalog(path: Path, variables: Mapping[str, str] = _NOTHING) -> Catalog
             )
         else:
             plugins[each.name] = each
-    return CatalogFile(str(path), tuple(plugins.values()), tuple(problems))
+    return Catalogs(tuple(plugins.values()), tuple(problems))
 
 
-def read_catalogs(
-    paths: Sequence[Path], variables: Mapping[Path, Mapping[str, str]]
-) -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
+def read_catalogs(paths: Sequence[Path], variables: Mapping[Path, Mapping[str, str]]) -> Catalogs:
     """The plugins of several catalogs, and what is wrong with them; an earlier catalog's entry counts."""
     plugins: dict[str, Plugin] = {}
     problems: list[str] = []
@@ -294,7 +291,7 @@ def read_catalogs(
             continue
         problems += [f"{path.name}: {problem}" for problem in read.problems]
         plugins = {plugin.name: plugin for plugin in read.plugins} | plugins
-    return tuple(plugins.values()), tuple(problems)
+    return Catalogs(tuple(plugins.values()), tuple(problems))
 
 
 def _entries(path: Path, data: Any, variables: Mapping[str, str]) -> Iterator[Plugin | ConfigError]:
@@ -332,11 +329,6 @@ def keep_catalog(folder: Path, name: str, plugins: Sequence[Plugin]) -> Path:
         with suppress(OSError):
             new.unlink()
     return target
-
-
-def kept_catalogs(folder: Path) -> list[Path]:
-    """The imported catalogs, by name."""
-    return sorted(folder.glob("*.json"))
 
 
 def _written(plugin: Plugin) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from inspector.core.error import ToolsightError
 from inspector.core.marketplace import MarketplaceReport, price_text, rating_text
 from inspector.core.number import count, milliseconds
 from inspector.core.report import NAME, NUMBER, SHARE, Column, Table, selected
-from inspector.features.marketplace.plugin import Plugin, Variable, missing_values
+from inspector.features.marketplace.marketplace import marketplace_of
+from inspector.features.marketplace.plugin import Plugin, Variable, installation_facts, missing_values
 from inspector.session.workbench import Workbench
 
 _NONE = (
@@ -79,7 +80,7 @@ def plugin_lines(bench: Workbench, plugins: Sequence[Plugin]) -> Iterator[str | 
 
 
 def _state(bench: Workbench, plugin: Plugin) -> str:
-    server = bench.marketplace.server_of(plugin)
+    server = marketplace_of(bench).server_of(plugin)
     if server:
         return f"installed as {server}"
     return "cannot be installed here" if plugin.package.obstacle else ""
@@ -124,13 +125,15 @@ def variable_text(variable: Variable) -> str:
 def plugin_json(bench: Workbench, plugin: Plugin) -> dict[str, Any]:
     """Everything that is known of a plugin, and what installing it would start."""
     known: dict[str, Any] = selected(plugin, _PLUGIN)
-    known["installed_as"] = bench.marketplace.server_of(plugin)
+    known["installed_as"] = marketplace_of(bench).server_of(plugin)
     for variable in known["package"]["variables"]:
         if variable["secret"]:
             variable["default"] = ""
     if not known["installed_as"] and not plugin.package.obstacle and not missing_values(plugin, {}):
         try:
-            known["starts"] = selected(bench.marketplace.plan(plugin.name).facts(), FACT)
+            known["starts"] = selected(
+                installation_facts(plugin, marketplace_of(bench).plan(plugin.name)), FACT
+            )
         except ToolsightError as error:
             known["refused"] = error.message
     return known

@@ -1,55 +1,32 @@
-"""What a registry takes, and whom it gives what, checked in one place for every implementation."""
+"""What a registry takes, checked in one place for every implementation, and the text that it searches."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from inspector.core.access import Grant, Scope, Sight, matches_any
 from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError
 from inspector.core.redaction import clean
 from inspector.core.tool import Tool
-from inspector.search.index.ports import RegisteredTool, ToolRegistry
+from inspector.search.index.document import MAX_EMBEDDED
+from inspector.search.index.ports import RegisteredTool
+from inspector.search.index.vocabulary import spaced
 from inspector.store.codec import decode_value, encode_value
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-_ANYBODY = "anybody"
-
-
-class StoredGrants:
-    """Asks the registry about each pattern until a tool matches it."""
-
-    def __init__(self, opened: Callable[[], ToolRegistry]) -> None:
-        self._opened = opened
-        self._matched: set[str] = set()
-
-    def unmatched(self, patterns: Sequence[str], tools: Collection[str]) -> tuple[str, ...]:
-        """The patterns without those that match only tools of the registry, and none of these.
-
-        While the registry cannot be read, nothing is known of any: then none of them is left.
-        """
-        try:
-            return tuple(
-                one
-                for one in patterns
-                if any(matches_any(tool, (one,)) for tool in tools) or not self._matches(one)
-            )
-        except StoreError:
-            return ()
-
-    def _matches(self, pattern: str) -> bool:
-        if pattern not in self._matched:
-            sight = Sight(_ANYBODY, grants=(Grant(Scope.USER, _ANYBODY, "", (pattern,)),))
-            if next(iter(self._opened().tools(sight, limit=1)), None) is None:
-                return False
-            self._matched.add(pattern)
-        return True
-
-
 _HINT = "Import the tools again into another database."
+
+
+def embedded_text(tool: Tool) -> str:
+    """A tool's name and description (semantic discovery, section 4.3), at most MAX_EMBEDDED characters.
+
+    Where the description is one sentence it equals the passage `opening`, so that both share a vector.
+    """
+    name = spaced(tool.name) or tool.name
+    return f"{name}: {tool.description.strip() or name}"[:MAX_EMBEDDED]
 
 
 def definition_of(tool: Tool) -> str:

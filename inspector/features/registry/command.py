@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from inspector.access.restriction import AccessControl, require_whole
-from inspector.cli.composition import make_embedder, open_health
-from inspector.cli.configuration import load_policy, open_registry
+from inspector.cli.composition import make_embedder, open_breakers
+from inspector.cli.configuration import load_policy
 from inspector.cli.launch import headless
+from inspector.cli.location import database_path
 from inspector.cli.options import (
     ACCESS,
     COMMON,
@@ -31,14 +32,22 @@ from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table, selected
 from inspector.core.settings import AccessSettings, DiscoverySettings
 from inspector.features.registry.acceptance import NAME_HINT, name_problem
-from inspector.features.registry.embedding import embed_missing, forget_other_dimensions
 from inspector.features.registry.feature import REGISTRY
-from inspector.features.registry.library import FILL, RegistryLibrary
+from inspector.features.registry.health import HealthOf, health_of
+from inspector.features.registry.library import (
+    FILL,
+    RegistryLibrary,
+    Synchronised,
+    embed_missing,
+    forget_other_dimensions,
+    synchronise,
+)
 from inspector.features.registry.peer import export_lines, is_export, read_export, write_export
-from inspector.features.registry.synchronise import Synchronised, synchronise
+from inspector.features.registry.source import RegistrySource, open_registry
 from inspector.mcp.tool_file import read_definitions
 from inspector.search.index.ports import Embedder, SyncReport, ToolRegistry
 from inspector.session.workbench import Workbench
+from inspector.store.call_history import SqliteCallHistory
 
 _MODEL = "discovery.embedding_model"
 _REPORT = "added changed unchanged removed"
@@ -268,13 +277,19 @@ def _show_status(options: Options) -> None:
     show({"tools": total, "origins": origins, "model": model, "embedded": embedded}, report())
 
 
+def open_health(options: Options) -> HealthOf:
+    """Reads the health of registered tools, from the sessions of the database."""
+    history, breakers = SqliteCallHistory(database_path(options)), open_breakers(options)
+    return health_of(history.outcomes, lambda: breakers.every().values())
+
+
 def provide(options: Options, bench: Workbench) -> Given:
     """The registry of the session, searched with the session's own model."""
     ports = bench.ports
-    if ports.registry is None:
+    if not isinstance(ports.stored_tools, RegistrySource):
         return {}
     library = RegistryLibrary(
-        ports.registry,
+        ports.stored_tools.opened,
         lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
         lambda: bench.sight,
         open_health(options),

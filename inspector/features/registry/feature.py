@@ -37,5 +37,6 @@ FEATURE = Feature(
         CommandInfo("registry search", "search_command:search"),
         CommandInfo("registry export", "command:export"),
     ),
+    stores="source:stored_tools",
     provide="command:provide",
 )

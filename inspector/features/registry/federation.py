@@ -29,7 +29,8 @@ from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal,
 from inspector.config.server_entry import Scope
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.features.registry.embedding import embedded_text
+from inspector.features.registry.acceptance import embedded_text
+from inspector.features.registry.source import is_address
 from inspector.search.index.document import MAX_EMBEDDED
 from inspector.search.index.ports import (
     Embedder,
@@ -42,7 +43,6 @@ from inspector.search.index.ports import (
 )
 
 MAX_PEER_NAME, MAX_PEERS = 40, 50
-_POSTGRES = ("postgres://", "postgresql://")
 
 
 def _short(name: str) -> str:
@@ -68,11 +68,6 @@ class _File(NullAsAbsent):
         dict[Annotated[str, AfterValidator(_short)], _Peer],
         Field(min_length=1, max_length=MAX_PEERS, description="List the other registries by name."),
     ]
-
-
-def is_address(database: str) -> bool:
-    """Whether it is an address of PostgreSQL; otherwise it is a file."""
-    return database.startswith(_POSTGRES)
 
 
 def load_peers(path: Path, environment: Mapping[str, str]) -> tuple[Peer, ...]:

@@ -1,99 +1,25 @@
-"""The registry as the app has it, for threads, and as a source of servers."""
+"""The registry as pages and commands have it: what it tells whom, and what fills it."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from inspector.access.reach import reaches
 from inspector.access.restriction import require_whole
-from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.error import ConfigError, ConnectError, StoreError
-from inspector.core.message import ToolResult
-from inspector.core.server import SOURCE, Era, ServerInfo, ServerSpec, is_registered
-from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.tool import Tool
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.server import ServerPhase, is_registered
+from inspector.core.text import closest
+from inspector.features.registry.acceptance import embedded_text, name_problem
 from inspector.features.registry.health import Health, HealthOf
-from inspector.mcp.port import ClientSide, Connector, ServerLink
-from inspector.mcp.recorded_link import RecordedLink
-from inspector.search.index.ports import Embedder, Neighbour, RegisteredTool, ToolRegistry
-
-NOT_CONNECTED = (
-    "This tool is known from the registry: its server is not connected. Start the server itself to call it."
+from inspector.search.index.document import MAX_EMBEDDED, key_of
+from inspector.search.index.ports import (
+    Embedder,
+    Neighbour,
+    RegisteredTool,
+    SearchableRegistry,
+    SyncReport,
+    ToolRegistry,
 )
-
-
-def registry_configuration(servers: Iterable[str]) -> Configuration:
-    """A configuration of these servers; nothing of it is started, so that nobody has to agree."""
-    # The name is part of the listing: what is remembered of a server is tied to what reaches it.
-    specs = tuple(ServerSpec(name, listing=f"{SOURCE}{name}") for name in servers)
-    settings = Settings(discovery=DiscoverySettings(enabled=True, defer_all=True))
-    return Configuration(SOURCE, specs, settings=settings, trusted=True)
-
-
-def servers_for(
-    sight: Sight, configuration: Configuration, opened: Callable[[], ToolRegistry] | None
-) -> frozenset[str] | None:
-    """The servers of a configuration that there are for a sight; None if it has none of the registry's.
-
-    A server of the registry is there if it has a tool to see. Raises StoreError.
-    """
-    stored = {spec.name for spec in configuration.servers if is_registered(spec)}
-    if opened is None or not stored:
-        return None
-    others = {spec.name for spec in configuration.servers if reaches(sight, spec.name)} - stored
-    return frozenset(others | (stored & opened().servers(sight).keys()))
-
-
-class WithRegistry:
-    """A Connector that knows the servers of a registry, and leaves all others to another Connector.
-
-    All tools are read at once, as the first server connects, and again with a server that connects anew.
-    Which of them are seen is decided where any server's list arrives: that can change while it is connected.
-    """
-
-    def __init__(self, registry: ToolRegistry, others: Connector) -> None:
-        self._registry = registry
-        self._others = others
-        self._lock = asyncio.Lock()
-        self._unread: dict[str, tuple[Tool, ...]] = {}
-
-    @asynccontextmanager
-    async def connect(
-        self,
-        spec: ServerSpec,
-        *,
-        era: Era | None,
-        on_tools_changed: Callable[[], None],
-        client: ClientSide | None = None,
-    ) -> AsyncGenerator[ServerLink, None]:
-        """See `Connector`."""
-        if is_registered(spec):
-            info = ServerInfo(spec.name, protocol="stored")
-            answer = ToolResult(NOT_CONNECTED, is_error=True)
-            yield RecordedLink(info, await self._tools_of(spec.name), otherwise=answer)
-            return
-        opening = self._others.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
-        async with opening as link:
-            yield link
-
-    async def _tools_of(self, server: str) -> tuple[Tool, ...]:
-        """The tools of a server. Raises ConnectError."""
-        async with self._lock:
-            if server not in self._unread:
-                try:
-                    self._unread = await asyncio.to_thread(self._read)
-                except StoreError as error:
-                    raise ConnectError(error.message, hint=error.hint) from error
-            return self._unread.pop(server, ())
-
-    def _read(self) -> dict[str, tuple[Tool, ...]]:
-        found: dict[str, list[Tool]] = {}
-        for one in self._registry.tools():
-            found.setdefault(one.tool.server, []).append(one.tool)
-        return {server: tuple(tools) for server, tools in found.items()}
-
+from inspector.session.view import SessionView
 
 FILL = "fill the registry"
 """What only the administrator does."""
@@ -167,16 +93,10 @@ class RegistryLibrary:
 
     def search(self, query: str, limit: int) -> tuple[Neighbour, ...]:
         """The tools nearest to the query."""
-        from inspector.features.registry.registry_tier import search_registry
-
-        embedder = self._required()
-        embedder.prepare(lambda _done, _total: None, lambda: False)
-        return search_registry(self.opened(), embedder, query, limit=limit, sight=self._sight())
+        return found_in(self.opened(), self._required(), query, limit=limit, sight=self._sight())
 
     def embed(self, report: Callable[[int, int], None], stopped: Callable[[], bool]) -> int:
         """Embed what has no vector yet; what is done stays. Return how many texts that were."""
-        from inspector.features.registry.embedding import embed_missing
-
         require_whole(self._sight(), FILL)
         return embed_missing(
             self.opened(), self._required(), lambda _what, done, total: report(done, total), stopped
@@ -188,3 +108,131 @@ class RegistryLibrary:
             hint = "Set discovery.embedding_model, for example to packaged."
             raise ConfigError("this session has no embedding model", hint=hint)
         return embedder
+
+
+def found_in(
+    registry: ToolRegistry,
+    embedder: Embedder,
+    query: str,
+    *,
+    limit: int,
+    floor: float = -1.0,
+    sight: Sight = EVERYTHING,
+) -> tuple[Neighbour, ...]:
+    """The tools whose name and description are nearest to the query. Raises ModelError or StoreError."""
+    embedder.prepare(lambda _done, _total: None, lambda: False)
+    vector = embedder.embed([query[:MAX_EMBEDDED]])[0]
+    return nearest_in(registry, embedder.name, vector, limit, sight, floor=floor)
+
+
+def nearest_in(
+    registry: SearchableRegistry,
+    model: str,
+    vector: Sequence[float],
+    limit: int,
+    sight: Sight = EVERYTHING,
+    *,
+    floor: float = -1.0,
+) -> tuple[Neighbour, ...]:
+    """See `ToolRegistry.nearest`. Raises StoreError, also if no vector has as many dimensions."""
+    near = registry.nearest(model, vector, limit, sight, floor=floor)
+    if near or not registry.embedded(model, sight):
+        return near
+    # Rounding may take the cosine of opposite vectors below -1.
+    if not registry.nearest(model, vector, 1, sight, floor=-2.0):
+        raise StoreError(
+            f"the query has {len(vector)} dimensions, but none of the registry's {model} vectors do",
+            hint="Run `toolsight registry --embed` to embed its tools again. Until then, searches miss them.",
+        )
+    return near
+
+
+Progress = Callable[[str, int, int], None]
+"""Receives what is done, how much of it, and how much there is."""
+_BATCH, _READ = 32, 2000
+
+
+def embed_missing(
+    registry: ToolRegistry, embedder: Embedder, progress: Progress, cancelled: Callable[[], bool]
+) -> int:
+    """Embed every text without a vector of the embedder's model; return how many were embedded.
+
+    Tools with equal texts are told as one. Raises ModelError or StoreError.
+    """
+    model, done = embedder.name, 0
+    # A registry that lacks nothing is asked, too: it may have an index to build, which an earlier run left.
+    texts = [] if cancelled() else list(registry.unembedded(model, _READ).items())
+    if not texts:
+        return 0
+    total = registry.count() - registry.embedded(model)
+    embedder.prepare(lambda had, size: progress("loading the model", had, size), cancelled)
+    while texts:
+        for start in range(0, len(texts), _BATCH):
+            if cancelled():
+                return done
+            batch = dict(texts[start : start + _BATCH])
+            vectors = _as_stored(embedder.embed(list(batch.values())))
+            registry.keep_vectors(model, dict(zip(batch, vectors, strict=True)))
+            done += len(batch)
+            progress("embedding", done, max(total, done))
+        texts = [] if cancelled() else list(registry.unembedded(model, _READ).items())
+    return done
+
+
+def forget_other_dimensions(registry: ToolRegistry, embedder: Embedder) -> None:
+    """Forget vectors that an embedder of the same name made with another number of dimensions.
+
+    One vector of now, of any tool, is enough to know: see `ToolRegistry.keep_vectors`.
+    """
+    one = next(iter(registry.tools(limit=1)), None)
+    if one is not None and registry.embedded(embedder.name):
+        text = embedded_text(one.tool)
+        registry.keep_vectors(embedder.name, {key_of(text): _as_stored(embedder.embed([text]))[0]})
+
+
+def _as_stored(vectors: Sequence[Sequence[float]]) -> list[bytes]:
+    import numpy as np
+
+    return [row.tobytes() for row in np.asarray(vectors, "<f4")]
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronised:
+    """What came of one server: the report, or `why` there is none."""
+
+    server: str
+    report: SyncReport | None = None
+    why: str = ""
+
+
+def synchronise(
+    registry: ToolRegistry, session: SessionView, *, at: float, servers: Sequence[str] = ()
+) -> tuple[Synchronised, ...]:
+    """Keep the tools of these servers, by default of all; each is an origin of its own name.
+
+    Of a server of which the session may not use every tool, nothing counts as gone. Raises ConfigError for
+    an unknown server, StoreError, and ToolsightError unless the session sees everything.
+    """
+    require_whole(session.sight, FILL)
+    known = {spec.name: spec for spec in session.configuration.servers}
+    for name in servers:
+        if name not in known:
+            near = ", ".join(closest(name, list(known)) or known)
+            raise ConfigError(f"there is no server '{name}'", hint=f"Servers: {near}.")
+    return tuple(
+        Synchronised(name, why="its tools come from the registry itself")
+        if is_registered(known[name])
+        else _one(registry, session, name, at)
+        for name in dict.fromkeys(servers or known)
+    )
+
+
+def _one(registry: ToolRegistry, session: SessionView, name: str, at: float) -> Synchronised:
+    state = session.state.servers.get(name)
+    if state is None or state.phase is not ServerPhase.READY:
+        return Synchronised(name, why=(state.reason if state else "") or "it is not connected")
+    tools = tuple(tool for tool in session.catalog.tools if tool.server == name)
+    if problem := next(filter(None, (name_problem(tool, name) for tool in tools)), ""):
+        return Synchronised(name, why=problem)
+    report = registry.sync(name, tools, at=at, whole=len(tools) == state.tools)
+    return Synchronised(name, report)

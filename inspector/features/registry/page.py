@@ -17,8 +17,7 @@ from inspector.app.stream import View
 from inspector.features.registry import registered_text as content
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.health import Health
-from inspector.features.registry.library import FILL, Overview, RegistryLibrary, Rows
-from inspector.features.registry.synchronise import synchronise
+from inspector.features.registry.library import FILL, Overview, RegistryLibrary, Rows, synchronise
 from inspector.search.index.ports import Neighbour, RegisteredTool
 from widgets import PlainInput, RecordList
 

@@ -11,8 +11,7 @@ from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.features.registry.health import Health, HealthState, ToolHealth
-from inspector.features.registry.library import Overview
-from inspector.features.registry.synchronise import Synchronised
+from inspector.features.registry.library import Overview, Synchronised
 from inspector.search.index.ports import Neighbour, RegisteredTool
 from widgets import Column, Record, plain, visible
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from inspector.cli.composition import open_health
-from inspector.cli.configuration import load_policy, open_registry
+from inspector.cli.configuration import load_policy
 from inspector.cli.options import Options, as_json, session_command
 from inspector.cli.table import is_json, say, show
 from inspector.config.setting import anchored, with_values
@@ -20,10 +19,11 @@ from inspector.core.number import count, shown_moment
 from inspector.core.report import NAME, NUMBER, TIME, TWO, Column, Table, selected
 from inspector.core.settings import FederationSettings, Settings
 from inspector.core.text import closest, first_sentence, shortened
-from inspector.features.registry.command import REGISTRY_OPTIONS, require_embedder, sight_of
-from inspector.features.registry.federation import Federation, Member, is_address, load_peers
+from inspector.features.registry.command import REGISTRY_OPTIONS, open_health, require_embedder, sight_of
+from inspector.features.registry.federation import Federation, Member, load_peers
 from inspector.features.registry.health import Health
-from inspector.features.registry.registry_tier import nearest_in, search_registry
+from inspector.features.registry.library import found_in, nearest_in
+from inspector.features.registry.source import is_address, open_registry
 from inspector.search.index.ports import Federated, Peer, RegisteredTool, ToolRegistry
 
 if TYPE_CHECKING:
@@ -46,11 +46,8 @@ def _opened(peer: Peer) -> "SearchableRegistry":
         from inspector.features.registry.peer import SqlitePeer
 
         return SqlitePeer(Path(peer.database), seconds=_SECONDS)
-    try:
-        from inspector.features.registry.postgres import open_peer
-    except ImportError as error:
-        hint = "Install it with `pip install 'toolsight[postgres]'`."
-        raise ConfigError(f"a required package is not installed: {error.name}", hint=hint) from error
+    from inspector.features.registry.postgres import open_peer
+
     return open_peer(peer.database, seconds=_SECONDS)
 
 
@@ -217,7 +214,7 @@ def search(query: str, limit: int, floor: float, *, federated: bool, chosen: Opt
     if federated:
         _search_federation(chosen, query, limit=limit, floor=floor)
         return
-    found = search_registry(kept, embedder, query, limit=limit, floor=floor, sight=sight)
+    found = found_in(kept, embedder, query, limit=limit, floor=floor, sight=sight)
     total, embedded = kept.count(sight), kept.embedded(embedder.name, sight)
     health = open_health(chosen)(sight)
     data = [{"similarity": one.similarity, **_tool_json(one.found, health)} for one in found]

@@ -13,10 +13,10 @@ from inspector.features.registry.acceptance import (
     accepted_query,
     accepted_vectors,
     definition_of,
+    embedded_text,
     tool_in,
     versions_of,
 )
-from inspector.features.registry.embedding import embedded_text
 from inspector.search.index.document import key_of
 from inspector.search.index.ports import Neighbour, RegisteredTool, SyncReport
 

@@ -10,9 +10,8 @@ from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind, package_run
 from inspector.features.marketplace.plugin import Plugin, server_entry
 from inspector.features.marketplace.reader import (
-    CatalogFile,
+    Catalogs,
     keep_catalog,
-    kept_catalogs,
     read_catalog,
     read_catalogs,
 )
@@ -36,7 +35,7 @@ NPM = {
 }
 
 
-def _read(folder: Path, data: Any) -> CatalogFile:
+def _read(folder: Path, data: Any) -> Catalogs:
     path = folder / "catalog.json"
     path.write_text(json.dumps(data))
     return read_catalog(path)
@@ -46,7 +45,7 @@ def _server(**more: Any) -> dict[str, Any]:
     return {"name": "com.acme/weather", "description": "Weather.", "version": "1.2.3", **more}
 
 
-def _only(read: CatalogFile) -> Plugin:
+def _only(read: Catalogs) -> Plugin:
     assert read.problems == ()
     (plugin,) = read.plugins
     return plugin
@@ -157,7 +156,7 @@ def test_options_for_the_runtime_are_kept_apart_so_that_they_are_marked(tmp_path
 def test_what_was_imported_reads_back_equal(tmp_path: Path) -> None:
     plugins = read_catalog(SHIPPED, PLACES).plugins
     kept = keep_catalog(tmp_path, "catalog", plugins)
-    assert kept_catalogs(tmp_path) == [kept]
+    assert list(tmp_path.glob("*.json")) == [kept]
     assert read_catalog(kept).plugins == plugins
 
 
@@ -165,9 +164,9 @@ def test_an_earlier_catalog_s_entry_is_not_replaced_by_a_later_one(tmp_path: Pat
     first, second = tmp_path / "a.json", tmp_path / "b.json"
     first.write_text(json.dumps(_server(packages=[NPM])))
     second.write_text(json.dumps(_server(description="Evil.", packages=[NPM])))
-    plugins, problems = read_catalogs([first, second, tmp_path / "missing.json"], {})
-    assert [one.description for one in plugins] == ["Weather."]
-    assert len(problems) == 1
+    read = read_catalogs([first, second, tmp_path / "missing.json"], {})
+    assert [one.description for one in read.plugins] == ["Weather."]
+    assert len(read.problems) == 1
 
 
 @pytest.mark.parametrize("data", [{}, [1, 2], {"plugins": {}}, {"toolsight_marketplace": 2, "plugins": []}])

@@ -11,16 +11,29 @@ import pytest
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from inspector.config.consent import check_consent
+from inspector.config.server_change import FileChange, ServerChange
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.package_run import PackageKind
 from inspector.core.ranking import TOLERANCE, Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
-from inspector.features.marketplace.plugin import FileChange, Plugin, ServerChange, Variable
+from inspector.features.marketplace.marketplace import marketplace_of, with_marketplace
+from inspector.features.marketplace.plugin import Plugin, Variable, installation_facts
+from inspector.features.marketplace.reader import Catalogs
+from inspector.session.assembly import Ports
 from tests.session.test_access_session import as_user, policy
 from tests.support.fakes import calls, says, searches
-from tests.support.marketplace import CURRENCY, KEYED, RATES, market, money_server, plugin, servers_and_money
+from tests.support.marketplace import (
+    CURRENCY,
+    KEYED,
+    RATES,
+    facts_of,
+    market,
+    money_server,
+    plugin,
+    servers_and_money,
+)
 from tests.support.memory_servers import MemoryEditor, MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
@@ -57,7 +70,7 @@ async def test_beside_closest_a_plugin_is_suggested() -> None:
     hits = (Hit(1, Score("shop:list_orders", 1.0), Outcome.CLOSEST),)
     closest = SearchReport(SearchRequest(RATES), "hybrid", hits, probability=0.2, threshold=0.35)
     async with connected(configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
-        found = rig.bench.marketplace.after(closest, "user")
+        found = marketplace_of(rig.bench).after(closest, "user")
         assert found is not None
         assert found.report.why == "no tool clearly fits"
         assert found.report.suggestions[0].plugin == "currency"
@@ -82,9 +95,9 @@ async def test_a_person_s_search_goes_on_apart_from_its_report() -> None:
 
 async def test_every_suggestion_explains_its_score_with_parts_that_add_up() -> None:
     async with connected(configuration=CONFIGURED, marketplace=market(), embedder=MemoryEmbedder()) as rig:
-        rig.bench.marketplace.look(RATES)
-        await rig.bench.marketplace.settled()
-        found = rig.bench.marketplace.look(RATES).suggestions
+        marketplace_of(rig.bench).look(RATES)
+        await marketplace_of(rig.bench).settled()
+        found = marketplace_of(rig.bench).look(RATES).suggestions
         assert {one.plugin for one in found} == {"currency", "plants", "keyed"}
         assert all(0 <= one.similarity <= 1 for one in found)
         assert all(abs(sum(p.value for p in one.score.parts) - one.score.value) < TOLERANCE for one in found)
@@ -95,7 +108,7 @@ async def test_an_installed_plugin_is_left_out_by_its_command_and_not_by_its_nam
     async with connected(
         configuration=CONFIGURED, marketplace=market(CURRENCY, weather), values=WORDS
     ) as rig:
-        assert {one.plugin for one in rig.bench.marketplace.look(RATES).suggestions} == {
+        assert {one.plugin for one in marketplace_of(rig.bench).look(RATES).suggestions} == {
             "currency",
             "weather",
         }
@@ -115,7 +128,7 @@ async def test_an_installed_plugin_is_found_and_called_in_the_same_session() -> 
         *steps, servers=servers, configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
     ) as rig:
         await _asked(rig)
-        wanted = rig.bench.marketplace.plan("currency")
+        wanted = marketplace_of(rig.bench).plan("currency")
         await rig.bench.install(wanted)
         assert editor.written == 1
         assert check_consent(rig.bench.configuration, rig.memory).is_approved
@@ -123,7 +136,10 @@ async def test_an_installed_plugin_is_found_and_called_in_the_same_session() -> 
         assert servers["currency"].calls
         (event,) = rig.events("installed")
         assert (event.server, event.version, event.by) == ("currency", "1.2.3", "user")
-        assert [one.plugin for one in rig.bench.marketplace.look(RATES).suggestions] == ["plants", "keyed"]
+        assert [one.plugin for one in marketplace_of(rig.bench).look(RATES).suggestions] == [
+            "plants",
+            "keyed",
+        ]
 
 
 async def test_a_removed_server_leaves_the_session_as_it_was_before_it_came() -> None:
@@ -133,9 +149,9 @@ async def test_a_removed_server_leaves_the_session_as_it_was_before_it_came() ->
         servers=servers_and_money(), configuration=CONFIGURED, marketplace=ports, values=WORDS
     ) as rig:
         before, text = _kept(rig.bench.state), editor.text
-        await rig.bench.install(rig.bench.marketplace.plan("currency"))
+        await rig.bench.install(marketplace_of(rig.bench).plan("currency"))
         assert "currency:convert_currency" in rig.bench.state.tools
-        await rig.bench.remove_server(rig.bench.marketplace.removal("currency"))
+        await rig.bench.remove_server(marketplace_of(rig.bench).removal("currency"))
         assert _kept(rig.bench.state) == before
         assert editor.text == text
         assert rig.bench.configuration.servers == CONFIGURED.servers
@@ -161,7 +177,7 @@ async def test_a_failed_install_leaves_file_and_session_as_they_were(failure: st
     ) as rig:
         before, live = _kept(rig.bench.state), rig.bench.configuration
         with pytest.raises(ToolsightError):
-            await rig.bench.install(rig.bench.marketplace.plan("currency"))
+            await rig.bench.install(marketplace_of(rig.bench).plan("currency"))
         assert _kept(rig.bench.state) == before
         assert rig.bench.configuration is live
         assert (editor.text, editor.written) == (MemoryEditor().text, 0)
@@ -169,7 +185,7 @@ async def test_a_failed_install_leaves_file_and_session_as_they_were(failure: st
         (event,) = rig.events("uninstalled")
         assert event.reason
         server.fault, server.list_error, editor.fault = None, None, None
-        await rig.bench.install(rig.bench.marketplace.plan("currency"))
+        await rig.bench.install(marketplace_of(rig.bench).plan("currency"))
         assert editor.written == 1
 
 
@@ -180,7 +196,7 @@ async def test_an_install_that_is_cancelled_leaves_everything_as_it_was() -> Non
         servers=hanging, configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
     ) as rig:
         before = _kept(rig.bench.state)
-        installing = asyncio.create_task(rig.bench.install(rig.bench.marketplace.plan("currency")))
+        installing = asyncio.create_task(rig.bench.install(marketplace_of(rig.bench).plan("currency")))
         await happens(rig.bench, "connecting")
         installing.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -193,7 +209,7 @@ async def test_what_was_worked_out_for_other_servers_is_not_installed() -> None:
     async with connected(
         servers=servers_and_money(), configuration=CONFIGURED, marketplace=market(), values=WORDS
     ) as rig:
-        first, second = rig.bench.marketplace.plan("currency"), rig.bench.marketplace.plan("currency")
+        first, second = marketplace_of(rig.bench).plan("currency"), marketplace_of(rig.bench).plan("currency")
         await rig.bench.install(first)
         with pytest.raises(ConfigError, match="have changed"):
             await rig.bench.install(second)
@@ -208,10 +224,10 @@ async def test_a_missing_value_is_asked_for_and_a_secret_is_in_no_record() -> No
         values=WORDS,
     ) as rig:
         with pytest.raises(ConfigError, match="needs QUOTE_TOKEN"):
-            rig.bench.marketplace.plan("keyed")
-        wanted = rig.bench.marketplace.plan("keyed", {"QUOTE_TOKEN": secret})
+            marketplace_of(rig.bench).plan("keyed")
+        wanted = marketplace_of(rig.bench).plan("keyed", {"QUOTE_TOKEN": secret})
         assert secret not in "\n".join(wanted.becomes.diff(clean))
-        assert secret not in "".join(fact.text for fact in wanted.facts())
+        assert secret not in "".join(fact.text for fact in installation_facts(KEYED, wanted))
         rig.servers["keyed"].fault = ConnectError(f"refused {secret}", stderr_tail=secret)
         with pytest.raises(ToolsightError):
             await rig.bench.install(wanted)
@@ -261,28 +277,29 @@ async def test_many_plugins_are_indexed_before_anybody_searches_for_them() -> No
     many = [plugin(f"p{number}", f"Converts money number {number}.") for number in range(301)]
     async with connected(configuration=CONFIGURED, marketplace=market(*many), values=WORDS) as rig:
         await rig.bench.settled()
-        searching = rig.bench.marketplace._searching
+        searching = marketplace_of(rig.bench)._searching
         assert len(searching._retrieval._index.tools) == len(many)  # type: ignore[union-attr]
 
 
 async def test_the_catalogs_are_read_when_they_are_needed_and_anew_when_the_setting_changes() -> None:
     read: list[tuple[str, ...]] = []
-    whole = market()
 
-    def catalogs(files: Any) -> Any:
+    def catalogs(files: Any) -> Catalogs:
         read.append(tuple(files))
-        return whole.catalogs(files)
+        return Catalogs((CURRENCY,))
 
-    ports = replace(whole, catalogs=catalogs)
-    async with opened(configuration=CONFIGURED, marketplace=ports, values=WORDS) as rig:
+    def compose(ports: Ports) -> Ports:
+        return with_marketplace(ports, catalogs)
+
+    async with opened(configuration=CONFIGURED, marketplace=compose, values=WORDS) as rig:
         assert read == []
-        rig.bench.marketplace.look(RATES)
-        rig.bench.marketplace.look(RATES)
+        marketplace_of(rig.bench).look(RATES)
+        marketplace_of(rig.bench).look(RATES)
         assert read == [()]
         rig.bench.change_setting("marketplace.catalogs", ["a.json"])
-        rig.bench.marketplace.look(RATES)
+        marketplace_of(rig.bench).look(RATES)
         assert read == [(), ("a.json",)]
-        assert json.dumps([one.name for one in rig.bench.marketplace.plugins])
+        assert json.dumps([one.name for one in marketplace_of(rig.bench).plugins])
 
 
 class _Waiting(MemoryEditor):
@@ -315,7 +332,7 @@ async def test_an_install_that_is_cancelled_while_the_file_is_written_is_finishe
     async with connected(
         servers=servers_and_money(), configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
     ) as rig:
-        wanted = rig.bench.marketplace.plan("currency")
+        wanted = marketplace_of(rig.bench).plan("currency")
         await _cancelled_while_it_writes(rig.bench.install(wanted), editor)
         assert "currency" in editor.text
         assert rig.bench.configuration.servers[-1].name == "currency"
@@ -326,7 +343,7 @@ async def test_a_removal_that_is_cancelled_while_the_file_is_written_is_finished
     text = '{"mcpServers": {"shop": {"command": "shop"}, "weather": {"command": "weather"}}}'
     editor = _Waiting(text=text)
     async with connected(configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS) as rig:
-        wanted = rig.bench.marketplace.removal("weather")
+        wanted = marketplace_of(rig.bench).removal("weather")
         await _cancelled_while_it_writes(rig.bench.remove_server(wanted), editor)
         assert "weather" not in editor.text
         assert "weather" not in [spec.name for spec in rig.bench.configuration.servers]
@@ -346,7 +363,7 @@ async def test_who_sees_only_some_tools_is_refused_before_the_file_is_read() -> 
     async with connected(
         configuration=CONFIGURED, marketplace=ports, policy=lambda: restricted, values=as_user("ada")
     ) as rig:
-        for plan in (rig.bench.marketplace.plan, rig.bench.marketplace.removal):
+        for plan in (marketplace_of(rig.bench).plan, marketplace_of(rig.bench).removal):
             for name in ("currency", "weather", "shop", "nothing"):
                 with pytest.raises(ToolsightError, match="only the administrator") as told:
                     plan(name)
@@ -370,12 +387,12 @@ async def test_a_secret_of_the_command_line_is_in_no_record_and_on_no_screen(sec
     async with connected(
         servers=servers, configuration=CONFIGURED, marketplace=market(_quotes()), values=WORDS
     ) as rig:
-        wanted = rig.bench.marketplace.plan("sec", {"key": secret})
+        wanted = marketplace_of(rig.bench).plan("sec", {"key": secret})
         assert wanted.spec.args[1] == secret
         assert secret not in "\n".join(wanted.becomes.diff(clean))
-        assert secret not in repr(wanted.facts())
+        assert secret not in repr(installation_facts(_quotes(), wanted))
         await rig.bench.install(wanted)
-        await rig.bench.remove_server(rig.bench.marketplace.removal("sec"))
+        await rig.bench.remove_server(marketplace_of(rig.bench).removal("sec"))
         assert secret not in repr(rig.bench.records())
 
 
@@ -390,7 +407,7 @@ async def test_a_default_hides_nothing_of_what_is_started() -> None:
     )
     async with connected(configuration=CONFIGURED, marketplace=market(evil), values=WORDS) as rig:
         for values in ({}, {"key": "--registry=http://evil.example"}):
-            facts = rig.bench.marketplace.plan("evil", values).facts()
+            facts = facts_of(rig.bench, "evil", values)
             (marked,) = [fact for fact in facts if fact.label == "options"]
             assert marked.text == "for npx itself: --registry=http://evil.example"
             assert marked.warns
@@ -416,6 +433,6 @@ def test_what_a_catalog_calls_a_command_is_neither_shown_nor_believed() -> None:
 async def test_installing_marks_a_publisher_that_looks_like_a_known_one_and_a_metadata_address() -> None:
     posing = plugin("io.github.rnicrosoft/files", "Reads files.", args=("--api", "http://169.254.169.254/"))
     async with opened(configuration=CONFIGURED, marketplace=market(posing)) as rig:
-        marked = {fact.label: fact.text for fact in rig.bench.marketplace.plan("files").facts() if fact.warns}
+        marked = {fact.label: fact.text for fact in facts_of(rig.bench, "files") if fact.warns}
         assert marked["look-alike"] == "rnicrosoft is not microsoft"
         assert marked["metadata"].startswith("169.254.169.254 is a cloud metadata address")

@@ -15,7 +15,7 @@ from inspector.core.package_run import PackageKind
 from inspector.core.ranking import Score, SearchRequest
 from inspector.features.find.page import FindScreen
 from inspector.features.marketplace import plugin_text as content
-from inspector.features.marketplace.marketplace import suggestion
+from inspector.features.marketplace.marketplace import marketplace_of, suggestion
 from inspector.features.marketplace.page import MarketplaceScreen, VariablesDialog
 from inspector.features.marketplace.plugin import Plugin
 from inspector.features.marketplace.plugin_text import detail, rows
@@ -94,10 +94,10 @@ async def test_a_restricted_user_is_refused_before_anything_is_asked_or_shown() 
         assert len([one for one in told if "only the administrator can" in one]) == 2
         assert "would change" not in seen(pilot)
         with pytest.raises(ToolsightError, match="only the administrator"):
-            rig.bench.marketplace.plan("plants", {})
+            marketplace_of(rig.bench).plan("plants", {})
         with pytest.raises(ToolsightError, match="only the administrator"):
-            rig.bench.marketplace.removal("shop")
-        assert rig.bench.marketplace.problems == ()
+            marketplace_of(rig.bench).removal("shop")
+        assert marketplace_of(rig.bench).problems == ()
 
 
 async def test_a_plugin_that_needs_a_key_asks_for_it_first_and_never_shows_it() -> None:

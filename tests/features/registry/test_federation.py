@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
-from inspector.features.registry.embedding import embedded_text
+from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.federation import BUSY, LATE, Federation, Member
 from inspector.search.index.ports import Federated, Neighbour, RegisteredTool
 from tests.support.memory_vectors import MemoryEmbedder

@@ -15,9 +15,8 @@ from inspector.core.tool import Tool
 from inspector.features.registry import registered_text as content
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.health import ToolHealth
-from inspector.features.registry.library import Overview, RegistryLibrary
+from inspector.features.registry.library import Overview, RegistryLibrary, Synchronised
 from inspector.features.registry.page import PAGE, RegistryScreen
-from inspector.features.registry.synchronise import Synchronised
 from inspector.search.index.ports import RegisteredTool, SyncReport
 from tests.support.app import app_rig, goes, said, seen, toasts, until
 from tests.support.canned import REFUNDS, canned_library, library_of

@@ -13,7 +13,7 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.features.registry import postgres_vector
-from inspector.features.registry.embedding import embedded_text
+from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.postgres import PostgresRegistry
 from inspector.features.registry.postgres_database import STEPS, PostgresDatabase, migrate
 from inspector.features.registry.postgres_vector import original, stored

@@ -10,11 +10,15 @@ from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError, ConnectError, StoreError, ToolsightError
 from inspector.core.ranking import SearchRequest, Unconnected
 from inspector.core.tool import Tool
-from inspector.features.registry.embedding import embed_missing, forget_other_dimensions
-from inspector.features.registry.library import NOT_CONNECTED, WithRegistry, registry_configuration
-from inspector.features.registry.registry_tier import search_registry
+from inspector.features.registry.library import (
+    Synchronised,
+    embed_missing,
+    forget_other_dimensions,
+    found_in,
+    synchronise,
+)
+from inspector.features.registry.source import NOT_CONNECTED, RegistrySource
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.features.registry.synchronise import Synchronised, synchronise
 from inspector.search.index.ports import SyncReport
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryConnector, MemoryServer
@@ -118,13 +122,13 @@ def test_vectors_of_another_dimension_are_an_error_until_they_are_embedded_anew(
         keep_vector(filled, one.tool, 1, 0, model=EMBEDDER.name)
     assert filled.embedded(EMBEDDER.name) == everything
     with pytest.raises(StoreError) as caught:
-        search_registry(filled, EMBEDDER, "send a message", limit=3)
+        found_in(filled, EMBEDDER, "send a message", limit=3)
     assert "dimensions" in caught.value.message
     assert "toolsight registry --embed" in caught.value.hint
     forget_other_dimensions(filled, EMBEDDER)
     embed_missing(filled, EMBEDDER, lambda *_: None, never)
     assert filled.embedded(EMBEDDER.name) == everything
-    assert len(search_registry(filled, EMBEDDER, "send a message", limit=everything)) == everything
+    assert len(found_in(filled, EMBEDDER, "send a message", limit=everything)) == everything
 
 
 async def test_three_tier_tells_of_tools_that_no_connected_server_has(filled: SqliteRegistry) -> None:
@@ -162,8 +166,9 @@ async def test_a_registry_that_fails_is_a_note_and_the_search_works() -> None:
 async def test_registered_servers_are_searched_like_others_and_cannot_be_called(
     filled: SqliteRegistry,
 ) -> None:
-    source = WithRegistry(filled, MemoryConnector({}))
-    for spec in registry_configuration(filled.servers()).servers:
+    stored = RegistrySource(lambda: filled)
+    source = stored.connector(MemoryConnector({}))
+    for spec in stored.configuration().servers:
         async with source.connect(spec, era=None, on_tools_changed=lambda: None) as link:
             listed = (await link.list_tools()).tools
             assert {one.server for one in listed} == {spec.name}
@@ -172,8 +177,9 @@ async def test_registered_servers_are_searched_like_others_and_cannot_be_called(
 
 
 async def test_a_server_that_connects_anew_has_what_the_registry_has_then(filled: SqliteRegistry) -> None:
-    source = WithRegistry(filled, MemoryConnector({}))
-    (spec,) = (one for one in registry_configuration(filled.servers()).servers if one.name == "mail")
+    stored = RegistrySource(lambda: filled)
+    source = stored.connector(MemoryConnector({}))
+    (spec,) = (one for one in stored.configuration().servers if one.name == "mail")
 
     async def listed(refresh: Callable[[], None] = lambda: None) -> list[Tool]:
         async with source.connect(spec, era=None, on_tools_changed=refresh) as link:

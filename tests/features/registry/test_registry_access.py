@@ -11,10 +11,13 @@ from inspector.core.access import EVERYTHING, AccessPolicy, Grant, Scope, User
 from inspector.core.error import StoreError, ToolsightError
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
-from inspector.features.registry.embedding import embed_missing
-from inspector.features.registry.library import RegistryLibrary, WithRegistry, registry_configuration
+from inspector.features.registry.library import (
+    RegistryLibrary,
+    embed_missing,
+    synchronise,
+)
+from inspector.features.registry.source import RegistrySource
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.features.registry.synchronise import synchronise
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore
@@ -102,9 +105,9 @@ async def on_the_registry(
     registry: SqliteRegistry, granted: Callable[[], AccessPolicy], user: str = "ada"
 ) -> AsyncGenerator[Workbench]:
     """A session on the servers of a registry."""
-    configuration = registry_configuration(registry.servers())
+    source = RegistrySource(lambda: registry)
     ports = Ports(
-        WithRegistry(registry, MemoryConnector({})),
+        source.connector(MemoryConnector({})),
         MemoryStore(),
         MemoryServerMemory(),
         ManualClock(),
@@ -114,11 +117,11 @@ async def on_the_registry(
         embedder_for=lambda _: EMBEDDER,
         vectors=MemoryVectors(),
         prices=MemoryPrices(),
-        registry=lambda: registry,
+        stored_tools=source,
         policy_from=lambda _: granted(),
     )
     values = {"access.policy": "p", "access.user": user}
-    async with Workbench(configuration, ports, model="told", session_id="s", values=values) as bench:
+    async with Workbench(source.configuration(), ports, model="told", session_id="s", values=values) as bench:
         bench.connect()
         await bench.wait_connected()
         yield bench
@@ -169,7 +172,7 @@ async def test_a_registry_that_cannot_be_read_lets_nobody_see_as_another(filled:
             def servers(self, *_arguments: object) -> dict[str, int]:
                 raise StoreError("the file is gone")
 
-        bench.ports = replace(bench.ports, registry=lambda: Failing(Path("x")))
+        bench.ports = replace(bench.ports, stored_tools=RegistrySource(lambda: Failing(Path("x"))))
         with pytest.raises(StoreError):
             await bench.see_as("ada")
         assert bench.session_id == before

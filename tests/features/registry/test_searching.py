@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
-from inspector.features.registry.embedding import embedded_text
+from inspector.features.registry.acceptance import embedded_text
 from inspector.search.index.document import key_of
 from inspector.search.index.ports import ToolRegistry
 from tests.features.registry.conftest import OPENERS

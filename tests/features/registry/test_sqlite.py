@@ -9,7 +9,7 @@ import pytest
 from inspector.core.error import StoreError
 from inspector.core.server import ConsentItem
 from inspector.core.tool import Tool
-from inspector.features.registry.embedding import embedded_text
+from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.search.index.document import key_of
 from inspector.search.index.ports import SyncReport

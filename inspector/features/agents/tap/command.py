@@ -22,7 +22,6 @@ from inspector.config.written_entry import URLS, passed_names, written_secrets
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.features.agents.tap.tap import recording, run, start_recorder
-from inspector.features.marketplace.plugin import FileChange
 
 _CLIENTS = (
     *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
@@ -283,6 +282,7 @@ def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = 
     """Show the change, ask, write it and say where the backup is, and what has to run from now on."""
     from inspector.cli.table import say, show
     from inspector.config.editor import replace_file
+    from inspector.config.server_change import FileChange
     from inspector.core.redaction import SECRETS, Redactor, clean
 
     # The lines around what changes are shown, too: other servers' entries, with their keys.

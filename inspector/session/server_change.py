@@ -1,4 +1,4 @@
-"""Installs and removes servers in a running session, all of it or nothing.
+"""Adds servers to a running session and its configuration, and takes them out: all of it or nothing.
 
 A server is connected before the file is written: what does not start never gets into a configuration.
 """
@@ -9,14 +9,13 @@ from contextlib import asynccontextmanager
 
 from inspector.config.configuration import Configuration, target
 from inspector.config.consent import approve, check_consent
+from inspector.config.server_change import Addition, Removal, ServerChange, ServerEditor
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.events import InstallFailed, PluginInstalled, ServerRemoved
 from inspector.core.events.base import Actor
 from inspector.core.ports import ServerMemory
 from inspector.core.server import ServerPhase, ServerSpec
 from inspector.core.stream import Session
-from inspector.features.marketplace.marketplace import ServerEditor
-from inspector.features.marketplace.plugin import Installation, Removal, ServerChange
 from inspector.mcp.connections import Connections
 from inspector.mcp.listing import uncancelled
 from inspector.search.answer.retrieval import Live
@@ -24,7 +23,11 @@ from inspector.search.answer.retrieval import Live
 _AGAIN = "Open it again to see the current changes."
 
 
-class Installing:
+INSTALL, REMOVE = "install a server", "remove a server"
+"""What only the administrator does."""
+
+
+class ServerChanges:
     """Carries out what a person agreed to."""
 
     def __init__(
@@ -47,7 +50,7 @@ class Installing:
         self._rebuild = rebuild
         self._one_at_a_time = asyncio.Lock()
 
-    async def install(self, wanted: Installation, by: Actor = "user") -> None:
+    async def install(self, wanted: Addition, by: Actor = "user") -> None:
         """Connect the server, then write the file. Raises ToolsightError; then everything is as it was.
 
         Who cancels before the file is written finds everything as it was, too; after that it is finished.
@@ -69,22 +72,15 @@ class Installing:
             self._require_current(wanted.based_on)
             await uncancelled(self._remove(wanted, by))
 
-    async def _keep(self, wanted: Installation, was_approved: bool, by: Actor) -> None:
+    async def _keep(self, wanted: Addition, was_approved: bool, by: Actor) -> None:
         """Write the file, and report to the session what is connected."""
         async with self._undone_if_it_fails(wanted):
             backup = await self._write(wanted.becomes)
         self._approve(was_approved)
-        change = wanted.becomes.change
-        installed = PluginInstalled(
-            wanted.plugin.name,
-            wanted.server,
-            wanted.plugin.version,
-            target(wanted.spec),
-            change.path if change is not None else "",
-            backup,
-            by,
+        runs, path = target(wanted.spec), wanted.becomes.path
+        self._session.emit(
+            PluginInstalled(wanted.name, wanted.server, wanted.version, runs, path, backup, by)
         )
-        self._session.emit(installed)
         self._rebuild()
 
     async def _remove(self, wanted: Removal, by: Actor) -> None:
@@ -92,10 +88,8 @@ class Installing:
         backup = await self._write(wanted.becomes)
         await self._connections.remove(wanted.server)
         self._configure(wanted.becomes.configuration)
-        change = wanted.becomes.change
         self._approve(was_approved)
-        path = change.path if change is not None else ""
-        self._session.emit(ServerRemoved(wanted.server, path, backup, by))
+        self._session.emit(ServerRemoved(wanted.server, wanted.becomes.path, backup, by))
         self._rebuild()
 
     def _require_current(self, based_on: Configuration) -> None:
@@ -119,21 +113,19 @@ class Installing:
         return await asyncio.to_thread(self._editor.write, becomes.change)
 
     @asynccontextmanager
-    async def _undone_if_it_fails(self, wanted: Installation) -> AsyncIterator[None]:
+    async def _undone_if_it_fails(self, wanted: Addition) -> AsyncIterator[None]:
         try:
             yield
         except ToolsightError as error:
             await uncancelled(self._undo(wanted))
             tail = error.stderr_tail if isinstance(error, ConnectError) else ""
-            self._session.emit(
-                InstallFailed(wanted.plugin.name, wanted.server, error.message, error.hint, tail)
-            )
+            self._session.emit(InstallFailed(wanted.name, wanted.server, error.message, error.hint, tail))
             raise
         except BaseException:
             await uncancelled(self._undo(wanted))
             raise
 
-    async def _undo(self, wanted: Installation) -> None:
+    async def _undo(self, wanted: Addition) -> None:
         self._configure(wanted.based_on)
         await self._connections.remove(wanted.server)
         self._session.emit(ServerRemoved(wanted.server))
