@@ -1,11 +1,9 @@
 """What real agents did on this machine: their transcripts, and a report over their sessions."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,19 +12,15 @@ from inspector.cli.options import DATABASE, Options, as_json, session_command
 from inspector.cli.table import Progress, is_json, say, show
 from inspector.core.error import ConfigError
 from inspector.core.feature import Given
-from inspector.core.number import count, money, tokens
 from inspector.core.ports import EventStore
-from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Column, Table, selected
+from inspector.features.agents.facts import agents_json, agents_report
 from inspector.features.agents.feature import AGENTS
-from inspector.features.agents.finding import KINDS, Findings, ToolUse, findings
+from inspector.features.agents.finding import KINDS, Findings, findings
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.library import (
-    AgentReport,
     Found,
     ImportReport,
-    ServerTotal,
     agent_report,
-    tool_table,
 )
 from inspector.features.agents.transcript_file.reader import (
     by_age,
@@ -176,113 +170,6 @@ def _shifted(progress: Callable[[int, int], None], before: int, total: int) -> C
     return lambda done, _size: progress(before + done, total)
 
 
-_SERVERS = (
-    Column("server", lambda one: f"{one.server} (built-in tools)" if one.is_own else one.server, NAME),
-    Column("sessions", kind=COUNT),
-    Column("known", lambda one: len(one.known), COUNT),
-    Column("deferred", lambda one: len(one.deferred), COUNT),
-    Column("loaded", lambda one: len(one.loaded), COUNT),
-    Column("called", lambda one: len(one.called), COUNT),
-    Column("never called", "never_called", COUNT),
-    Column("calls", kind=COUNT),
-    Column("missed", kind=COUNT),
-    Column("definitions", lambda one: one.tokens or None, TOKENS),
-    Column("results", lambda one: one.results or None, TOKENS),
-    Column("trouble", lambda one: _trouble(one)),
-)
-
-
-def tools_shown(tools: Sequence[tuple[str, ToolUse]]) -> Iterator[str | Table]:
-    """Yield the tools that took most tokens, and what the columns are."""
-    if tools:
-        table = tool_table(tools)
-        yield f"\nTokens by tool ({len(table.rows):,} of {len(tools):,})"
-        yield table
-        yield f"results: arguments and results that the model read, each once; {NOTHING} if none"
-
-
-def tools_json(tools: Sequence[tuple[str, ToolUse]]) -> list[dict[str, Any]]:
-    """Every tool that took tokens, as a command's JSON has it."""
-    return [
-        {"tool": tool_id, "calls": use.calls, "definition_tokens": use.definition or None}
-        | {"sent_tokens": use.sent or None, "result_tokens": use.results}
-        for tool_id, use in tools
-    ]
-
-
-def _report(report: AgentReport) -> Iterator[str | Table]:
-    agents = Counter(session.agent for session in report.sessions)
-    told = ", ".join(f"{number:,} from {agent}" for agent, number in agents.most_common())
-    yield f"{count(len(report.sessions), 'session')} ({told})"
-    yield f"{_reported(report)}\n"
-    yield Table.of(_SERVERS, report.servers)
-    yield "definitions: summed over all model calls"
-    yield from tools_shown(report.tools)
-    searches = count(report.searches, "search", "searches")
-    yield f"\n{searches}, {report.missed:,} missed; `toolsight sessions metrics` lists them"
-    if report.rewrites:
-        yield "\nWhere the prompt cache was lost"
-        lost = sorted(report.rewrites.items(), key=lambda pair: -pair[1].tokens)
-        rows = tuple((str(cause), f"{total.count:,}", tokens(total.tokens)) for cause, total in lost)
-        yield Table("", ("probable cause", "times", "tokens"), rows, frozenset({1, 2}))
-    if report.suggestions:
-        yield "\nWhat to do first"
-        yield from (f"- {suggestion}" for suggestion in report.suggestions)
-
-
-def _reported(report: AgentReport) -> str:
-    """What the providers reported, and what it costs at list prices."""
-    reported = report.reported
-    if not reported.calls:
-        return "the providers reported no tokens"
-    if not reported.input:
-        calls = count(reported.calls, "model call")
-        return f"reported for {calls}: {tokens(reported.output)} output, but not the input"
-    known = f"{tokens(reported.input)} input ({tokens(reported.read)} read from the cache"
-    known += f", {tokens(reported.written)} written to it), {tokens(reported.output)} output"
-    calls = count(reported.calls, "model call")
-    if not reported.priced:
-        return f"reported for {calls}: {known}; no price is known"
-    share = "" if reported.priced == reported.calls else f" for {reported.priced:,} of the calls"
-    return f"reported for {calls}: {known}; {money(reported.dollars)} at list prices{share}"
-
-
-def _trouble(total: ServerTotal) -> str:
-    others = total.failed - total.logins
-    told = (f"{total.logins:,}x login" if total.logins else "", f"{others:,}x failed" if others > 0 else "")
-    return ", ".join(filter(None, told))
-
-
-def _report_json(report: AgentReport) -> dict[str, Any]:
-    reported = "model_calls:calls input output cache_read:read cache_written:written priced_calls:priced"
-    dollars = report.reported.dollars if report.reported.priced else None
-    session = "id:session agent model model_calls reported_definition_tokens:tool_tokens"
-    keys = f"sessions{{{session}}} searches missed suggestions"
-    return {
-        **selected(report, keys),
-        "reported": {**selected(report.reported, reported), "dollars": dollars},
-        "servers": list(map(_server_json, report.servers)),
-        "tools": tools_json(report.tools),
-        "cache_rewrites": [
-            {"cause": str(cause), **selected(total, "count tokens")}
-            for cause, total in report.rewrites.items()
-        ],
-    }
-
-
-def _server_json(total: ServerTotal) -> dict[str, Any]:
-    return {
-        **selected(total, "server own_tools:is_own sessions loaded called calls missed"),
-        "known": len(total.known),
-        "deferred": len(total.deferred),
-        "never_called": total.known - total.called,
-        "loaded_never_called": total.loaded - total.called,
-        "definition_tokens": total.tokens or None,
-        "result_tokens": total.results or None,
-        **selected(total, "failed_sessions:failed login_sessions:logins"),
-    }
-
-
 @session_command(takes=(DATABASE,))
 @click.option(
     "--last", type=click.IntRange(min=1), default=50, show_default=True, help="Only the N newest sessions."
@@ -308,7 +195,7 @@ def agents(last: int, chosen: Options) -> None:
             progress("reading sessions", number, len(stored))
             found.append(library.findings(session))
     report = agent_report(found)
-    show(_report_json(report), _report(report))
+    show(agents_json(report), agents_report(report))
 
 
 def provide(options: Options, _bench: Workbench) -> Given:

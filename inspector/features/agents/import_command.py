@@ -3,10 +3,9 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,7 +18,6 @@ from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record
 from inspector.core.events.base import record_json
 from inspector.core.number import byte_size, count, shown_moment
-from inspector.core.report import COUNT, NAME, Column, Table, selected
 from inspector.features.agents.agents_command import (
     AGENT_FOLDERS,
     MachineLibrary,
@@ -27,8 +25,8 @@ from inspector.features.agents.agents_command import (
     looked_at,
     transcripts,
 )
+from inspector.features.agents.facts import import_json, import_report
 from inspector.features.agents.importing import Following, Importer
-from inspector.features.agents.library import ImportReport
 from inspector.features.agents.transcript import Entry
 from inspector.features.agents.transcript_file.reader import changed_at, line_reader, open_transcript
 
@@ -87,14 +85,6 @@ def _tell(records: Iterable[Record]) -> None:
             say(f"{at}  {record.kind:<9} {' '.join(record.event.summary().split())}")
 
 
-_LISTED = 20
-_KEYS = (
-    "transcripts records:imported.tally.records sessions:imported.sessions{id agent events added is_new} "
-    "events_stored:imported.added not_understood:imported.tally.unknown malformed:imported.tally.malformed "
-    "left_out:imported.tally.left_out being_written:imported.held complete:imported.is_complete"
-)
-
-
 @session_command(name="import", takes=(DATABASE,))
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
@@ -140,7 +130,9 @@ def import_sessions(
             progress("importing, MB", done // 10**6, max(total // 10**6, 1))
 
         report = MachineLibrary(chosen).import_from(meant, shown, stopped, last)
-    show(_report_json(report), _report(report))
+    for path, reason in report.skipped:
+        say(f"skipped {path}: {reason}", err=True)
+    show(import_json(report), import_report(report))
     if not report.imported.is_complete:
         say("cancelled: run the same command to continue", err=True)
         sys.exit(Exit.INTERRUPTED)
@@ -168,46 +160,6 @@ def _ask() -> bool:
         return False
     with interruptible():
         return click.confirm("Read these and import them as sessions?", default=False, err=True)
-
-
-_IMPORTED = (
-    Column("session", "id", NAME),
-    Column("agent"),
-    Column("new events", "added", COUNT),
-    Column("events", kind=COUNT),
-)
-
-
-def _report(report: ImportReport) -> Iterator[str | Table]:
-    done = report.imported
-    sessions = len({session.id for session in done.sessions})
-    unchanged = sum(not session.added for session in done.sessions)
-    yield f"{count(report.transcripts, 'transcript')}, {count(done.tally.records, 'record')}"
-    kinds = f"{done.new:,} new, {done.grown:,} updated, {unchanged:,} unchanged"
-    yield f"{count(sessions, 'session')}: {kinds}; {count(done.added, 'event')} stored"
-    for what, kinds_of in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
-        if kinds_of:
-            told = ", ".join(f"{number:,} {kind}" for kind, number in kinds_of.most_common())
-            yield f"{what}: {count(kinds_of.total(), 'record')} ({told})"
-    if done.held:
-        yield f"skipped {count(len(done.held), 'session')} that another program is writing"
-    for path, reason in report.skipped:
-        say(f"skipped {path}: {reason}", err=True)
-    new = [session for session in done.sessions if session.added]
-    if new:
-        yield ""
-        yield Table.of(_IMPORTED, new[-_LISTED:])
-    if len(new) > _LISTED:
-        yield f"and {count(len(new) - _LISTED, 'older session')}"
-    yield (
-        "Summarize them with `toolsight sessions agents`, or show one with `toolsight sessions show SESSION`."
-    )
-
-
-def _report_json(report: ImportReport) -> dict[str, Any]:
-    return selected(report, _KEYS) | {  # type: ignore[no-any-return]  # A selection of one object is a dict.
-        "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped]
-    }
 
 
 @session_command(takes=(DATABASE,))

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from inspector.core.number import count, percent, tokens
-from inspector.core.report import COUNT, NAME, TOKENS, Column, Table
 from inspector.features.agents.finding import Answer, Findings, Reported, RewriteCause, ServerUse, ToolUse
 from inspector.features.agents.importing import Imported, ImportedSession
 from inspector.features.agents.transcript import Tally
@@ -186,21 +185,6 @@ def by_tokens(sessions: Iterable[Findings]) -> tuple[tuple[str, ToolUse], ...]:
             tools.setdefault(tool_id, ToolUse()).add(use)
     used = (pair for pair in tools.items() if pair[1].tokens)
     return tuple(sorted(used, key=lambda pair: (-pair[1].tokens, pair[0])))
-
-
-_TOOLS = (
-    Column("tool", lambda pair: pair[0], NAME),
-    Column("calls", lambda pair: pair[1].calls, COUNT),
-    Column("definition", lambda pair: pair[1].definition or None, TOKENS),
-    Column("in all requests", lambda pair: pair[1].sent or None, TOKENS),
-    Column("results", lambda pair: pair[1].results or None, TOKENS),
-)
-_MOST = 8
-
-
-def tool_table(tools: Sequence[tuple[str, ToolUse]]) -> Table:
-    """The first of these tools with their tokens."""
-    return Table.of(_TOOLS, tools[:_MOST])
 
 
 def _paid_once(sessions: Iterable[Findings]) -> Iterator[Reported]:

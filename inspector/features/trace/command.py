@@ -1,6 +1,7 @@
 """`toolsight sessions`: those recorded, one as its timeline, events or spans, and what calls follow what."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import count, percent, plural, shown_moment
 from inspector.core.ports import EventStore, SystemClock
 from inspector.core.redaction import clean
-from inspector.core.report import COUNT, NAME, NOTHING, NUMBER, SHARE, TIME, Column, Table, selected
+from inspector.core.report import COUNT, NAME, NOTHING, NUMBER, SHARE, TIME, Column, Table
 from inspector.core.session import Binding
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
@@ -41,7 +42,6 @@ from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
 from inspector.store.tap_note import TapNotes
 
-_KEYS = "id started_at ended_at config model events searches calls agent user expert question is_running"
 _SESSIONS = (
     Column("session", "id", NAME),
     Column("started (UTC)", "started_at", TIME),
@@ -69,7 +69,7 @@ def sessions(context: click.Context, /, chosen: Options) -> None:
             say(f"{note.text}. `toolsight doctor` lists the checks.", err=True)
         stored = open_store(chosen).sessions()
         empty = "No sessions recorded yet. Record one with `toolsight demo --headless`."
-        show(selected(stored, _KEYS), [Table.of(_SESSIONS, stored) if stored else empty])
+        show(list(map(asdict, stored)), [Table.of(_SESSIONS, stored) if stored else empty])
 
 
 def _say_spans(records: Sequence[Record], *, content: bool) -> None:
@@ -96,11 +96,6 @@ _SIGNS = {
 _COLUMNS = 60
 
 
-_TALLY = "{searches loads evictions rejections refusals recoveries asked loops accuracy tools}"
-_CALL = (
-    "number seq message said tool_tokens same resent change think called "
-    f"tally{_TALLY} actions{{seq kind text ok}}"
-)
 _CALLS = (
     Column("call", "number", NUMBER),
     Column("message", kind=NUMBER),
@@ -124,14 +119,14 @@ def _timeline_json(session: str, shown: Timeline) -> dict[str, Any]:
     moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
     return {
         "session": session,
-        "calls": selected(shown.calls, _CALL),
+        "calls": list(map(asdict, shown.calls)),
         "lanes": [
             {"tool": lane.tool, "during": [state for state, _ in lane.states(1, shown.now)]}
             for lane in shown.lanes
         ],
-        "moves": selected(moves, "tool call seq binding_from binding_to reason cause"),
+        "moves": list(map(asdict, moves)),
         "rest": shown.rest(shown.now),
-        "tally": selected(shown.tally(shown.now), _TALLY[1:-1]),
+        "tally": asdict(shown.tally(shown.now)),
     }
 
 
@@ -231,7 +226,7 @@ def show_session(
     if form == SPANS:
         _say_spans(store.read(session), content=content)
     elif form == TIMELINE:
-        from inspector.features.agents.agents_command import tools_json, tools_shown
+        from inspector.features.agents.facts import tools_json, tools_shown
 
         shown = Timeline.of(store.stream(session))
         tools = by_tokens([findings(store.read(session, kinds=KINDS), lambda _model: None)])

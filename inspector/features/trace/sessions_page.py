@@ -1,7 +1,9 @@
 """The sessions page: what was recorded here, and of other agents by a tap or from their transcripts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual import events
@@ -15,26 +17,17 @@ from textual.widgets import Static
 from inspector.app.context import Job
 from inspector.app.dialogs.export import PathDialog
 from inspector.app.draw.line import failure_line
+from inspector.app.draw.table import report_lines
 from inspector.app.list_page import ListPage
 from inspector.app.place import TracePage, WorklistPage
-from inspector.core.number import byte_size, count
+from inspector.core.number import byte_size, count, money, shown_moment, tokens
 from inspector.core.ports import SessionSummary
 from inspector.core.ranking import SearchRequest
+from inspector.features.agents.facts import folders_text, import_line, session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.library import AgentLibrary, Found, ImportReport
-from inspector.features.trace.sessions_text import (
-    COLUMNS,
-    UNREAD,
-    Outline,
-    detail,
-    facts,
-    folders,
-    imported,
-    outline,
-    rows,
-)
-from widgets import RecordList, plain
+from widgets import Column, Record, RecordList, plain
 
 READING = "Reading the recorded sessions …"
 EMPTY = "No sessions recorded yet."
@@ -44,6 +37,71 @@ NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 _REST, _BATCH = 0.1, 20
 # Seconds between two looks at sessions that other programs are writing.
 _LOOKS_EVERY = 2.0
+
+
+COLUMNS = (
+    Column("mark", "", width=1),
+    Column("started", "started (UTC)", width=16),
+    Column("question", "first question", weight=8, min_width=16),
+    Column("servers", "servers", weight=3, shorten="middle", hide_below=100),
+    Column("agent", "agent", weight=4, min_width=9),
+    Column("session", "session", weight=4, min_width=10, shorten="middle", hide_below=140),
+    Column("searches", "searches", align="right", width=8, weight=1),
+    Column("missed", "missed", align="right", width=6, weight=6),
+    Column("calls", "calls", align="right", width=5, weight=2),
+    Column("cost", "cost", align="right", width=8, weight=5),
+)
+OWN = "toolsight"
+
+
+def facts(found: Sequence[SessionSummary]) -> Content:
+    """Return how many sessions there are, and whose."""
+    others = sum(bool(session.agent) for session in found)
+    return Content(f"{count(len(found), 'session')}, {others:,} of other agents")
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a row shows of a session's findings, made when it had so many events."""
+
+    events: int = 0
+    missed: str = ""
+    cost: str = ""
+
+
+UNREAD = Outline()
+
+
+def outline(events: int, found: Findings) -> Outline:
+    """Return how many searches missed, and what the session cost: dollars if reported, else tokens sent."""
+    reported = found.reported
+    cost = money(reported.dollars) if reported.priced else f"{tokens(reported.input or found.sent)} tok"
+    missed = f"{len(found.misses):,}" if found.searches else "–"
+    return Outline(events, missed, cost if found.model_calls else "–")
+
+
+def rows(
+    found: Sequence[SessionSummary], current: str, outlines: Mapping[str, Outline]
+) -> tuple[Record, ...]:
+    """Return a row a session, newest first; the one that is shown has a mark."""
+    return tuple(_row(one, outlines.get(one.id, UNREAD), is_shown=one.id == current) for one in found)
+
+
+def _row(session: SessionSummary, known: Outline, *, is_shown: bool) -> Record:
+    cells = (
+        "✓" if is_shown else "●" if session.is_running else " ",
+        shown_moment(session.started_at),
+        session.question or "–",
+        PurePath(session.config).name,
+        session.agent or OWN,
+        session.id,
+        f"{session.searches:,}",
+        known.missed,
+        f"{session.calls:,}",
+        known.cost,
+    )
+    searched = (session.id, session.agent, session.config, session.model, session.question)
+    return Record(session.id, cells, search=" ".join(searched), copy=session.id)
 
 
 # Long because listing, importing and replaying share one list.
@@ -171,7 +229,8 @@ class SessionsScreen(ListPage):
             self.run_job("findings", lambda _: library.findings(session), show)
 
     def draw_detail(self) -> None:
-        lines = detail(self._findings, self.width) if self._findings is not None else ()
+        found = self._findings
+        lines = report_lines(session_report(found), self.width) if found is not None else ()
         self.write(Content("\n").join(lines), "#detail")
 
     def opened(self, key: str) -> None:
@@ -191,7 +250,7 @@ class SessionsScreen(ListPage):
 
             def ask(found: Sequence[Found]) -> None:
                 suggested = found[0].folder if found else ""
-                dialog = PathDialog("Import agents' transcripts", "imports", suggested, folders(found))
+                dialog = PathDialog("Import agents' transcripts", "imports", suggested, folders_text(found))
                 self.app.push_screen(dialog, partial(self._import, library))
 
             self.run_job("folders", lambda _: library.folders(), ask)
@@ -211,7 +270,7 @@ class SessionsScreen(ListPage):
             self.write(f"Importing: {done} of {total}. esc stops; the next import continues.")
 
     def _imported(self, report: ImportReport) -> None:
-        self._tell(imported(report))
+        self._tell(Content(import_line(report)))
         self._list()
 
     def action_requests(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 from inspector.cli.table import Cancellation
 from inspector.core.events import Origin, Record, SessionStarted
 from inspector.features.agents.transcript_file import reader
-from inspector.features.trace import sessions_text as content
+from inspector.features.trace import sessions_page as content
 from inspector.store.store import SqliteStore
 from tests.support.commands import Toolsight, in_process
 from tests.support.transcripts import SECRET, SESSION, story, written

@@ -11,6 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app import app
+from inspector.app.draw.table import report_lines
 from inspector.app.place import TracePage, WorklistPage
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
@@ -25,11 +26,12 @@ from inspector.core.events import (
 )
 from inspector.core.ports import SessionSummary
 from inspector.core.ranking import SearchRequest
+from inspector.features.agents.facts import session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import Imported
 from inspector.features.agents.library import AgentLibrary, Found, ImportReport
-from inspector.features.trace import sessions_page as sessions, sessions_text as content
+from inspector.features.trace import sessions_page as sessions
 from inspector.features.trace.sessions_page import SessionsScreen
 from inspector.search.answer.evalset import read_cases
 from inspector.store.memory import MemoryStore
@@ -191,8 +193,8 @@ def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)
     found = Findings(text, text, text)
     found.server(text).trouble = text
-    assert content.rows([summary], text, {text: content.outline(1, found)})
-    assert not {"\x1b", "\u202e"} & set("".join(map(str, content.detail(found, 40))))
+    assert sessions.rows([summary], text, {text: sessions.outline(1, found)})
+    assert not {"\x1b", "\u202e"} & set("".join(map(str, report_lines(session_report(found), 40))))
 
 
 async def test_sessions_are_read_only_while_their_page_is_shown() -> None:
