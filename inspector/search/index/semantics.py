@@ -9,8 +9,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
 
 from inspector.core.error import ToolsightError
 from inspector.search.index.document import MAX_EMBEDDED, Key, Vector, VectorTable, key_of
@@ -65,12 +63,12 @@ class Spelling:
         own = sorted(other for other in catalog if _begins_as(word, other))
         common = [o for first in {word[0], word[1]} for o in self._by_beginning[first] if _begins_as(word, o)]
         cutoff = 2 if len(word) >= LONG else 1
-        near = process.extract(word, own + common, scorer=OSA.distance, score_cutoff=cutoff, limit=None)
-        allowed = [
+        near = (
             (errors, at, other)
-            for other, errors, at in near
-            if errors < 2 or at < len(own) or other[-1] == word[-1]
-        ]
+            for at, other in enumerate(own + common)
+            if (errors := _errors(word, other, cutoff)) <= cutoff
+        )
+        allowed = [one for one in near if one[0] < 2 or one[1] < len(own) or one[2][-1] == word[-1]]
         return min(allowed)[2] if allowed else ""
 
 
@@ -88,6 +86,22 @@ def _is_known(word: str, words: frozenset[str]) -> bool:
 def _begins_as(word: str, other: str) -> bool:
     """Whether another word begins with the same letter, or with the first two swapped."""
     return len(other) >= _HALF and (other[0] == word[0] or other[:2] == word[1::-1])
+
+
+def _errors(word: str, other: str, most: int) -> int:
+    """The typing errors between two words (optimal string alignment), or some number above `most`."""
+    # An error changes the length by one at most, and the letters by two.
+    if abs(len(word) - len(other)) > most or len(set(word) ^ set(other)) > 2 * most:
+        return most + 1
+    row, before, earlier = list(range(len(other) + 1)), [], []
+    for i, letter in enumerate(word):
+        row, before, earlier = [i + 1], row, before
+        for j, its in enumerate(other):
+            errors = min(before[j + 1] + 1, row[j] + 1, before[j] + (letter != its))
+            if i and j and letter == other[j - 1] and its == word[i - 1]:
+                errors = min(errors, earlier[j - 1] + 1)
+            row.append(errors)
+    return row[-1]
 
 
 _QUERIES_KEPT = 256
