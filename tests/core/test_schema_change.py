@@ -1,5 +1,6 @@
 """What a change of a definition means for a caller; jsonschema is the judge of what is still taken."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,40 +24,31 @@ def parameters(*required: str, **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
+def enum(*values: str) -> JsonObject:
+    return {"enum": [*values]}
+
+
+def pair(
+    form: Callable[[Any], JsonObject], before: Any = TEXT, after: Any = WHOLE
+) -> tuple[JsonObject, JsonObject]:
+    """The same parameter with one thing in it, and with another."""
+    return parameters(a=form(before)), parameters(a=form(after))
+
+
+CLOSED = {"additionalProperties": False}
 BREAKING = {
     "a parameter is new and required": (parameters(a=TEXT), parameters("b", a=TEXT, b=WHOLE), "b is new and"),
     "a parameter becomes required": (parameters(a=TEXT), parameters("a", a=TEXT), "a is now required"),
     "a parameter is gone": (parameters(a=TEXT, b=TEXT), parameters(a=TEXT), "b is gone"),
-    "a type is narrowed": (
-        parameters(a=NUMBER),
-        parameters(a=WHOLE),
-        "a has another type (number → integer)",
-    ),
-    "a value is gone": (
-        parameters(a={"enum": ["x", "y"]}),
-        parameters(a={"enum": ["x"]}),
-        'a no longer takes every value ("y")',
-    ),
+    "a type is narrowed": (parameters(a=NUMBER), parameters(a=WHOLE), "another type (number → integer)"),
+    "a value is gone": (parameters(a=enum("x", "y")), parameters(a=enum("x")), 'takes every value ("y")'),
     "any text becomes a choice": (parameters(a=TEXT), parameters(a={**TEXT, "enum": ["x"]}), "every value"),
-    "other names are refused": (
-        parameters(a=TEXT),
-        {**parameters(a=TEXT), "additionalProperties": False},
-        "no other names",
-    ),
+    "other names are refused": (parameters(a=TEXT), {**parameters(a=TEXT), **CLOSED}, "no other names"),
     "null is refused": (parameters(a={"anyOf": [TEXT, NULL]}), parameters(a=TEXT), "null → string"),
-    "a limit is tightened": (
-        parameters(a={**WHOLE, "maximum": 5}),
-        parameters(a={**WHOLE, "maximum": 4}),
-        "maximum 5 → 4",
-    ),
-    "items have another type": (
-        parameters(a={"type": "array", "items": TEXT}),
-        parameters(a={"type": "array", "items": WHOLE}),
-        "a[] has another type",
-    ),
+    "a limit is tightened": (*pair(lambda most: {**WHOLE, "maximum": most}, 5, 4), "maximum 5 → 4"),
+    "items have another type": (*pair(lambda one: {"type": "array", "items": one}), "a[] has another type"),
     "something deep changes": (
-        parameters(a=parameters(b=parameters(c=TEXT))),
-        parameters(a=parameters(b=parameters(c=WHOLE))),
+        *pair(lambda one: parameters(b=parameters(c=one))),
         "a.b.c has another type",
     ),
     "what a reference leads to changes": (
@@ -64,23 +56,15 @@ BREAKING = {
         {**parameters(a={"$ref": "#/$defs/A"}), "$defs": {"A": WHOLE}},
         "a has another type",
     ),
-    "what cannot be compared changes": (
-        parameters(a=TEXT),
-        parameters(a={"not": TEXT}),
-        "cannot be compared",
-    ),
+    "what cannot be compared changes": (*pair(dict, TEXT, {"not": TEXT}), "cannot be compared"),
 }
 COMPATIBLE = {
     "a parameter is new and optional": (parameters(a=TEXT), parameters(a=TEXT, b=WHOLE), "b is new and opt"),
     "a parameter becomes optional": (parameters("a", a=TEXT), parameters(a=TEXT), "no longer required"),
     "a type is widened": (parameters(a=WHOLE), parameters(a=NUMBER), "takes more types"),
     "null is taken too": (parameters(a=TEXT), parameters(a={"anyOf": [TEXT, NULL]}), "takes more types"),
-    "a value is new": (parameters(a={"enum": ["x"]}), parameters(a={"enum": ["x", "y"]}), "more values"),
-    "a default is another one": (
-        parameters(a={**WHOLE, "default": 1}),
-        parameters(a={**WHOLE, "default": 2}),
-        "another default",
-    ),
+    "a value is new": (parameters(a=enum("x")), parameters(a=enum("x", "y")), "more values"),
+    "a default is another one": (*pair(lambda one: {**WHOLE, "default": one}, 1, 2), "another default"),
     "an alternative that did not change stays beside a new parameter": (
         {**parameters(a=TEXT), "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
         {**parameters(a=TEXT, c=TEXT), "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},

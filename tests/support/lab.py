@@ -31,27 +31,13 @@ from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import READS, configured, shop_and_weather
 
-_VERBS = (
-    "add",
-    "copy",
-    "delete",
-    "export",
-    "find",
-    "link",
-    "lock",
-    "merge",
-    "move",
-    "print",
-    "read",
-    "share",
-    "tag",
-)
+_VERBS = "add copy delete export find link lock merge move print read share tag"
 
 
 def four_servers() -> dict[str, MemoryServer]:
     """`shop_and_weather`, and a server with enough tools that not binding them all saves tokens."""
     about = "Work with the pages of a notebook: read them, change them, share them with others."
-    tools = [Tool("notes", f"{verb}_page", f"{verb.title()} a page. {about}") for verb in _VERBS]
+    tools = [Tool("notes", f"{verb}_page", f"{verb.title()} a page. {about}") for verb in _VERBS.split()]
     servers = {**shop_and_weather(), "notes": MemoryServer(tools)}
     servers["weather"].answer = _snow
     return servers
@@ -132,12 +118,8 @@ class MemoryLab:
         self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
     ) -> ScenarioResult:
         self.runs.append((file.path.stem, profile, values))
-        try:
-            assert file.scenario is not None
-            return await self._played(file.scenario, f"demo/script:{file.path}", profile, values, tell)
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
+        assert file.scenario is not None
+        return await self._played(file.scenario, f"demo/script:{file.path}", profile, values, tell)
 
     async def race(
         self,
@@ -149,11 +131,7 @@ class MemoryLab:
     ) -> ScenarioResult:
         self.runs.append((scenario.title, profile, values))
         self.grounds.append(ground)
-        try:
-            return await self._played(scenario, ground.model, profile, values, tell, ground)
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
+        return await self._played(scenario, ground.model, profile, values, tell, ground)
 
     async def _played(
         self,
@@ -173,12 +151,16 @@ class MemoryLab:
             profile=profile,
             values={**scenario.settings, **values},
         )
-        async with opened as on:
-            on.bench.subscribe(tell)
-            await on.connected()
-            await self.gate.wait()
-            settings = on.bench.policy.session_values
-            return await on.run(scenario.model_copy(update={"profile": profile, "settings": settings})).run()
+        try:
+            async with opened as on:
+                on.bench.subscribe(tell)
+                await on.connected()
+                await self.gate.wait()
+                now = {"profile": profile, "settings": on.bench.policy.session_values}
+                return await on.run(scenario.model_copy(update=now)).run()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
 
 
 def _file(path: Path) -> ScenarioFile:

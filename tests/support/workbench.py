@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import AccessPolicy, ServerRule, Toolset
@@ -35,6 +35,7 @@ from tests.support.fakes import (
 from tests.support.memory_servers import MemoryCallHistory, MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryVectors
 
+Given = ParamSpec("Given")
 READS = Annotations(read_only=True)
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
@@ -177,46 +178,22 @@ async def opened(
         yield Rig(bench, model, servers, store, memory, clock, breakers)
 
 
-@asynccontextmanager
-async def connected(
-    *steps: Step,
-    servers: Mapping[str, MemoryServer] | None = None,
-    elicitor: Elicitor | None = None,
-    embedder: Embedder | None = None,
-    configuration: Configuration | None = None,
-    toolset: str = "",
-    profile: str = "",
-    values: Mapping[str, Any] | None = None,
-    store: EventStore | None = None,
-    counter_for: Callable[[str], TokenCounter] | None = None,
-    prices: Sequence[Prices] = (),
-    breakers: BreakerStore | None = None,
-    registry: ToolRegistry | None = None,
-    marketplace: Compose | None = None,
-    policy: Callable[[], AccessPolicy] | None = None,
-) -> AsyncGenerator[Rig, None]:
-    """A rig with everything connected and indexed."""
-    async with opened(
-        *steps,
-        servers=servers,
-        elicitor=elicitor,
-        embedder=embedder,
-        configuration=configuration,
-        toolset=toolset,
-        profile=profile,
-        values=values,
-        store=store,
-        counter_for=counter_for,
-        prices=prices,
-        breakers=breakers,
-        registry=registry,
-        marketplace=marketplace,
-        policy=policy,
-    ) as rig:
-        rig.bench.connect()
-        await rig.bench.wait_connected()
-        await rig.bench.retrieval.settled()
-        yield rig
+def _connecting(
+    opening: Callable[Given, AbstractAsyncContextManager[Rig]],
+) -> Callable[Given, AbstractAsyncContextManager[Rig]]:
+    @asynccontextmanager
+    async def connecting(*args: Given.args, **kwargs: Given.kwargs) -> AsyncGenerator[Rig, None]:
+        async with opening(*args, **kwargs) as rig:
+            rig.bench.connect()
+            await rig.bench.wait_connected()
+            await rig.bench.retrieval.settled()
+            yield rig
+
+    return connecting
+
+
+connected = _connecting(opened)
+"""As `opened`, with everything connected and indexed."""
 
 
 async def happens(bench: Workbench, kind: str) -> None:
