@@ -1,6 +1,7 @@
 """Circuit breakers in a session: what keeps failing is left alone, and tried again later."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -40,12 +41,10 @@ class Moody:
         return answer
 
 
-def calc(*answers: ToolsightError | ToolResult) -> dict[str, MemoryServer]:
-    """The usual servers, where the tools of calc answer like this."""
-    servers = shop_and_weather()
-    tools = [Tool("calc", name, "Evaluate an expression.", annotations=READS) for name in ("evaluate", "sum")]
-    servers["calc"] = MemoryServer(tools, answer=Moody(*answers))
-    return servers
+def calc(*answers: ToolsightError | ToolResult, claims: Annotations = READS) -> dict[str, MemoryServer]:
+    """The usual servers, where the tool of calc answers like this."""
+    tool = Tool("calc", "evaluate", "Evaluate an expression.", annotations=claims)
+    return {**shop_and_weather(), "calc": MemoryServer([tool], answer=Moody(*answers))}
 
 
 class Locked(MemoryBreakers):
@@ -101,13 +100,28 @@ async def test_a_person_is_never_refused() -> None:
         assert (await rig.bench.call("calc:evaluate", {})).text == "3"
 
 
-async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> None:
-    steps = searches(tool_names=["get_forecast"]), calls(("weather__get_forecast", {"city": "Oslo"}))
-    async with connected(steps[0], values=ON) as rig:
+FORECAST = calls(("weather__get_forecast", {"city": "Oslo"}))
+
+
+@asynccontextmanager
+async def with_a_forecast() -> AsyncGenerator[Rig, None]:
+    """A session that has found the tool of the server weather."""
+    async with connected(searches(tool_names=["get_forecast"]), values=ON) as rig:
         await rig.bench.chat("go")
-        rig.servers["weather"].die()
-        await gone(rig, "weather")
-        rig.model.steps = [steps[1]]
+        yield rig
+
+
+async def die(rig: Rig) -> None:
+    """End the server weather, and wait until the session knows."""
+    rig.servers["weather"].die()
+    if rig.bench.state.servers["weather"].phase is not ServerPhase.FAILED:
+        await happens(rig.bench, "failed")
+
+
+async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> None:
+    async with with_a_forecast() as rig:
+        await die(rig)
+        rig.model.steps = [FORECAST]
         await rig.bench.chat("go on")
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})]
         assert not rig.events("reject")
@@ -116,44 +130,32 @@ async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> Non
 
 
 async def test_a_server_is_not_started_for_a_tool_that_was_unloaded() -> None:
-    async with connected(searches(tool_names=["get_forecast"]), values=ON) as rig:
-        await rig.bench.chat("go")
+    async with with_a_forecast() as rig:
         rig.bench.evict("weather:get_forecast")
-        rig.servers["weather"].die()
-        await gone(rig, "weather")
-        rig.model.steps = [calls(("weather__get_forecast", {"city": "Oslo"}))]
+        await die(rig)
+        rig.model.steps = [FORECAST]
         await rig.bench.chat("go on")
         assert [event.reason for event in rig.events("reject")] == ["server away"]
         assert len(rig.servers["weather"].eras) == 1
 
 
 async def test_a_server_that_cannot_be_started_is_left_alone_after_some_attempts() -> None:
-    forecast = calls(("weather__get_forecast", {"city": "Oslo"}))
-    async with connected(searches(tool_names=["get_forecast"]), values=ON) as rig:
-        await rig.bench.chat("go")
+    async with with_a_forecast() as rig:
         rig.servers["weather"].fault = ConnectError("exit code 1")
-        rig.servers["weather"].die()
-        await gone(rig, "weather")
-        rig.model.steps = [forecast] * 4
+        await die(rig)
+        rig.model.steps = [FORECAST] * 4
         await rig.bench.chat("go on")
         assert [event.reason for event in rig.events("reject")] == ["server away"] * 2 + ["circuit open"] * 2
         assert len(rig.servers["weather"].eras) == 1 + 2
 
 
 async def test_a_server_that_a_person_stopped_stays_stopped() -> None:
-    async with connected(searches(tool_names=["get_forecast"]), values=ON) as rig:
-        await rig.bench.chat("go")
+    async with with_a_forecast() as rig:
         await rig.bench.stop("weather")
-        rig.model.steps = [calls(("weather__get_forecast", {"city": "Oslo"}))]
+        rig.model.steps = [FORECAST]
         await rig.bench.chat("go on")
         assert rig.bench.state.servers["weather"].phase is ServerPhase.STOPPED
         assert rig.events("reject")[-1].reason == "server away"
-
-
-async def gone(rig: Rig, server: str) -> None:
-    """Wait until the session knows that a server failed."""
-    if rig.bench.state.servers[server].phase is not ServerPhase.FAILED:
-        await happens(rig.bench, "failed")
 
 
 async def test_nobody_is_asked_about_a_call_that_a_breaker_refuses() -> None:

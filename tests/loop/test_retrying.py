@@ -9,7 +9,6 @@ import pytest
 
 from inspector.core.error import (
     ArgumentsRejected,
-    CallTimeout,
     FailureKind,
     ProtocolError,
     RateLimited,
@@ -21,21 +20,12 @@ from inspector.core.tool import Annotations, Tool
 from inspector.features.trace.metrics.trace import spans
 from inspector.loop import breaker, tool_call
 from inspector.mcp.client.http import retry_after
-from tests.loop.test_breaking import FINE, Moody
+from tests.loop.test_breaking import EVALUATE, FINE, SLOW, calc
 from tests.support.fakes import calls
-from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import READS, Rig, connected, happens, shop_and_weather
+from tests.support.workbench import READS, Rig, connected, happens
 
 ON: Mapping[str, Any] = {"retry.enabled": True}
-EVALUATE = ("calc__evaluate", {"of": "1"})
-LOST, SLOW = ServerExited("The stream ended"), CallTimeout("evaluate did not return within 60 s")
-
-
-def calc(*answers: ToolsightError | ToolResult, claims: Annotations = READS) -> dict[str, MemoryServer]:
-    servers = shop_and_weather()
-    tool = Tool("calc", "evaluate", "Evaluate an expression.", annotations=claims)
-    servers["calc"] = MemoryServer([tool], answer=Moody(*answers))
-    return servers
+LOST = ServerExited("The stream ended")
 
 
 async def test_what_may_pass_is_tried_again_and_told() -> None:
