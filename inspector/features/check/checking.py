@@ -10,7 +10,8 @@ from inspector.clients.client import Client
 from inspector.config.source_files import source_files
 from inspector.core.number import count
 from inspector.core.ports import ChatModel
-from inspector.core.server import ServerPhase, skipped_lines
+from inspector.core.server import ServerPhase, ServerSpec, skipped_lines
+from inspector.core.tool import Catalog
 from inspector.features.check import definition_rule, lock, trust_rule
 from inspector.features.check.definition_rule import definition_findings
 from inspector.features.check.expectation import (
@@ -149,7 +150,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
         *missing_words(missed(tried), retrieval.rankers),
-        *_of_catalog(session, cases, demands.clients),
+        *findings_of(session, cases, demands.clients),
     ]
     # What is hidden and came since the snapshot is found twice.
     findings = list(
@@ -157,7 +158,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     )[::-1]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
-    places = _places(session, told_of)
+    places = places_of(session.configuration.servers, session.catalog, told_of)
     findings = [replace(one, place=one.place or places.get(one.subject)) for one in findings]
     kept = [one for one in findings if one.rule.name not in demands.disabled]
     return CheckReport(
@@ -188,20 +189,19 @@ def _drift(
         yield from lock.drift(before.without(failed), snapshot_of(session).without(failed))
 
 
-def _of_catalog(
+def findings_of(
     session: SessionView, cases: Sequence[EvalCase], clients: Sequence[Client]
 ) -> Iterator[Finding]:
-    """What is found about definitions, as they are, between servers and as clients get them."""
+    """What is found across servers, about definitions as they are, and as clients get them; quickest first.
+
+    What mending changes is measured on the `cases`.
+    """
     retrieval, instructions = session.retrieval, instructions_of(session.state)
+    rankers, tokens = retrieval.rankers, session.accounting.meter.tool
+    yield from trust_findings(rankers.index.tools, instructions)
     yield from definition_findings(
-        retrieval.index,
-        clients,
-        instructions,
-        cases=cases,
-        tokens=session.accounting.meter.tool,
-        rankers=retrieval.rankers,
+        rankers.index, clients, instructions, cases=cases, tokens=tokens, rankers=rankers
     )
-    yield from trust_findings(retrieval.index.tools, instructions)
 
 
 async def with_proposals(
@@ -233,10 +233,10 @@ def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def _places(session: SessionView, ids: Collection[str]) -> dict[str, Place]:
+def places_of(servers: Sequence[ServerSpec], catalog: Catalog, ids: Collection[str]) -> dict[str, Place]:
     """Where the tools stand in the files that their servers are started from."""
-    files = {spec.name: source_files(spec).files for spec in session.configuration.servers}
-    tools = [tool for tool in session.catalog.tools if tool.id in ids]
+    files = {spec.name: source_files(spec).files for spec in servers}
+    tools = (tool for tool in catalog.tools if tool.id in ids)
     found = ((tool.id, place_of_tool(files.get(tool.server, ()), tool)) for tool in tools)
     return {id_: place for id_, place in found if place is not None}
 

@@ -1,11 +1,9 @@
 """`toolsight check`: expectations and findings about definitions, for people and for CI."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,10 +14,7 @@ from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_raw, say_report
 from inspector.clients.client import Client, all_clients, find_client
-from inspector.core.number import count, money, percent, tokens
 from inspector.core.ports import ChatModel
-from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Column, Table, selected
-from inspector.core.server import STDERR_LINES
 from inspector.features.check.check_file import find_check
 from inspector.features.check.checking import (
     RULES,
@@ -30,53 +25,11 @@ from inspector.features.check.checking import (
     with_proposals,
 )
 from inspector.features.check.expectation import parse, read_expectations
-from inspector.features.check.finding import Effect, Finding, Proposal, Severity
+from inspector.features.check.facts import lost_lines, report_blocks, report_json
+from inspector.features.check.finding import Severity
 from inspector.features.check.format import github, junit, sarif
 from inspector.features.check.lock import Snapshot
-from inspector.features.check.proposal import is_first
 from inspector.session.workbench import Workbench
-
-if TYPE_CHECKING:
-    from inspector.features.check.model_proof import Share
-
-_EFFECT = "effects{ranker client ranks confidence tokens losers{tool_id query}}"
-_PROOF = (
-    "proof{model planned tokens dollars priced_as:prices.model chosen{mean low high} "
-    "runs{text:expectation.text chosen problem checked searches input_tokens output_tokens error} "
-    "requests{text:expectation.text chosen{times of interval} called{times of interval} errors told}}"
-)
-_REPORT = (
-    "servers{name tools tokens failure hint stderr lost} tokens tokenizer budget ranker note "
-    "expectations{text:expectation.text query:expectation.query tools:expectation.tools "
-    "within:expectation.within least:expectation.confidence tool rank confidence first holds problem} "
-    "findings{rule:rule.name title:rule.title severity:rule.severity stage:rule.stage server tool message "
-    f"proof client place{{path line column}} {_EFFECT}}} "
-    f"proposals{{tool_id sentence description {_EFFECT}}} disabled{{rule reason findings}} {_PROOF}"
-)
-_EFFECTS_SHOWN = 3
-# Of more expectations only those that do not hold.
-_EXPECTATIONS_SHOWN = 20
-_EXPECTATIONS = (
-    Column("", lambda one: "ok" if one.holds else "no", NAME),
-    Column("expectation", "expectation.text"),
-    Column("rank", "rank", NUMBER),
-    Column("confidence", "confidence", TWO),
-    Column("what happened", lambda one: one.problem.removeprefix(f"{one.tool} ") or "as expected"),
-)
-_SERVERS = (
-    Column("server", "name", NAME),
-    Column("tools", kind=NUMBER),
-    Column("tokens", kind=NUMBER),
-    Column("", lambda one: f"failed: {one.failure}" if one.failure else ""),
-)
-
-_PROVED = (
-    Column("request", "expectation.text"),
-    Column("chosen", lambda one: _share(one.chosen), NAME),
-    Column("called right", lambda one: _share(one.called), NAME),
-    Column("errors", kind=NUMBER),
-    Column("what went wrong", "told"),
-)
 
 _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
     "sarif": lambda report, _: sarif(report),
@@ -220,107 +173,10 @@ async def _prove(bench: Workbench, model: ChatModel, times: int, found: list[Che
 def _print(report: CheckReport, form: str, fail_on: Severity | None, *, in_full: bool) -> None:
     """Print the report in the form that was asked for."""
     if form == "json":
-        say_json(selected(report, _REPORT))
+        say_json(report_json(report))
     elif form in _FORMATS:
         say_raw(_FORMATS[form](report, fail_on))
-        for line in (*filter(None, [report.note]), *_lost(report)):
+        for line in (*filter(None, [report.note]), *lost_lines(report)):
             say(line, err=True)
     else:
-        say_report(_text(report, in_full=in_full))
-
-
-def _text(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
-    yield Table.of(_SERVERS, report.servers)
-    budget = f" of {report.budget:,}" if report.budget else ""
-    yield f"{count(report.tokens, 'token')}{budget}, counted with {report.tokenizer}"
-    is_short = in_full or len(report.expectations) <= _EXPECTATIONS_SHOWN
-    if told := report.expectations if is_short else report.broken:
-        yield ""
-        yield Table.of(_EXPECTATIONS, told)
-    if report.note:
-        yield report.note
-    yield from _proposals(report.proposals)
-    yield from _proof(report)
-    shown = [one for one in report.findings if in_full or one.is_felt]
-    for rule, findings in groupby(shown, key=lambda one: one.rule):
-        yield f"\n{rule.severity}: {rule.title} ({rule.name}; {rule.stage})"
-        for one in findings:
-            yield from _finding(one)
-        yield f"  {rule.help}"
-    if report.disabled:
-        yield ""
-    for off in report.disabled:
-        yield f"turned off: {off.rule}, {count(off.findings, 'finding')}: {off.reason}"
-    for server in report.failed:
-        yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
-        yield from (f"  | {line}" for line in server.stderr.splitlines()[-STDERR_LINES:])
-    yield from _lost(report)
-    yield f"\n{_summary(report, len(shown))}"
-
-
-def _lost(report: CheckReport) -> Iterator[str]:
-    """What could not be read of the lists of servers, and so was not checked."""
-    return (f"{server.name} lost {line}" for server in report.servers for line in server.lost)
-
-
-def _proposals(proposals: Sequence[Proposal]) -> Iterator[str]:
-    if proposals:
-        yield "\nSentences for descriptions, with which no other tool loses a request:"
-    for one in proposals:
-        (effect,) = one.effects
-        where = ", first" if is_first(one) else ""
-        yield f"  {one.tool_id} ({effect.tokens:+,} tokens{where}): {one.sentence}"
-        yield from _effect(effect)
-
-
-def _proof(report: CheckReport) -> Iterator[str | Table]:
-    """What a model did with the requests, if one was asked."""
-    if (proof := report.proof) is None:
-        return
-    yield ""
-    yield Table.of(_PROVED, proof.requests)
-    taken, made = proof.tokens
-    cost, prices = proof.dollars, proof.prices
-    paid = f"{money(cost)} as {prices.model}" if prices is not None and cost is not None else "price unknown"
-    of = f" of {proof.planned:,}" if len(proof.runs) < proof.planned else ""
-    yield f"{proof.model}: {len(proof.runs):,}{of} runs, {tokens(taken)} + {tokens(made)} tokens, {paid}"
-    if (chosen := proof.chosen) is not None:
-        between = f"[{percent(chosen.low)}, {percent(chosen.high)}]"
-        yield f"It chooses right in {percent(chosen.mean)} {between} of the runs that it answers."
-
-
-def _share(share: "Share") -> str:
-    """How often, with the interval."""
-    low, high = share.interval
-    return f"{share.times} of {share.of} [{percent(low)}, {percent(high)}]" if share.of else NOTHING
-
-
-def _finding(one: Finding) -> Iterator[str]:
-    client = f" [{one.client}]" if one.client else ""
-    yield f"  {one.subject}{client}: {one.message}"
-    yield from (f"    {line}" for line in one.proof.splitlines())
-    for effect in one.effects:
-        yield from _effect(effect)
-
-
-def _effect(effect: Effect) -> Iterator[str]:
-    """What would change, request by request, as far as anything does."""
-    by = f"{effect.ranker} as {effect.client}" if effect.client else effect.ranker
-    changed = [(query, ranks) for query, ranks in effect.ranks.items() if ranks[0] != ranks[1]]
-    for query, (before, after) in changed[:_EFFECTS_SHOWN]:
-        yield f"    “{query}”: rank {before or 'none'} -> {after or 'none'} ({by})"
-    if len(changed) > _EFFECTS_SHOWN:
-        yield f"    and {count(len(changed) - _EFFECTS_SHOWN, 'more request')}"
-    yield from (f"    {one.tool_id} would fall for “{one.query}”" for one in effect.losers)
-
-
-def _summary(report: CheckReport, shown: int) -> str:
-    holding = len(report.expectations) - len(report.broken)
-    hold = f"{holding} of {count(len(report.expectations), 'expectation')} held"
-    parts = [hold] if report.expectations else []
-    parts += [count(shown, "finding")]
-    if more := len(report.findings) - shown:
-        parts.append(f"{more} more without effect: --all")
-    if off := sum(one.findings for one in report.disabled):
-        parts.append(f"{off} of rules that are turned off")
-    return "; ".join(parts)
+        say_report(report_blocks(report, in_full=in_full))

@@ -7,9 +7,10 @@ from textual.content import Content, Span
 from inspector.app.draw.line import MUTED, shown_place
 from inspector.clients.client import all_clients
 from inspector.clients.seen import Cut, see
-from inspector.core.number import count, percent
+from inspector.core.number import count
 from inspector.core.tool import Catalog, Tool
 from inspector.features.check.definition_rule import CUT, INSTRUCTIONS_CUT, SIBLING
+from inspector.features.check.facts import FALLS, LOSES, RISES, effect_lines
 from inspector.features.check.finding import Effect, Finding, Severity, Stage
 from inspector.features.check.trust_rule import HIDDEN, hidden_in
 from inspector.schema.schema import fields
@@ -28,7 +29,7 @@ _LIMIT = 20_000
 # Of a text that a client cuts, so much of what it keeps stands before the lost part.
 _BEFORE_CUT = 200
 _MOST_SIBLINGS = 3
-_MOST_REQUESTS = 8
+_COLORS = {RISES: "$text-success", FALLS: "$text-error", LOSES: "$text-warning"}
 
 
 def detail(finding: Finding, catalog: Catalog, instructions: Mapping[str, str]) -> Content:
@@ -164,35 +165,15 @@ def _effects(finding: Finding) -> Iterator[Content]:
     if not finding.effects:
         yield Content.styled("not measured", MUTED)
     for effect in finding.effects:
-        yield from effect_lines(effect)
+        yield from drawn_effect(effect)
 
 
-def effect_lines(effect: Effect) -> Iterator[Content]:
-    """Yield the ranks that change for one ranker, the tokens, and which tools lose a request."""
-    moved = [(query, *ranks) for query, ranks in effect.ranks.items() if ranks[0] != ranks[1]]
-    as_client = f" as {effect.client}" if effect.client else ""
-    sure = ""
-    if effect.confidence is not None:
-        before, after = effect.confidence
-        sure = f"   confidence {percent(before)} → {percent(after)}"
-    share = f"{len(moved):,} of {count(len(effect.ranks), 'request')}"
-    head = f"{effect.ranker}{as_client}   rank changes in {share}"
-    cost = f"   {effect.tokens:+,} tokens" if effect.tokens else ""
-    yield plain(f"{head}{cost}{sure}", newlines=False, limit=300)
-    for query, old, new in moved[:_MOST_REQUESTS]:
-        rises = new is not None and (old is None or new < old)
-        sign, color = ("▲", "$text-success") if rises else ("▼", "$text-error")
-        ranks = f"{_rank(old):>4} → {_rank(new):<4}"
-        yield Content.assemble((f"  {sign} ", color), ranks, plain(f"“{query}”", newlines=False, limit=200))
-    if len(moved) > _MOST_REQUESTS:
-        yield Content.styled(f"    and {len(moved) - _MOST_REQUESTS:,} more", MUTED)
-    for loser in effect.losers[:_MOST_REQUESTS]:
-        text = f"  ✕ {loser.tool_id} loses “{loser.query}”"
-        yield plain(text, newlines=False, limit=300).stylize("$text-warning")
-
-
-def _rank(rank: int | None) -> str:
-    return "–" if rank is None else str(rank)
+def drawn_effect(effect: Effect) -> Iterator[Content]:
+    """Yield the lines of an effect, with what rises, falls and loses in color."""
+    for line in effect_lines(effect):
+        sign = line.strip()[:1]
+        shown = plain(line, newlines=False, limit=300)
+        yield shown.stylize(_COLORS.get(sign, ""), 0, None if sign == LOSES else len(f"  {sign}"))
 
 
 def in_short(effects: Sequence[Effect]) -> Content:

@@ -3,7 +3,8 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,17 +21,14 @@ from inspector.app.list_page import ReadingPage
 from inspector.app.place import Destination, FindingsPage
 from inspector.app.stream import View
 from inspector.clients.client import all_clients
-from inspector.config.source_files import source_files
 from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
-from inspector.core.server import ServerPhase, ServerSpec
-from inspector.core.tool import Catalog
-from inspector.features.check.definition_rule import definition_findings
+from inspector.core.server import ServerPhase
+from inspector.features.check.checking import findings_of, places_of
 from inspector.features.check.expectation import missing_words
+from inspector.features.check.facts import finding_json
 from inspector.features.check.finding import Finding, Place, Severity, Stage
 from inspector.features.check.finding_text import SIGNS, detail, in_short, siblings
-from inspector.features.check.source_text import place_of_tool
-from inspector.features.check.trust_rule import trust_findings
 from inspector.search.answer.confusable import own_words
 from inspector.search.answer.standing import missed_in
 from inspector.session.client_view import instructions_of
@@ -120,11 +118,12 @@ class FindingsScreen(ReadingPage, ToolKeys):
         whole = session.configuration.servers if session.sight.is_whole else ()
 
         def look(job: Job) -> bool:
-            for one in findings_of(session, given):
+            for one in chain(findings_of(session, given, all_clients()), _missing(session, given)):
                 found.append(one)
                 if job.stopped():
                     return False
-            self._places = places_in(whole, found, session.catalog)
+            felt = {one.subject for one in found if one.is_felt}
+            self._places = places_of(whole, session.catalog, felt)
             return True
 
         self.run_stoppable("findings", look, self._ended, failed=self._failed)
@@ -231,32 +230,18 @@ class FindingsScreen(ReadingPage, ToolKeys):
     def action_save(self) -> None:
         """Export what is listed."""
         listed = [self._found[int(record.key)] for record in self.list.shown]
-        text = json.dumps([asdict(one) for one in listed], ensure_ascii=False, indent=2, default=str)
+        text = json.dumps(list(map(finding_json, listed)), ensure_ascii=False, indent=2, default=str)
         self.export(Path.cwd() / "findings.json", f"{text}\n", what=count(len(listed), "finding"))
 
 
-def findings_of(session: SessionView, given: Sequence[EvalCase]) -> Iterator[Finding]:
-    """Yield what is found about the session's tools, the quickest first; `given` requests measure it."""
-    retrieval, instructions = session.retrieval, instructions_of(session.state)
-    rankers, tokens = retrieval.rankers, session.accounting.meter.tool
-    index, clients = rankers.index, all_clients()
-    yield from trust_findings(index.tools, instructions)
-    yield from definition_findings(index, clients, instructions, cases=given, tokens=tokens, rankers=rankers)
+def _missing(session: SessionView, given: Sequence[EvalCase]) -> Iterator[Finding]:
+    """Yield the words that tools lack for labelled requests that miss them."""
+    retrieval = session.retrieval
     missed: dict[str, list[str]] = defaultdict(list)
     for case in given:
-        for tool_id in missed_in(case, rankers, retrieval.ranker_name, retrieval.rules):
+        for tool_id in missed_in(case, retrieval.rankers, retrieval.ranker_name, retrieval.rules):
             missed[tool_id].append(case.query)
-    yield from missing_words(missed, rankers)
-
-
-def places_in(
-    servers: Sequence[ServerSpec], found: Sequence[Finding], catalog: Catalog
-) -> Mapping[str, Place]:
-    """Return where the tools of findings stand in the files that their servers are started from."""
-    files = {spec.name: source_files(spec).files for spec in servers}
-    tools = (catalog.get(tool_id) for tool_id in {one.subject for one in found if one.is_felt})
-    places = {tool.id: place_of_tool(files.get(tool.server, ()), tool) for tool in tools if tool is not None}
-    return {tool_id: place for tool_id, place in places.items() if place is not None}
+    yield from missing_words(missed, retrieval.rankers)
 
 
 def facts(found: Sequence[Finding], tools: int, given: int, *, shows_all: bool) -> Iterator[Content]:

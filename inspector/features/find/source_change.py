@@ -15,7 +15,7 @@ from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Effect, Place
-from inspector.features.check.finding_text import effect_lines
+from inspector.features.check.finding_text import drawn_effect
 from inspector.features.check.source_text import Replacement, place_of, replacement
 from inspector.features.find.why_not_pane import WhyNotPane
 from widgets import Choice, Confirm, Hanging, plain, safe
@@ -46,7 +46,7 @@ def question(place: Place, change: Replacement, tokens: int, effects: Sequence[E
     """Return the change as a difference, what it costs in tokens, and what it was measured to change."""
     where = Content.assemble((shown_place(place.path, place.line), "bold"), (f"   {tokens:+,} tokens", MUTED))
     lines = [line for line in change.difference.splitlines()[_HEAD:] if line.strip() and line[0] != "@"]
-    measured = [line for effect in effects for line in effect_lines(effect)]
+    measured = [line for effect in effects for line in drawn_effect(effect)]
     return Content("\n").join(
         [where, Content(), *map(_line, lines), *([Content()] if measured else []), *measured]
     )

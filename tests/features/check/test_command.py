@@ -117,7 +117,7 @@ def test_a_sentence_for_a_missed_tool_is_in_every_report_with_what_it_wins(
     assert ranks["print a receipt"] == [None, 1]
     told = toolsight(*check).stdout
     assert sentence in told
-    assert "“print a receipt”: rank none -> 1 (bm25)" in told
+    assert "▲    – → 1   “print a receipt”" in told
     for form in ("sarif", "junit", "github"):
         assert sentence in toolsight(*check, "--format", form).stdout
 

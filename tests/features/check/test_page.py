@@ -242,7 +242,7 @@ async def test_x_exports_what_is_listed(tmp_path: Path, monkeypatch: pytest.Monk
         await until(pilot, path.exists)
         written = json.loads(path.read_text())
         assert [one["message"] for one in written] == [cells[2] for cells in _cells(found)]
-        assert {one["rule"]["stage"] for one in written} == {"found"}
+        assert {one["stage"] for one in written} == {"found"}
 
 
 def test_words_are_marked_in_whatever_form_they_are_written() -> None:

@@ -1,0 +1,243 @@
+"""What a check found, said once: for the terminal, for programs, and the lines that the page draws too."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from inspector.core.number import count, money, percent, tokens
+from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Column, Table
+from inspector.core.server import STDERR_LINES
+from inspector.features.check.checking import CheckReport
+from inspector.features.check.expectation import ExpectationResult
+from inspector.features.check.finding import Effect, Finding, Proposal
+from inspector.features.check.proposal import is_first
+
+if TYPE_CHECKING:
+    from inspector.features.check.model_proof import ModelProof, Share
+
+RISES, FALLS, LOSES = "▲", "▼", "✕"
+"""What a line of an effect begins with: a rank that rises, one that falls, a tool that loses a request."""
+MOST_REQUESTS = 8
+# Of each effect the terminal shows fewer: there may be hundreds.
+_REQUESTS_SHOWN = 3
+# Of more expectations only those that do not hold.
+_EXPECTATIONS_SHOWN = 20
+_EXPECTATIONS = (
+    Column("", lambda one: "ok" if one.holds else "no", NAME),
+    Column("expectation", "expectation.text"),
+    Column("rank", "rank", NUMBER),
+    Column("confidence", "confidence", TWO),
+    Column("what happened", lambda one: one.problem.removeprefix(f"{one.tool} ") or "as expected"),
+)
+_SERVERS = (
+    Column("server", "name", NAME),
+    Column("tools", kind=NUMBER),
+    Column("tokens", kind=NUMBER),
+    Column("", lambda one: f"failed: {one.failure}" if one.failure else ""),
+)
+
+_PROVED = (
+    Column("request", "expectation.text"),
+    Column("chosen", lambda one: _share(one.chosen), NAME),
+    Column("called right", lambda one: _share(one.called), NAME),
+    Column("errors", kind=NUMBER),
+    Column("what went wrong", "told"),
+)
+
+
+def report_json(report: CheckReport) -> dict[str, Any]:
+    """Everything that a check found."""
+    return {
+        "servers": [asdict(one) for one in report.servers],
+        "tokens": report.tokens,
+        "tokenizer": report.tokenizer,
+        "budget": report.budget,
+        "ranker": report.ranker,
+        "note": report.note,
+        "expectations": [_expectation_json(one) for one in report.expectations],
+        "findings": [finding_json(one) for one in report.findings],
+        "proposals": [asdict(one) for one in report.proposals],
+        "disabled": [asdict(one) for one in report.disabled],
+        "proof": None if report.proof is None else _proof_json(report.proof),
+    }
+
+
+def _expectation_json(one: ExpectationResult) -> dict[str, Any]:
+    wanted = one.expectation
+    return {
+        "text": wanted.text,
+        "query": wanted.query,
+        "tools": wanted.tools,
+        "within": wanted.within,
+        "least": wanted.confidence,
+        "tool": one.tool,
+        "rank": one.rank,
+        "confidence": one.confidence,
+        "first": one.first,
+        "holds": one.holds,
+        "problem": one.problem,
+    }
+
+
+def finding_json(one: Finding) -> dict[str, Any]:
+    """One finding, with what mending it changes."""
+    return {
+        "rule": one.rule.name,
+        "title": one.rule.title,
+        "severity": one.rule.severity,
+        "stage": one.rule.stage,
+        "server": one.server,
+        "tool": one.tool,
+        "message": one.message,
+        "proof": one.proof,
+        "client": one.client,
+        "place": None if one.place is None else asdict(one.place),
+        "effects": [asdict(effect) for effect in one.effects],
+    }
+
+
+def _proof_json(proof: "ModelProof") -> dict[str, Any]:
+    """What a model did, run by run and request by request."""
+    chosen = proof.chosen
+    return {
+        "model": proof.model,
+        "planned": proof.planned,
+        "tokens": proof.tokens,
+        "dollars": proof.dollars,
+        "priced_as": None if proof.prices is None else proof.prices.model,
+        "chosen": chosen and {"mean": chosen.mean, "low": chosen.low, "high": chosen.high},
+        "runs": [
+            {
+                "text": run.expectation.text,
+                "chosen": run.chosen,
+                "problem": run.problem,
+                "checked": run.checked,
+                "searches": run.searches,
+                "input_tokens": run.input_tokens,
+                "output_tokens": run.output_tokens,
+                "error": run.error,
+            }
+            for run in proof.runs
+        ],
+        "requests": [
+            {
+                "text": one.expectation.text,
+                "chosen": _share_json(one.chosen),
+                "called": _share_json(one.called),
+                "errors": one.errors,
+                "told": one.told,
+            }
+            for one in proof.requests
+        ],
+    }
+
+
+def _share_json(share: "Share") -> dict[str, Any]:
+    return {"times": share.times, "of": share.of, "interval": share.interval}
+
+
+def report_blocks(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
+    """What was found, the findings by rule; `in_full` with those that change nothing."""
+    yield Table.of(_SERVERS, report.servers)
+    budget = f" of {report.budget:,}" if report.budget else ""
+    yield f"{count(report.tokens, 'token')}{budget}, counted with {report.tokenizer}"
+    is_short = in_full or len(report.expectations) <= _EXPECTATIONS_SHOWN
+    if told := report.expectations if is_short else report.broken:
+        yield ""
+        yield Table.of(_EXPECTATIONS, told)
+    if report.note:
+        yield report.note
+    yield from _proposals(report.proposals)
+    yield from _proof(report)
+    shown = [one for one in report.findings if in_full or one.is_felt]
+    for rule, findings in groupby(shown, key=lambda one: one.rule):
+        yield f"\n{rule.severity}: {rule.title} ({rule.name}; {rule.stage})"
+        for one in findings:
+            yield from _finding(one)
+        yield f"  {rule.help}"
+    if report.disabled:
+        yield ""
+    for off in report.disabled:
+        yield f"turned off: {off.rule}, {count(off.findings, 'finding')}: {off.reason}"
+    for server in report.failed:
+        yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
+        yield from (f"  | {line}" for line in server.stderr.splitlines()[-STDERR_LINES:])
+    yield from lost_lines(report)
+    yield f"\n{_summary(report, len(shown))}"
+
+
+def lost_lines(report: CheckReport) -> Iterator[str]:
+    """What could not be read of the lists of servers, and so was not checked."""
+    return (f"{server.name} lost {line}" for server in report.servers for line in server.lost)
+
+
+def _proposals(proposals: Sequence[Proposal]) -> Iterator[str]:
+    if proposals:
+        yield "\nSentences for descriptions, with which no other tool loses a request:"
+    for one in proposals:
+        (effect,) = one.effects
+        where = ", first" if is_first(one) else ""
+        yield f"  {one.tool_id}{where}: {one.sentence}"
+        yield from (f"    {line}" for line in effect_lines(effect, _REQUESTS_SHOWN))
+
+
+def _proof(report: CheckReport) -> Iterator[str | Table]:
+    """What a model did with the requests, if one was asked."""
+    if (proof := report.proof) is None:
+        return
+    yield ""
+    yield Table.of(_PROVED, proof.requests)
+    taken, made = proof.tokens
+    cost, prices = proof.dollars, proof.prices
+    paid = f"{money(cost)} as {prices.model}" if prices is not None and cost is not None else "price unknown"
+    of = f" of {proof.planned:,}" if len(proof.runs) < proof.planned else ""
+    yield f"{proof.model}: {len(proof.runs):,}{of} runs, {tokens(taken)} + {tokens(made)} tokens, {paid}"
+    if (chosen := proof.chosen) is not None:
+        between = f"[{percent(chosen.low)}, {percent(chosen.high)}]"
+        yield f"It chooses right in {percent(chosen.mean)} {between} of the runs that it answers."
+
+
+def _share(share: "Share") -> str:
+    """How often, with the interval."""
+    low, high = share.interval
+    return f"{share.times} of {share.of} [{percent(low)}, {percent(high)}]" if share.of else NOTHING
+
+
+def _finding(one: Finding) -> Iterator[str]:
+    client = f" [{one.client}]" if one.client else ""
+    yield f"  {one.subject}{client}: {one.message}"
+    yield from (f"    {line}" for line in one.proof.splitlines())
+    for effect in one.effects:
+        yield from (f"    {line}" for line in effect_lines(effect, _REQUESTS_SHOWN) if effect.is_felt)
+
+
+def effect_lines(effect: Effect, most: int = MOST_REQUESTS) -> Iterator[str]:
+    """What mending changes for one ranker: ranks request by request, tokens, and who loses a request."""
+    moved = [(query, *ranks) for query, ranks in effect.ranks.items() if ranks[0] != ranks[1]]
+    as_client = f" as {effect.client}" if effect.client else ""
+    share = f"{len(moved):,} of {count(len(effect.ranks), 'request')}"
+    cost = f"   {effect.tokens:+,} tokens" if effect.tokens else ""
+    sure = ""
+    if effect.confidence is not None:
+        before, after = effect.confidence
+        sure = f"   confidence {percent(before)} → {percent(after)}"
+    yield f"{effect.ranker}{as_client}   rank changes in {share}{cost}{sure}"
+    for query, old, new in moved[:most]:
+        rises = new is not None and (old is None or new < old)
+        yield f"  {RISES if rises else FALLS} {old or NOTHING:>4} → {new or NOTHING:<4}“{query}”"
+    if len(moved) > most:
+        yield f"    and {len(moved) - most:,} more"
+    yield from (f"  {LOSES} {one.tool_id} loses “{one.query}”" for one in effect.losers[:most])
+
+
+def _summary(report: CheckReport, shown: int) -> str:
+    holding = len(report.expectations) - len(report.broken)
+    hold = f"{holding} of {count(len(report.expectations), 'expectation')} held"
+    parts = [hold] if report.expectations else []
+    parts += [count(shown, "finding")]
+    if more := len(report.findings) - shown:
+        parts.append(f"{more} more without effect: --all")
+    if off := sum(one.findings for one in report.disabled):
+        parts.append(f"{off} of rules that are turned off")
+    return "; ".join(parts)
