@@ -200,13 +200,8 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "call", "repeating_server:repeat", f"text={' '.join(TYPED)}", "--print", form_of_call, *typed
     yield "registry", "export", str(world.out / "registry.jsonl")
     yield "registry", "export", "-"
-    yield (
-        "race",
-        asked,
-        *("--export", str(world.out / "race.svg")),
-        *("--export", str(world.out / "race.md"), "--export", str(world.out / "race.html")),
-        *by_file,
-    )
+    yield "race", asked, *by_file
+    yield "race", asked, "--json", *by_file
     data = ("--data", str(world.given / "cases.jsonl"), "--ranker", "bm25", "--ranker", "hybrid", *by_file)
     yield "bench", "--format", "json", *data
     yield "bench", "--format", "markdown", "--details", "9", *data

@@ -13,13 +13,11 @@ from inspector.cli.options import COMMON, CommandGroup, Options, as_json, sessio
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_report, show, terminal_width
 from inspector.core.access import viewer
-from inspector.core.budget import Prices
 from inspector.core.events import ModelResponded, Record, SessionStarted
-from inspector.core.number import count, money, saving
-from inspector.core.report import selected
-from inspector.features.lab.compare_command import TOTALS
-from inspector.features.lab.comparison import ComparedProfile, compare_profiles
+from inspector.core.number import count
+from inspector.features.lab.comparison import compare_profiles
 from inspector.features.lab.expectation import Finding
+from inspector.features.lab.facts import played_json, scenario_json, totals_lines
 from inspector.features.lab.open_lab import NamedScenario, Played, names_model, play, require_answers
 from inspector.features.lab.scenario import Scenario
 from widgets import visible
@@ -64,30 +62,6 @@ def record_line(record: Record, width: int) -> str | None:
     return _line(record, event.summary() if said is None else said, width)
 
 
-def totals_lines(row: ComparedProfile, prices: Prices | None) -> Iterator[str]:
-    """A run's totals, beside what binding every tool would have sent."""
-    had = row.totals
-    outcome = f"outcome {had.outcome}" if had.outcome else "no turn finished"
-    yield f"profile {row.profile}   {outcome}"
-    definitions = f"definitions {had.tool_tokens:,} tokens in {count(had.model_calls, 'model call')}"
-    if had.costs:
-        definitions += f" ({row.first:,} in the first, {row.last:,} in the last)"
-    yield f"{definitions}, with searches {had.discovery_tokens:,}, all input {had.input_tokens:,}"
-    if row.saved is not None and row.input_saved is not None:
-        yield (
-            f"static binding: definitions {row.static_tokens:,}, with searches {saving(row.saved)}; "
-            f"all input {row.static_input:,}, {saving(row.input_saved)}"
-        )
-    if prices is not None and had.dollars is not None:
-        each = "" if had.dollars_per_step is None else f" ({money(had.dollars_per_step)} per step)"
-        steps = f"{count(had.steps, 'solved step')}{each}"
-        yield f"cost {money(had.dollars)} for {steps}, at {prices.model} prices"
-    yield (
-        f"searches {had.searches}, loads {had.loads}, evictions {had.evictions}, calls {had.calls}, "
-        f"rejections {had.rejections}, loops {had.loops}, redundant searches {had.redundant}"
-    )
-
-
 def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width: int) -> Iterator[str]:
     """Each expectation and whether it was met; below one that was not, the closest record."""
     by_seq = {record.seq: record for record in records}
@@ -100,19 +74,6 @@ def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width:
         if not finding.met and finding.seq in by_seq:
             record = by_seq[finding.seq]
             yield f"{_INDENT}{_line(record, record.event.summary(), width - len(_INDENT))}"
-
-
-_EXPECTATION = "{event:kind conditions{field how value}}"
-_LISTED = (
-    f"name file:path title:scenario.title about:scenario.about profile:scenario.profile "
-    f"settings:scenario.settings turns:scenario.users expect:scenario.expect{_EXPECTATION} "
-    f"never:scenario.never{_EXPECTATION}"
-)
-_PLAYED = (
-    "name title:result.scenario.title profile:result.profile session passed:result.passed "
-    f"findings:result.findings{{expectation:expectation.text forbidden met seq reason}} "
-    f"totals:result.totals{{{TOTALS}}}"
-)
 
 
 def _line(record: Record, text: str, width: int) -> str:
@@ -140,7 +101,7 @@ def scenario(context: click.Context, /) -> None:
     """
     if context.invoked_subcommand is None:
         found = [NamedScenario.find(path.stem) for path in location.shipped_scenarios()]
-        show(selected(found, _LISTED), _listing(found, terminal_width()))
+        show(list(map(scenario_json, found)), _listing(found, terminal_width()))
 
 
 @session_command("run", takes=COMMON)
@@ -176,7 +137,7 @@ def run_scenarios(
         raise click.Abort from error
     finally:
         if is_json():
-            say_json(selected(played, _PLAYED))
+            say_json(list(map(played_json, played)))
     if check:
         _judge(played)
     require_answers(played)
@@ -188,7 +149,7 @@ def play_named(name: str, setup: Options) -> None:
     mine = replace(setup, model=one.script)
     played = play(one, mine) if is_json() else _played_aloud(one, mine, check=True)
     if is_json():
-        say_json(selected(played, _PLAYED))
+        say_json(played_json(played))
     require_answers([played])
 
 

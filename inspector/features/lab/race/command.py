@@ -1,38 +1,56 @@
-"""A race between static binding and discovery: a question, or a scenario; drawn on a terminal or as files."""
+"""`toolsight race`: a question or a scenario with static binding and with discovery, drawn on a terminal."""
 
 import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import fill
-from typing import Any
+from textwrap import fill, wrap
 
 import click
+from rich.cells import cell_len
 
+from inspector.app.draw.line import joined
 from inspector.cli.configuration import read_configuration
 from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import run
-from inspector.cli.table import is_json, say, say_raw, show, terminal_width, write_file
+from inspector.cli.table import is_json, say, say_raw, show, terminal_width
 from inspector.config.file import is_file
 from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
-from inspector.core.report import NOTHING, Table, selected
+from inspector.core.number import count, money, tokens
+from inspector.core.report import NOTHING, Table
 from inspector.features.lab import open_lab as lab
 from inspector.features.lab.comparison import STATIC, ScenarioResult
 from inspector.features.lab.ground import Ground, question, require_fit, require_own_mind
 from inspector.features.lab.open_lab import NamedScenario, Played, names_model, require_answers
-from inspector.features.lab.race import race_text as outcome
-from inspector.features.lab.race.picture import FORMATS, ansi_line, drawn, exported
-from inspector.features.lab.race.race import SECONDS_A_CALL, Race, RaceFrame, Side, run_race
+from inspector.features.lab.race.facts import (
+    answered,
+    big_share,
+    headline,
+    measured,
+    race_json,
+    racer_title,
+    result,
+    so_far,
+)
+from inspector.features.lab.race.race import SECONDS_A_CALL, Race, RaceFrame, Racer, Side, Verdict, run_race
+from inspector.features.lab.race.race_text import SEARCHES, bar
 from inspector.features.lab.scenario import Scenario
+from widgets import plain, shorten, visible
 from widgets.meter import big, size_for
 
-# A race on a terminal, drawn call by call or printed at its end, and as JSON.
-
+# Text and its ANSI style codes, "" for none.
+Piece = tuple[str, str]
+Line = tuple[Piece, ...]
+_BOLD, _DIM, _GOOD = "1", "2", "1;32"
+_STYLES = ("37", "94")
+_LONGEST = 400
+# Cells for a racer's total.
+_TOTAL = 9
 _WIDEST = 110
 _UP = "\x1b[{}F"
 # Seconds between checks of a run in progress.
@@ -40,6 +58,69 @@ _WAIT = 0.05
 # Lines below the large figures: what was measured, in a narrow terminal.
 _BELOW = 8
 _CLEAR_LINE, _CLEAR_BELOW, _CLEAR_SCREEN = "\x1b[K", "\x1b[J", "\x1b[H\x1b[2J"
+
+
+def drawn(
+    title: str, frame: RaceFrame, verdict: Verdict | None, width: int, most: int | None = None
+) -> list[Line]:
+    """Return a moment of the race as lines of at most `width` cells, or its end if there is a verdict.
+
+    `most` is the number of tokens of a full bar, by default those of the larger racer so far.
+    """
+    longest = most if most is not None else max(racer.discovery_tokens for racer in frame.racers)
+    lines = list(_title_lines(title, frame, width))
+    for side, racer in enumerate(frame.racers):
+        state = answered(racer).plain if verdict is not None else ""
+        lines += [(), *_racer(racer, state, _STYLES[side], longest, width)]
+    lines.append(())
+    summary = result(verdict) if verdict is not None else so_far(frame)
+    for number, text in enumerate(summary.plain.splitlines()):
+        style = (_BOLD if verdict.shortfall else _GOOD) if verdict is not None and not number else ""
+        lines += [
+            ((part, style),)
+            for part in (wrap(text, width, subsequent_indent="  ", break_on_hyphens=False) or [""])
+        ]
+    return lines
+
+
+def _title_lines(title: str, frame: RaceFrame, width: int) -> Iterator[Line]:
+    racer = frame.racers[1]
+    yield (("Race  ", _DIM), (visible(title, limit=_LONGEST, newlines=False), _BOLD))
+    facts = [racer.tokenizer, racer.model, f"call {frame.call}" if frame.call else "getting ready"]
+    pieces = [plain(fact, limit=_LONGEST, newlines=False) for fact in facts if fact]
+    yield ((joined(pieces, width).plain, _DIM),)
+
+
+def _racer(racer: Racer, state: str, color: str, most: int, width: int) -> Iterator[Line]:
+    name = racer_title(racer.profile).plain
+    yield ((name, f"1;{color}"), (f"   {state}" if state else "", ""))
+    yield ((f"{racer.discovery_tokens:>{_TOTAL},}", f"1;{color}"), (_facts(racer, width - _TOTAL - 1), ""))
+    yield ((bar(racer, most, width, "").plain, color),)
+    call = f"{racer.model_calls:>3} {tokens(racer.present):>6}  {racer.last}" if racer.model_calls else ""
+    yield ((visible(call, limit=_LONGEST, newlines=False), ""),)
+
+
+def _facts(racer: Racer, width: int) -> str:
+    """Return as many facts as fit whole."""
+    searches = f" ({SEARCHES} {tokens(racer.search_tokens)} searches)" if racer.search_tokens else ""
+    facts = [
+        f" tokens for tools{searches}",
+        count(racer.model_calls, "model call"),
+        f"all input {tokens(racer.input_tokens)}",
+        *([money(racer.dollars)] if racer.dollars is not None else []),
+        f"{count(racer.bound, 'tool')} bound",
+    ]
+    return joined([plain(fact) for fact in facts], width).plain
+
+
+def ansi_line(line: Line, width: int, *, colored: bool = True) -> str:
+    """Return the line with its styles, cut at `width` cells and free of any other control sequence."""
+    room, pieces = width, []
+    for text, style in line:
+        shown = shorten(plain(text, limit=_LONGEST, newlines=False), room).plain
+        room -= cell_len(shown)
+        pieces.append(f"\x1b[{style}m{shown}\x1b[0m" if colored and style and shown else shown)
+    return "".join(pieces)
 
 
 class RaceDrawing:
@@ -99,12 +180,12 @@ class RacePresentation(RaceDrawing):
         """Print the share saved as large as the screen allows, and what was measured."""
         verdict = self._race.verdict
         assert verdict is not None
-        share, size = outcome.big_share(verdict), shutil.get_terminal_size()
+        share, size = big_share(verdict), shutil.get_terminal_size()
         for line in big(share, size_for(share, size.columns - 1, size.lines - _BELOW)):
             say(line)
         say()
-        say(outcome.headline(verdict).plain)
-        say(fill(outcome.measured(self._race.scenario.title, verdict), size.columns - 1))
+        say(headline(verdict).plain)
+        say(fill(measured(self._race.scenario.title, verdict), size.columns - 1))
 
     @staticmethod
     def _wait(hint: str) -> None:
@@ -130,38 +211,8 @@ def _row(frame: RaceFrame) -> tuple[str, ...]:
     return tuple(cells)
 
 
-_LANE = (
-    "profile model tokenizer message calls:model_calls searches bound present tool_tokens search_tokens "
-    "input_tokens billed dollars last outcome is_over refused failed solved:steps tokens:discovery_tokens "
-    "dollars_per_step"
-)
-_PRICES = "{model input output cache_read cache_write cache_write_hour cache_minimum source date}"
-
-
-def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str, Any]:
-    """A race that is over, for programs; `asked` says that it was one of a question."""
-    verdict = race.verdict
-    assert verdict is not None
-    keys = f"lanes:racers{{{_LANE}}} shortfall saved input_saved billed_saved prices{_PRICES} notes"
-    return {
-        **selected(race, "title:scenario.title scripted"),
-        "question": asked,
-        "sessions": [one.session for one in played],
-        **selected(verdict, keys),
-        "frames": selected(race.frames(), "call lanes:racers{tokens:discovery_tokens present}"),
-    }
-
-
 @session_command(takes=COMMON)
 @click.argument("name", metavar="[QUESTION|FILE|NAME]", default="demo")
-@click.option(
-    "--export",
-    "exports",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write a slide (.svg) or a page (.md, .html). May be repeated.",
-)
 @click.option(
     "--present",
     is_flag=True,
@@ -169,9 +220,7 @@ def _race_json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str
 )
 @as_json
 @click.pass_context
-def race(
-    context: click.Context, /, name: str, exports: tuple[Path, ...], present: bool, chosen: Options
-) -> None:
+def race(context: click.Context, /, name: str, present: bool, chosen: Options) -> None:
     """Ask once with all tools bound and once with discovery.
 
     A scenario's script answers unless you pass --model; static binding plays it without the searches. The
@@ -181,7 +230,6 @@ def race(
     \b
     toolsight race "Which orders are late?" server.py
     """
-    _require_formats(exports)
     if present and (is_json() or not _is_terminal()):
         raise click.UsageError("--present needs a terminal and cannot be used with --json.")
     one = _entry(name, chosen, names_model=names_model(context))
@@ -191,18 +239,11 @@ def race(
     if _is_terminal() and not is_json():
         screen = RacePresentation(race) if present else RaceDrawing(race)
     played = run(_run(one, chosen, race, screen))
-    for path in exports:
-        write_file(path, exported(race, path))
-        say(f"written to {path}", err=True)
     if is_json() or screen is None:
-        show(_race_json(race, played, asked=one.path is None), _ended(race))
+        assert race.verdict is not None
+        sessions = [one.session for one in played]
+        show(race_json(race, race.verdict, sessions, asked=one.path is None), _ended(race))
     require_answers(played)
-
-
-def _require_formats(paths: Sequence[Path]) -> None:
-    for path in paths:
-        if path.suffix not in FORMATS:
-            raise click.UsageError(f"{path} must end in one of {', '.join(FORMATS)}.")
 
 
 @dataclass(frozen=True, slots=True)

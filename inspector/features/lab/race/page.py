@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -22,21 +21,9 @@ from inspector.core.events import Record
 from inspector.core.number import count
 from inspector.features.lab.comparison import STATIC, ScenarioResult
 from inspector.features.lab.ground import ground_of
-from inspector.features.lab.race.picture import ENDINGS, exported
+from inspector.features.lab.race.facts import big_share, headline, note_lines, racer_title, so_far, table
 from inspector.features.lab.race.race import SECONDS_A_CALL, RaceFrame, Side, Verdict, run_race
-from inspector.features.lab.race.race_text import (
-    Playback,
-    bars_text,
-    big_share,
-    headline,
-    log,
-    note_lines,
-    racer_title,
-    so_far,
-    status,
-    table,
-    waiting,
-)
+from inspector.features.lab.race.race_text import Playback, bars_text, log, status, waiting
 from inspector.features.lab.race.selection import Selection
 from inspector.features.lab.scenario_job import Lab, Progress, ScenarioFile
 from inspector.features.lab.scenario_screen import LabScreen
@@ -119,7 +106,6 @@ class RaceScreen(LabScreen):
     CSS_PATH = "page.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
-        Binding("x", "export", "export", id="race.export"),
         Binding("space", "pause", "pause", id="race.pause"),
         Binding("left", "step(-1)", "step", key_display="← →", id="race.previous"),
         Binding("right", "step(1)", "step", show=False, id="race.next"),
@@ -138,7 +124,7 @@ class RaceScreen(LabScreen):
         "Calls that need approval are skipped, except for tools you allowed for this session.",
         "space pauses, ← → step by model call, + and - change the pace, ↑ ↓ scroll the notes.",
         "c chooses the question or a scenario that fits the servers, p the profile.",
-        "x exports a slide, a page or a recording. esc stops the runs, then goes back.",
+        "esc stops the runs, then goes back.",
     )
 
     again = "r starts another race."
@@ -314,11 +300,3 @@ class RaceScreen(LabScreen):
         self._raced = None
         self.said = Content()
         self.show()
-
-    def action_export(self) -> None:
-        """Export the race as a slide or a terminal recording."""
-        race = self.playback.race
-        if race is None or self.playback.verdict is None or self._raced is None:
-            self.notify("Nothing to export yet. Press r to start a race.", markup=False, timeout=4)
-            return
-        self.export(Path.cwd() / f"race-{self._raced.path.stem}.svg", partial(exported, race), ENDINGS)

@@ -1,14 +1,14 @@
-"""A race in time and in words: its playback, both sides as bars on one scale, call by call, how it ended."""
+"""A race in time: its playback, both sides as bars on one scale, call by call."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED, joined
-from inspector.config.profile import PROFILES
 from inspector.core.events import Record
-from inspector.core.number import count, large_saving, money, money_decimals, saving, tokens
-from inspector.features.lab.comparison import ANSWERED, STATIC
+from inspector.core.number import count, money, tokens
+from inspector.features.lab.comparison import STATIC
+from inspector.features.lab.race.facts import answered, racer_title
 from inspector.features.lab.race.race import SECONDS_A_CALL, Race, RaceFrame, Racer, Verdict
 from inspector.features.lab.scenario_job import Progress, ScenarioFile
 from widgets import visible
@@ -112,7 +112,6 @@ _CALL, _COUNT, _BAR = 3, 6, 6
 _TOTAL = 10
 # A full bar is worth one of these, times a power of ten: a bar grows, and the scale seldom changes.
 _SCALES = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
-_MEANS = {STATIC: "every tool in every call", "toolsight": "tools found when needed"}
 
 
 def status(title: str, ground: str, playback: Playback, model: str, width: int) -> Content:
@@ -125,24 +124,6 @@ def status(title: str, ground: str, playback: Playback, model: str, width: int) 
     asked = Content.styled(visible(title, limit=400, newlines=False), "bold")
     room = width - pieces[0].cell_length - len(_GAP)
     return joined([asked.truncate(max(room, width // 2), ellipsis=True), *pieces], width)
-
-
-def racer_title(profile: str) -> Content:
-    """Return a racer's profile and what it means."""
-    means = _MEANS.get(profile) or PROFILES[profile].title if profile in PROFILES else ""
-    name = visible(profile, limit=40, newlines=False)
-    return Content.assemble((name, "bold"), (f"  {means}", MUTED) if means else "")
-
-
-def answered(racer: Racer) -> Content:
-    """Return whether a racer answered; an answer without a solved step is no success yet."""
-    if racer.outcome != ANSWERED:
-        return Content.styled(
-            f"✕ {visible(racer.outcome, limit=40, newlines=False) or 'no answer'}", "$text-error"
-        )
-    if not racer.steps:
-        return Content.styled("✓ answered without a solved step", MUTED)
-    return Content.styled("✓ answered", "$text-success")
 
 
 def waiting(progress: Progress) -> str:
@@ -228,131 +209,3 @@ def _rows(calls: Sequence[Racer], most: int, color: str) -> Iterator[Content]:
             (f"{TOOLS * cells:<{_BAR}}", color),
             f" {visible(racer.last, limit=_LINE, newlines=False)}",
         )
-
-
-def so_far(frame: RaceFrame) -> Content:
-    """Return what both racers have sent so far."""
-    static, other = frame.racers
-    bound, found = static.discovery_tokens, other.discovery_tokens
-    if not (bound and found):
-        return Content.styled("Starting servers and indexing tools …", MUTED)
-    share, name = 1 - found / bound, visible(other.profile, limit=40, newlines=False)
-    return Content.assemble(
-        (f"call {frame.call}", "bold"),
-        f": {name} {tokens(found)} tokens for tools, static {tokens(bound)}, ",
-        (saving(share), "bold"),
-    )
-
-
-_CELL = 11
-NOT_COMPARABLE = "NOT COMPARABLE"
-
-
-def big_share(verdict: Verdict) -> str:
-    """Return what is saved for the large number; "" if nothing was sent for tools."""
-    if verdict.shortfall:
-        return NOT_COMPARABLE
-    return "" if verdict.saved is None else large_saving(verdict.saved)
-
-
-def headline(verdict: Verdict) -> Content:
-    """Return the result in a sentence: the saving, or why there is none."""
-    static, other = verdict.racers
-    if verdict.saved is None:
-        return Content("no tokens were sent for tools")
-    numbers = f"for tools: {tokens(other.discovery_tokens)} instead of {tokens(static.discovery_tokens)}"
-    if verdict.shortfall:
-        return Content.assemble((visible(verdict.shortfall, limit=400), "bold"), f"\nTokens {numbers}")
-    color = "$text-success" if verdict.saved >= 0 else "$text-warning"
-    return Content.assemble((saving(verdict.saved), f"bold {color}"), (f" {numbers}", "bold"))
-
-
-def table_rows(verdict: Verdict) -> list[tuple[str, str, str, str]]:
-    """Return both sides in numbers: what it is, static binding, discovery, and the share saved."""
-    static, other = verdict.racers
-    return [
-        ("", _short(static), _short(other), ""),
-        *_tokens(verdict),
-        *_money(verdict),
-        ("model calls", str(static.model_calls), str(other.model_calls), ""),
-        ("solved steps", str(static.steps), str(other.steps), ""),
-    ]
-
-
-def measured(title: str, verdict: Verdict) -> str:
-    """Return in one sentence what was measured."""
-    static, other = verdict.racers
-    said = f"“{title}”, asked once with every tool bound ({static.profile}) and once with {other.profile}"
-    answered = f"; answered by {other.model}" if other.model else ""
-    return visible(f"{said}{answered}; tokens counted by {other.tokenizer}.", limit=600, newlines=False)
-
-
-def table(verdict: Verdict) -> Content:
-    """Return both sides in numbers, a fact a line."""
-    found = table_rows(verdict)
-    first = max(len(row[0]) for row in found)
-    return Content("\n").join(
-        Content.assemble(
-            (label.ljust(first), MUTED),
-            one.rjust(_CELL),
-            two.rjust(_CELL),
-            (f"  {share}" if share else "", MUTED),
-        )
-        for label, one, two, share in found
-    )
-
-
-def _short(racer: Racer) -> str:
-    return visible(racer.profile, limit=_CELL - 1, newlines=False)[: _CELL - 1]
-
-
-def _tokens(verdict: Verdict) -> Iterator[tuple[str, str, str, str]]:
-    static, other = verdict.racers
-    yield _row("definitions", static, other, lambda racer: f"{racer.tool_tokens:,}")
-    yield _row("searches", static, other, lambda racer: f"{racer.search_tokens:,}" if racer.searches else "–")
-    shares = (None, None) if verdict.shortfall else (verdict.input_saved, verdict.billed_saved)
-    yield _row("all input", static, other, lambda racer: f"{racer.input_tokens:,}", shares[0])
-    if other.billed is not None and static.billed is not None and (other.has_cache or static.has_cache):
-        yield _row("with prompt cache", static, other, lambda racer: f"{racer.billed or 0:,.0f}", shares[1])
-
-
-def _money(verdict: Verdict) -> Iterator[tuple[str, str, str, str]]:
-    static, other = verdict.racers
-    if static.dollars is None or other.dollars is None:
-        return
-    decimals = money_decimals((static.dollars, other.dollars))
-    yield _row("input price", static, other, lambda racer: money(racer.dollars or 0.0, decimals))
-    if static.dollars_per_step is not None and other.dollars_per_step is not None:
-        steps = money_decimals((static.dollars_per_step, other.dollars_per_step))
-        yield _row(
-            "per solved step", static, other, lambda racer: money(racer.dollars_per_step or 0.0, steps)
-        )
-
-
-def _row(
-    label: str, static: Racer, other: Racer, write: Callable[[Racer], str], saved: float | None = None
-) -> tuple[str, str, str, str]:
-    share = "" if saved is None else saving(saved)
-    return label, write(static), write(other), share
-
-
-def note_lines(verdict: Verdict) -> Content:
-    """Return what to know before trusting the number, and whose prices were taken."""
-    told = list(verdict.notes)
-    if verdict.prices is not None and all(racer.dollars is not None for racer in verdict.racers):
-        told.append(f"Prices: {prices(verdict)}.")
-    return Content("\n").join(
-        Content.assemble(("· ", MUTED), visible(note, limit=300, newlines=False)) for note in told
-    )
-
-
-def result(verdict: Verdict) -> Content:
-    """Return everything below one another, for where there is no room for a large number."""
-    return Content("\n").join([headline(verdict), table(verdict), note_lines(verdict)])
-
-
-def prices(verdict: Verdict, *, source: bool = False) -> str:
-    """Return the model and date of the input prices, with `source` also their list."""
-    known = verdict.prices
-    facts = (known.model, known.source if source else "", known.date) if known is not None else ()
-    return visible(", ".join(fact for fact in facts if fact), limit=200, newlines=False)

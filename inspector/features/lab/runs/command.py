@@ -23,12 +23,11 @@ from inspector.config.profile import DEFAULT_PROFILE, find_profile
 from inspector.config.setting import find_knob, parse_value
 from inspector.core.error import ConfigError
 from inspector.core.ports import SystemClock
-from inspector.core.report import selected
 from inspector.core.settings import BudgetSettings
 from inspector.features.lab.comparison import STATIC
+from inspector.features.lab.runs.facts import play_again, report, told_json
 from inspector.features.lab.runs.recorded_batch import setups
-from inspector.features.lab.runs.recorded_report import KEYS, play_again, report
-from inspector.features.lab.runs.recorded_run import SECONDS_A_CALL, Allowed
+from inspector.features.lab.runs.recorded_run import Allowed
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.tool_file import read_definitions
 from inspector.session.assembly import Ports
@@ -148,7 +147,7 @@ def runs(
                 progress=progress,
                 stopped=stopped,
             )
-    show(selected(told, KEYS) | {"seconds_a_call": SECONDS_A_CALL}, report(told))
+    show(told_json(told), report(told))
     if stopped():
         say("cancelled: the figures cover only the runs replayed so far", err=True)
         sys.exit(Exit.INTERRUPTED)

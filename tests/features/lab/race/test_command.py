@@ -1,18 +1,18 @@
-"""`toolsight race`: both runs, the table, the picture."""
+"""`toolsight race`: both runs, the drawing, the table."""
 
 import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.budget import Prices
 from inspector.features.lab.comparison import ModelCallCost
-from inspector.features.lab.race.picture import ansi_line, drawn, picture
+from inspector.features.lab.race.command import ansi_line, drawn
+from inspector.features.lab.race.facts import NOT_COMPARABLE, big_share
 from inspector.features.lab.race.race import RaceFrame, Racer, Verdict
 from tests.support.commands import Toolsight
 from tests.support.examples import examples
@@ -83,9 +83,8 @@ def test_a_setting_that_would_change_static_applies_to_the_other_lane_only(
 
 @examples(share=0.4)
 @given(st.one_of(st.text(max_size=200), st.sampled_from((*HOSTILE, LONG))))
-def test_no_text_breaks_the_picture_or_controls_the_terminal(text: str) -> None:
+def test_no_text_controls_the_terminal(text: str) -> None:
     frames, verdict = race_of(text)
-    ElementTree.fromstring(picture(text, frames, verdict))
     for line in drawn(text, frames[-1], verdict, 100):
         assert not dangerous(_STYLES.sub("", ansi_line(line, 100)))
 
@@ -120,7 +119,6 @@ def test_on_a_terminal_the_race_is_drawn_to_its_end(
         ("no-such-scenario",),
         ("loop", "--profile", "static"),
         ("loop", "--profile", "no-such-profile"),
-        ("loop", "--export", "race.png"),
         ("loop", "--present"),
     ],
 )
@@ -130,15 +128,6 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
     failed = toolsight("race", *arguments)
     assert failed.exit_code == 2, failed.stderr
     assert not labs.opened
-
-
-@pytest.mark.usefixtures("labs")
-def test_a_file_that_cannot_be_written_is_an_error(
-    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
-) -> None:
-    failed = toolsight("race", file(FORECAST), "--export", str(tmp_path / "none" / "race.svg"))
-    assert failed.exit_code != 0
-    assert "cannot be written" in failed.stderr
 
 
 QUESTION = "Which orders are late?"
@@ -206,10 +195,7 @@ def test_a_scenario_that_does_not_fit_the_named_servers_is_refused(
 
 
 def test_where_one_side_did_less_there_is_no_large_number() -> None:
-    frames, verdict = race_of("a")
+    _, verdict = race_of("a")
     solved = replace(verdict.racers[0], outcome="answered", steps=2)
-    less = Verdict((solved, replace(solved, steps=1)))
-    texts = [text.text or "" for text in ElementTree.fromstring(picture("a", frames, less)).iter()]
-    assert "No saving" in " ".join(texts)
-    assert "fewer tokens sent for tools" not in texts
-    assert "fewer tokens sent for tools" in picture("a", frames, Verdict((solved, solved)))
+    assert big_share(Verdict((solved, replace(solved, steps=1)))) == NOT_COMPARABLE
+    assert big_share(Verdict((solved, solved))) != NOT_COMPARABLE

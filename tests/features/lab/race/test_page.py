@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.export import ExportDialog
 from inspector.core.error import ConfigError
 from inspector.core.ports import ChatModel
 from inspector.features.lab.comparison import ModelCallCost, ScenarioResult
@@ -34,7 +33,7 @@ from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
-from widgets import BigNumber, Confirm, PlainInput
+from widgets import BigNumber, Confirm
 
 DEMO = """
 title: Orders and a forecast
@@ -246,27 +245,6 @@ async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> 
         await pilot.press("r")
         await until(pilot, lambda: "no server came up" in said(pilot, "#race-said"))
         assert lab.cancelled == len(lab.runs)
-
-
-async def test_x_writes_a_slide_and_a_page(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
-        await pilot.press("x")
-        assert not isinstance(pilot.app.screen, ExportDialog)
-        await _raced(pilot)
-        for name, begins in (("race.svg", "<svg "), ("race.html", "<!doctype html>")):
-            await pilot.press("x")
-            await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
-            pilot.app.screen.query_one(PlainInput).value = str(tmp_path / name)
-            await pilot.press("enter")
-            await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
-            written_file = (tmp_path / name).read_text(encoding="utf-8")
-            assert written_file.startswith(begins)
-            assert QUESTION in written_file
-        await pilot.press("x")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
-        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
-        await pilot.press("enter")
-        assert "has to end in .svg, .md, .html" in said(pilot, "#path-note")
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ from inspector.core.prompt_cache import CacheTerms, Charge
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.features.lab.comparison import ScenarioResult, totals
 from inspector.features.lab.ground import left_out, static_scenario
+from inspector.features.lab.race.facts import NOT_COMPARABLE, big_share
 from inspector.features.lab.race.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
-from inspector.features.lab.race.race_text import NOT_COMPARABLE, big_share
 from inspector.features.lab.scenario import ScriptedCall, Step
 from tests.support.lab import story
 from widgets.meter import big

@@ -1,8 +1,9 @@
-"""What playing recorded runs again came to, as text: the same for the command and the page of the app."""
+"""What playing recorded runs again came to: as page and command say it, and as programs read it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 from inspector.core.error import ConfigError
 from inspector.core.number import count, money, money_decimals, percent, signed_percent
@@ -268,19 +269,25 @@ def _interval(value: Estimate, form: str) -> str:
     return f"{value.mean:{form}} [{value.low:{form}}, {value.high:{form}}]"
 
 
-_ESTIMATE = "{mean low high clusters}"
-_SETUP = f"""setup{{name profile values}} runs tasks judged solved model_calls calls searches answers
-    recall{_ESTIMATE} returned{_ESTIMATE} reached{_ESTIMATE} used{_ESTIMATE} whole{_ESTIMATE} evicted
-    rejected loops loops_solved redundant tool_tokens{_ESTIMATE} search_tokens{_ESTIMATE}
-    input_tokens{_ESTIMATE} cost{_ESTIMATE} uncached{_ESTIMATE} cost_reached{_ESTIMATE}
-    uncached_reached{_ESTIMATE} cost_ratio{_ESTIMATE} uncached_ratio{_ESTIMATE} call_ratio{_ESTIMATE}
-    ahead ahead_unused{_ESTIMATE} searches_a_run{_ESTIMATE} few{_ESTIMATE} bound{_ESTIMATE} refused
-    recovered{_ESTIMATE}"""
-_RUN = """id task solved model_calls calls searches answers needs{tool rank returned reached} discovered
-    used evicted{tool cause} rejected loops redundant spent{tool_tokens searches input output cost uncached}
-    tokenizer{name exact} ahead ahead_used bound refused{name recovered}"""
-KEYS = f"""source shipped recorded agents formats:found.formats other_files:found.others calls:known.calls
-    left_out:known.without unknown:known.unknown dropped_runs:known.dropped tools model
-    tokenizer:batch.tokenizer bills:batch.bills{_ESTIMATE}
-    setups:batch.summaries{{{_SETUP}}} runs:batch.played{{{_RUN}}}"""
-"""What programs read of `Told`."""
+def told_json(told: Told) -> dict[str, Any]:
+    """What programs read: what was played, every setup's figures, every run in it."""
+    found, known, batch = told.found, told.known, told.batch
+    return {
+        "source": told.source,
+        "shipped": told.shipped,
+        "recorded": told.recorded,
+        "agents": told.agents,
+        "formats": found.formats,
+        "other_files": found.others,
+        "calls": known.calls,
+        "left_out": known.without,
+        "unknown": known.unknown,
+        "dropped_runs": known.dropped,
+        "tools": told.tools,
+        "model": told.model,
+        "tokenizer": batch.tokenizer,
+        "bills": {name: asdict(one) for name, one in batch.bills.items()},
+        "setups": list(map(asdict, batch.summaries)),
+        "runs": {name: list(map(asdict, played)) for name, played in batch.played.items()},
+        "seconds_a_call": SECONDS_A_CALL,
+    }
