@@ -35,7 +35,6 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
         "1 of 1 expectation held",
     ),
     "bench": (("--data", DATA, "--ranker", "bm25", "--embedding-model", "none"), 0, "bm25"),
-    "bench calibrate": (("--data", DATA), 0, '"settings": {"discovery": {"min_probability":'),
     "bench label": ((REQUESTS, "--query", "cut my hair", "--impossible"), 0, "added 1"),
     "bench runs": (
         (RUNS, "--set", "discovery.embedding_model=none", "--profile", "prd"),

@@ -34,7 +34,7 @@ COMMANDS = {
     "check": ("check",),
     "check of nothing": ("check", "--fail-on", "never"),
     "bench": ("bench", "--ranker", "bm25"),
-    "calibrate": ("bench", "calibrate"),
+    "sweep": ("bench", "--sweep", "hybrid"),
     "settings": ("config", "settings", "--check"),
 }
 GOOD = {"name": "list_orders", "description": "List orders.", "inputSchema": {"type": "object"}}

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from inspector.cli import composition
 from inspector.cli.client_option import as_clients, client_ranker, say_search_as
@@ -18,23 +19,28 @@ from inspector.cli.table import (
     TableLayout,
     cancellation,
     say,
+    say_json,
     say_report,
     side_by_side,
     terminal_width,
 )
 from inspector.clients.client import Client
+from inspector.config.setting import value_of
 from inspector.core.error import ModelError
 from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING, NUMBER, ONE, TWO, Column, Table
-from inspector.features.bench.dataset import read_datasets
+from inspector.core.settings import Settings
+from inspector.features.bench.dataset import generated, read_datasets
 from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row, json_text, markdown
-from inspector.features.bench.run import KINDS, Kind
+from inspector.features.bench.run import KINDS, Kind, prepare
 from inspector.features.bench.standing import Difference, Standing, difference, standings
+from inspector.features.bench.sweep import SETTINGS, Sweep, sweep, sweep_json, sweep_lines
 from inspector.search.answer.bootstrap import Estimate
 from inspector.search.index.semantics import Semantics
-from inspector.search.ranker.ranker_list import RANKERS, require_ranker
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.ranker_list import ISO, RANKERS, require_ranker
 
 BAR_CELLS = 10
 _LEAST_P = 0.001
@@ -149,7 +155,14 @@ _WITH_DETAILS = ("text", "markdown")
 _Path = click.Path(path_type=Path)
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True, takes=COMMON)
+class _Bench(CommandGroup):
+    """Says where a command went that people may have in their scripts."""
+
+    def hint(self, word: str) -> str:
+        return "Use `toolsight bench --sweep hybrid`." if word == "calibrate" else super().hint(word)
+
+
+@click.group(cls=_Bench, invoke_without_command=True, takes=COMMON)
 @click.option(
     "--data",
     multiple=True,
@@ -174,7 +187,15 @@ _Path = click.Path(path_type=Path)
     help="Also show the N requests on which the first two rankers differ most.",
 )
 @click.option(
-    "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
+    "--sweep",
+    "swept",
+    type=click.Choice(list(SETTINGS)),
+    help="Instead find the threshold that suits the tools: of hybrid's answers, dense or the gate's iso.",
+)
+@click.option(
+    "--embedding-model",
+    default="packaged",
+    help="packaged, none, or any fastembed model. Default: packaged; for --sweep, that of the settings.",
 )
 @click.pass_context
 def bench(
@@ -185,15 +206,26 @@ def bench(
     clients: tuple[Client, ...],
     form: str,
     details: int,
+    swept: str | None,
     embedding_model: str,
     chosen: Options,
 ) -> None:
     """Measure how well and how fast rankers find the right tools.
 
+    With --sweep, a request counts for hybrid if a right tool is in the top five: above one confidence the
+    answer is “found”, above a lower one “closest”, and below both “nothing”. For dense and iso, thresholds
+    are cosines, and every tool in the top ten counts.
+
     \b
     toolsight bench --data requests.jsonl --ranker hybrid --ranker bm25 server.py
     """
     if context.invoked_subcommand is not None:
+        return
+    if swept is not None:
+        if len(data) > 1 or rankers or clients or details or form == "markdown":
+            raise click.UsageError("--sweep takes one --data, and --format text or json.")
+        is_named = context.get_parameter_source("embedding_model") is not ParameterSource.DEFAULT
+        _sweep(swept, data, embedding_model if is_named else "", form, chosen)
         return
     wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
     names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
@@ -212,6 +244,43 @@ def bench(
     if not is_complete:
         say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
         sys.exit(Exit.INTERRUPTED)
+
+
+def _sweep(ranker: str, data: tuple[Path, ...], model: str, form: str, chosen: Options) -> None:
+    """Print the curve of a ranker's threshold."""
+    dataset = read_datasets(data, chosen)[0] if data else generated(chosen)
+    name = dataset.evalset.name
+    embedder = composition.make_embedder(model or dataset.settings.embedding_model)
+    found: Sweep | None = None
+    with (
+        closing(composition.open_vectors(chosen)) as store,
+        Progress() as progress,
+        cancellation() as cancelled,
+    ):
+        prepared = prepare(
+            dataset.evalset,
+            None if embedder is None else Semantics(embedder, store, composition.make_static_embedder()),
+            clock=SystemClock(),
+            progress=lambda done, total: progress(f"{name}: index", done, total),
+            cancelled=cancelled,
+            lined=ranker == ISO,
+        )
+        if prepared.is_complete:
+            found = sweep(
+                CatalogRankers(prepared.index, dataset.settings),
+                dataset.evalset,
+                ranker,
+                progress=lambda done, total: progress(f"{name}: {ranker}", done, total),
+                cancelled=cancelled,
+            )
+    if found is None:
+        say("cancelled: nothing was measured", err=True)
+        sys.exit(Exit.INTERRUPTED)
+    now = value_of(Settings(discovery=dataset.settings, gate=dataset.gate), SETTINGS[ranker])
+    if form == "json":
+        say_json(sweep_json(found, now))
+    else:
+        say_report(sweep_lines(found, now))
 
 
 def _measured(

@@ -15,7 +15,6 @@ FEATURE = Feature(
     ),
     commands=(
         CommandInfo("bench", "command:bench", "Find"),
-        CommandInfo("bench calibrate", "calibrate_command:calibrate"),
         CommandInfo("bench label", "dataset:label"),
     ),
 )

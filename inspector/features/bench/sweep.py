@@ -1,4 +1,4 @@
-"""Calibrates the thresholds of a ranker for a catalog: sweeps them over labelled requests.
+"""The threshold of a ranker that suits a catalog, found by trying many on labelled requests.
 
 After Tool Attention, section 5.2: the best F1. The paper sweeps 0.10 to 0.50 for one encoder; the sweep here
 goes further, because confidences and the cosines of other encoders are higher. hybrid has two thresholds: the
@@ -7,40 +7,34 @@ best F1 is that of `found`; `closest` refuses fewer requests, far lower.
 
 import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
-from inspector.config.setting import value_of
 from inspector.core.error import ToolsightError
-from inspector.core.number import Share
-from inspector.core.settings import Settings
+from inspector.core.number import Share, bar, percent
+from inspector.core.report import NOTHING
 from inspector.search.index.metric import hit_at
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker import Ranking
 from inspector.search.ranker.ranker_list import DENSE, ISO
 
-START, STOP, STEP = 0.10, 0.90, 0.02
-# Below START, where the threshold of `closest` is.
-FINE = 0.01
+HYBRID = "hybrid"
+SETTINGS = {HYBRID: "discovery.min_probability", DENSE: "discovery.iso_threshold", ISO: "gate.threshold"}
+"""The setting that holds a ranker's threshold: a confidence for hybrid, a cosine for the others."""
+CLOSEST = "discovery.min_closest"
+# The fine ones at the low end are for hybrid alone: the threshold of `closest` is there.
+_FINE = tuple(number / 100 for number in range(1, 10))
+_THRESHOLDS = tuple(number / 100 for number in range(10, 91, 2))
 # The share of possible requests that a cautious threshold may refuse.
 MAX_REFUSED = 0.10
 # The share of possible requests that may get nothing from hybrid, not even what comes closest.
 MAX_NOTHING = 0.06
-CLOSEST = "discovery.min_closest"
-HYBRID = "hybrid"
-SETTINGS = {HYBRID: "discovery.min_probability", DENSE: "discovery.iso_threshold", ISO: "gate.threshold"}
-"""The setting that holds a ranker's threshold: a confidence for hybrid, a cosine for the others."""
 _HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
 _FOLDS = 5
-_DIGITS = 6
-
-
-def threshold_of(settings: Settings, ranker: str) -> float | None:
-    """A ranker's current threshold; None for a ranker without one."""
-    return value_of(settings, SETTINGS[ranker]) if ranker in SETTINGS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +55,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Sweep:
     """The curve of a ranker on a data set, with ascending thresholds, at least one.
 
     `held_out` has each fifth of the requests at the best threshold of the others, and so says what to expect
@@ -76,19 +70,9 @@ class Calibration:
     held_out: Point | None = None
 
     @property
-    def is_generated(self) -> bool:
-        """Whether its requests are made of the tools' own words, which no setting should be taken from."""
-        return self.dataset == GENERATED
-
-    @property
     def best(self) -> Point:
         """The point with the highest F1, and among equals the lowest threshold."""
         return _best(self.points)
-
-    @property
-    def is_at_edge(self) -> bool:
-        """Whether the best threshold is the first or last tried, so that the real optimum is unknown."""
-        return self.best in (self.points[0], self.points[-1])
 
     @property
     def max_refused(self) -> float:
@@ -102,21 +86,12 @@ class Calibration:
         return kept[-1] if kept else None
 
     @property
-    def setting(self) -> str:
-        """The path of the setting that holds the threshold."""
-        return SETTINGS[self.ranker]
-
-    def values(self, threshold: float) -> dict[str, float]:
-        """The settings for a threshold by their paths: for hybrid also that of `closest`, never above it."""
+    def values(self) -> dict[str, float]:
+        """The settings to write by their paths: for hybrid also that of `closest`, never above it."""
+        best = self.best.threshold
         closest = self.cautious if self.ranker == HYBRID else None
-        lower = {CLOSEST: min(closest.threshold, threshold)} if closest is not None else {}
-        return {self.setting: threshold, **lower}
-
-    def line(self, threshold: float) -> str:
-        """The configuration line for a threshold; it overrides what a profile says."""
-        section = self.setting.partition(".")[0]
-        values = {path.partition(".")[2]: value for path, value in self.values(threshold).items()}
-        return f'"settings": {json.dumps({section: values})}'
+        lower = {CLOSEST: min(closest.threshold, best)} if closest is not None else {}
+        return {SETTINGS[self.ranker]: best, **lower}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +108,16 @@ class _Outcome:
     found: tuple[float, ...]
 
 
-def calibrate(
+def sweep(
     rankers: CatalogRankers,
     evalset: EvalSet,
+    ranker: str,
     *,
-    ranker_name: str,
     thresholds: Sequence[float] = (),
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Calibration | None:
-    """Measure the curve of `hybrid`, `dense` or `iso` over the tools of `evalset` in order; None if canceled.
+) -> Sweep | None:
+    """Measure the curve of a ranker of `SETTINGS` over the tools of `evalset` in order; None if canceled.
 
     For `hybrid` the threshold is the least confidence of an answer. It is measured on requests:
     precision over those answered, recall over the possible ones; an answer is right if a relevant tool is
@@ -150,46 +125,9 @@ def calibrate(
     one of its first ten tools, summed over all requests: precision over those returned, recall over the
     groups of relevant tools. Impossible requests count against precision.
 
-    Every request is ranked once. `cancelled` is checked before each request and `progress(done, total)` is
-    called after it. Raises ToolsightError if the ranker has no threshold or no vectors, or if no request is
-    possible; ModelError.
+    Every request is ranked once. Raises ToolsightError if there are no vectors, or if no request is possible;
+    ModelError.
     """
-    thresholds = thresholds or swept(ranker_name)
-    _require(rankers, evalset, ranker_name)
-    read = _read_hybrid if ranker_name == HYBRID else _read_dense
-    ranker = rankers.get(ranker_name)
-    tool_ids = [tool.id for tool in evalset.tools]
-    outcomes: list[_Outcome] = []
-    for case in evalset.cases:
-        if cancelled():
-            return None
-        outcomes.append(read(case, ranker.rank(case.query), tool_ids))
-        progress(len(outcomes), len(evalset.cases))
-    points = _points(thresholds, outcomes)
-    held_out = _held_out(thresholds, outcomes)
-    possible = sum(outcome.is_possible for outcome in outcomes)
-    return Calibration(ranker_name, evalset.name, possible, len(outcomes) - possible, points, held_out)
-
-
-def swept(ranker: str) -> list[float]:
-    """The thresholds that are tried for a ranker, ascending."""
-    low = sweep(FINE, START - FINE, FINE) if ranker == HYBRID else []
-    return [*low, *sweep(START, STOP, STEP)]
-
-
-def sweep(start: float, stop: float, step: float) -> list[float]:
-    """Thresholds at equal distances. Raises ValueError if there are none."""
-    if not (all(map(math.isfinite, (start, stop, step))) and step > 0 and start <= stop):
-        raise ValueError(f"no thresholds from {start} to {stop} in steps of {step}")
-    count = math.floor((stop - start) / step + 1e-9) + 1
-    return [round(start + index * step, _DIGITS) for index in range(count)]
-
-
-def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
-    if name not in SETTINGS:
-        raise ToolsightError(
-            f"the ranker '{name}' has no threshold to calibrate", hint=f"Choose from: {', '.join(SETTINGS)}."
-        )
     if not any(case.is_possible for case in evalset.cases):
         raise ToolsightError(
             f"no tool fits any request in {evalset.name}",
@@ -197,14 +135,28 @@ def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
         )
     if not rankers.index.is_semantic:
         raise ToolsightError(
-            f"the tools have no vectors, and without them '{name}' has no threshold",
+            f"the tools have no vectors, and without them '{ranker}' has no threshold",
             hint="Wait until they are embedded, or set tool_discovery.embedding_model to 'packaged'.",
         )
-    if name == ISO and not rankers.index.lined:
-        raise ToolsightError(
-            "the tools' summary lines are not embedded, because no gate uses them",
-            hint="Use the attention profile, or run `toolsight bench calibrate --ranker iso`.",
-        )
+    read = _read_hybrid if ranker == HYBRID else _read_dense
+    ranking = rankers.get(ranker)
+    tool_ids = [tool.id for tool in evalset.tools]
+    outcomes: list[_Outcome] = []
+    for case in evalset.cases:
+        if cancelled():
+            return None
+        outcomes.append(read(case, ranking.rank(case.query), tool_ids))
+        progress(len(outcomes), len(evalset.cases))
+    tried = thresholds or (*(_FINE if ranker == HYBRID else ()), *_THRESHOLDS)
+    possible = sum(outcome.is_possible for outcome in outcomes)
+    return Sweep(
+        ranker,
+        evalset.name,
+        possible,
+        len(outcomes) - possible,
+        _points(tried, outcomes),
+        _held_out(tried, outcomes),
+    )
 
 
 def _read_hybrid(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _Outcome:
@@ -275,3 +227,90 @@ def _point(threshold: float, outcomes: Sequence[tuple[_Outcome, float]]) -> Poin
 
 def _answers(outcome: _Outcome, threshold: float) -> bool:
     return any(score >= threshold for score in outcome.scores)
+
+
+_NAME, _BAR = 20, 10
+_ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
+
+
+def sweep_lines(found: Sweep, now: float) -> Iterator[str]:
+    """The curve with a bar for F1, its best points, and the setting to write; `now` is its value."""
+    is_hybrid = found.ranker == HYBRID
+    best, cautious = ("found", "closest") if is_hybrid else ("best", "cautious")
+    marks = {found.best.threshold: [best]}
+    if found.cautious is not None:
+        marks.setdefault(found.cautious.threshold, []).append(cautious)
+    yield (
+        f"{found.ranker} on {found.dataset}: {found.possible} possible and "
+        f"{found.impossible} impossible requests"
+    )
+    yield ""
+    yield _ROW.format("", "", "", "", "answered", "refused", "").rstrip()
+    heads = ("confidence" if is_hybrid else "cosine", "F1", "precision", "recall", "impossible", "possible")
+    yield _ROW.format(*heads, "").rstrip()
+    for point in found.points:
+        yield _row(point, ", ".join(marks.get(point.threshold, ())))
+    yield ""
+    yield _summary("found: best F1" if is_hybrid else "best F1", found.best)
+    if found.held_out is not None:
+        yield _summary("held out", found.held_out)
+        yield f"{'':<{_NAME}}  each fifth of the requests at the best threshold of the others (mean above)"
+    most = f"refuses at most {percent(found.max_refused)} of the possible requests"
+    if found.cautious is None:
+        yield f"{cautious:<{_NAME}}  no threshold {most}"
+    else:
+        yield _summary(cautious, found.cautious)
+        yield f"{'':<{_NAME}}  the highest that {most}"
+    if found.best in (found.points[0], found.points[-1]):
+        yield "The best threshold is at the edge of the sweep, so these requests cannot pin it down."
+    yield f"{'now':<{_NAME}}  {now:.2f}"
+    yield ""
+    if found.dataset == GENERATED:
+        words = "people ask in other words than these. Measure your own requests with --data."
+        yield f"No setting to copy: {words}"
+    else:
+        section = SETTINGS[found.ranker].partition(".")[0]
+        values = {path.partition(".")[2]: value for path, value in found.values.items()}
+        # This line of a configuration overrides what a profile says.
+        yield f'"settings": {json.dumps({section: values})}'
+
+
+def sweep_json(found: Sweep, now: float) -> dict[str, Any]:
+    """The curve for programs."""
+    return {
+        "ranker": found.ranker,
+        "dataset": found.dataset,
+        "possible": found.possible,
+        "impossible": found.impossible,
+        "setting": SETTINGS[found.ranker],
+        "values": found.values,
+        "now": now,
+        "best": _point_json(found.best),
+        "held_out": found.held_out and _point_json(found.held_out),
+        "cautious": found.cautious and _point_json(found.cautious),
+        "points": list(map(_point_json, found.points)),
+    }
+
+
+def _point_json(point: Point) -> dict[str, Any]:
+    return {**asdict(point), "f1": point.f1}
+
+
+def _row(point: Point, marks: str) -> str:
+    precision = NOTHING if point.precision is None else f"{point.precision:.3f}"
+    graph = f"{bar(point.f1, _BAR):<{_BAR}} {point.f1:.3f}"
+    shares = (_share(point.answered_impossible), _share(point.refused_possible))
+    return _ROW.format(
+        f"{point.threshold:.2f}", graph, precision, f"{point.recall:.3f}", *shares, marks
+    ).rstrip()
+
+
+def _share(value: Share | None) -> str:
+    return NOTHING if value is None else percent(value.value)
+
+
+def _summary(what: str, point: Point) -> str:
+    answered = point.answered_impossible
+    impossible = f"answers {_share(answered)} of the impossible requests, " if answered else ""
+    refused = f"refuses {_share(point.refused_possible)} of the possible ones"
+    return f"{what:<{_NAME}}  {point.threshold:.2f}  F1 {point.f1:.3f}, {impossible}{refused}"
