@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from inspector.access.reach import EvalCase, EvalSet
+from inspector.config.setting import value_of
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
-from inspector.features.bench.calibrate import threshold_of
 from inspector.features.bench.ranker_bench import LiveBench
 from inspector.features.bench.run import CaseRun, Run
 from inspector.features.bench.standing import weakest
+from inspector.features.bench.sweep import SETTINGS
 from inspector.search.answer.retrieval import Retrieval
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
@@ -78,7 +79,7 @@ async def test_the_threshold_of_a_ranker_changes_what_it_finds() -> None:
     request = SearchRequest("refund the order of a customer")
     assert retrieval.search(request, bound=()).report.results
     retrieval.use_settings(replace(settings, iso_threshold=1.1))
-    assert threshold_of(Settings(discovery=retrieval.settings), "dense") == 1.1
+    assert value_of(Settings(discovery=retrieval.settings), SETTINGS["dense"]) == 1.1
     assert not retrieval.search(request, bound=()).report.results
     retrieval.use_settings(replace(settings, ranker="hybrid", min_probability=1.0, min_closest=1.0))
     assert retrieval.search(SearchRequest("mow the lawn"), bound=()).report.answer is Answer.NOTHING
