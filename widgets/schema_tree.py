@@ -26,6 +26,8 @@ Sort = Literal["json", "schema", "schemas"]
 _ONE = ("items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames")
 _MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = ("patternProperties", "dependentSchemas", "$defs", "definitions")
+# Deeper levels cannot be expanded; so many children are shown at once, and as many again on "… N more".
+_DEEPEST, _MOST = 24, 200
 _IN_LABEL = frozenset({"type", "properties", "required", "$ref", "description"})
 
 
@@ -243,31 +245,13 @@ class SchemaTree(Tree[Entry]):
         """The JSON of a line is on the clipboard."""
 
     def __init__(
-        self,
-        value: object = None,
-        *,
-        schema: bool = True,
-        empty: str = "No parameters.",
-        max_depth: int = 24,
-        max_children: int = 200,
-        **options: Any,
+        self, value: object = None, *, schema: bool = True, empty: str = "No parameters.", **options: Any
     ) -> None:
-        """Create a tree.
-
-        Args:
-            value: The value to show.
-            schema: Whether it is a JSON Schema rather than plain JSON.
-            empty: Shown when the value is empty.
-            max_depth: Deeper levels cannot be expanded.
-            max_children: Children shown at once; enter on "… N more" shows as many again.
-            options: Those of any widget.
-        """
+        """Create a tree of a JSON Schema, or of plain JSON; `empty` is shown when the value is empty."""
         super().__init__(Text(""), **options)
         self.show_root = False
         self.guide_depth = 3
         self._schema = schema
-        self._max_depth = max_depth
-        self._max_children = max_children
         self.set_reactive(SchemaTree.value, value)
         self.set_reactive(SchemaTree.empty, empty)
 
@@ -292,7 +276,7 @@ class SchemaTree(Tree[Entry]):
         if node.data is None:
             return 0
         entries = children(node.data, self.value)
-        chosen = list(islice(entries, start, start + self._max_children))
+        chosen = list(islice(entries, start, start + _MOST))
         for entry in chosen:
             self._add(node, entry)
         if left := sum(1 for _ in entries):
@@ -302,7 +286,7 @@ class SchemaTree(Tree[Entry]):
     def _add(self, node: TreeNode[Entry], entry: Entry) -> None:
         text = Text("".join(piece for piece, _ in entry.label) or " ")
         opens = entry.expandable and next(children(entry, self.value), None) is not None
-        node.add(text, entry, allow_expand=opens and self._depth(node) < self._max_depth)
+        node.add(text, entry, allow_expand=opens and self._depth(node) < _DEEPEST)
 
     @staticmethod
     def _depth(node: TreeNode[Entry]) -> int:
@@ -319,7 +303,7 @@ class SchemaTree(Tree[Entry]):
             text.append("▾ " if node.is_expanded else "▸ ", base_style + style)
         for piece, role in entry.label if entry else ():
             text.append(piece, style + self._role_style(role))
-        if entry and entry.expandable and self._depth(node) > self._max_depth:
+        if entry and entry.expandable and self._depth(node) > _DEEPEST:
             text.append("  … too deep to show", style)
         return text
 

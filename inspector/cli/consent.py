@@ -75,7 +75,7 @@ def say_question(question: Question) -> None:
         if isinstance(block, Diff):
             _say(question, *(f"    {_line(line)}" for line in block.lines))
         else:
-            _say(question, *(_fact_line(fact, question.label_width()) for fact in block.facts))
+            _say(question, *(_fact_line(fact, question.label_width) for fact in block.facts))
 
 
 def _say(question: Question, *lines: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.config.setting import with_values
+from inspector.config.setting import find_knob, with_values
 from inspector.core.error import ConfigError
 from inspector.core.settings import Settings
 from inspector.core.text import closest
@@ -20,6 +20,11 @@ class Profile:
     title: str
     about: str
     values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The values that differ from the defaults."""
+        return {path: one for path, one in self.values.items() if one != find_knob(path).default}
 
 
 _QUIET: Mapping[str, Any] = {"guard.enabled": False}

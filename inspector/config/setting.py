@@ -61,6 +61,11 @@ class Knob:
     choices: tuple[str, ...] = ()
 
     @property
+    def default(self) -> Any:
+        """The value that nothing else sets."""
+        return value_of(Settings(), self.path)
+
+    @property
     def allowed(self) -> str:
         """The allowed values in words: "a whole number, 1 to 100"."""
         if self.choices:

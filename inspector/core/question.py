@@ -34,6 +34,9 @@ class Diff:
     lines: tuple[str, ...]
 
 
+_LEAST, _MOST = 8, 16
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What to know before an answer, and the answers; the last one changes nothing, and is given by default.
@@ -52,10 +55,11 @@ class Question:
         """The value of the answer that changes nothing."""
         return self.options[-1].value
 
-    def label_width(self, least: int = 8, most: int = 16) -> int:
-        """The cells of the column of labels; a longer label stands out of it."""
+    @property
+    def label_width(self) -> int:
+        """The cells of the column of labels; a longer label than most stands out of it."""
         facts = (fact for block in self.blocks if isinstance(block, Facts) for fact in block.facts)
-        return max([least, *(len(fact.label) for fact in facts if len(fact.label) <= most)])
+        return max([_LEAST, *(len(fact.label) for fact in facts if len(fact.label) <= _MOST)])
 
 
 def cut(text: str, limit: int) -> str:

@@ -8,36 +8,31 @@ import pytest
 from inspector.app.opening import SystemClipboard
 
 
-@pytest.fixture
-def programs(tmp_path: Path) -> Path:
-    """A folder of programs that write what they are given to a file of their name."""
-    return tmp_path
-
-
-def program(folder: Path, name: str, *, fails: bool = False) -> None:
+def program(folder: Path, name: str, end: str = "") -> None:
+    """A program that writes what it is given to a file of its name, unless it ends in another way."""
     path = folder / name
-    end = "exit 1" if fails else f"/bin/cat > {folder}/{name}.copied"
-    path.write_text(f"#!/bin/sh\n{end}\n")
+    path.write_text(f"#!/bin/sh\n{end or f'/bin/cat > {folder}/{name}.copied'}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
-def test_a_copy_is_on_the_clipboard_of_the_desktop(programs: Path) -> None:
-    program(programs, "xclip")
-    program(programs, "tmux")
-    clipboard = SystemClipboard({"PATH": str(programs), "DISPLAY": ":0", "TMUX": "x"})
-    assert clipboard.copy("späte Bestellungen \ud800") == "the clipboard"
-    assert (programs / "xclip.copied").read_text() == "späte Bestellungen ?"
-    assert not (programs / "tmux.copied").exists()
+@pytest.mark.parametrize(
+    ("variables", "where", "by"),
+    [
+        ({"DISPLAY": ":0", "TMUX": "x"}, "the clipboard", "xclip"),
+        ({"TMUX": "x"}, "tmux (paste with prefix ])", "tmux"),
+        ({}, "", ""),
+    ],
+)
+def test_a_text_is_copied_with_the_first_program_that_works_here(
+    tmp_path: Path, variables: dict[str, str], where: str, by: str
+) -> None:
+    for name in ("xclip", "tmux"):
+        program(tmp_path, name)
+    assert SystemClipboard({"PATH": str(tmp_path), **variables}).copy("späte \ud800") == where
+    copied = {path.name: path.read_text() for path in tmp_path.glob("*.copied")}
+    assert copied == ({f"{by}.copied": "späte ?"} if by else {})
 
 
-def test_inside_tmux_without_a_desktop_it_is_in_its_buffer(programs: Path) -> None:
-    program(programs, "xclip")
-    program(programs, "tmux")
-    assert "prefix ]" in SystemClipboard({"PATH": str(programs), "TMUX": "x"}).copy("a")
-    assert (programs / "tmux.copied").read_text() == "a"
-
-
-def test_a_program_that_fails_copied_nothing(programs: Path) -> None:
-    program(programs, "xclip", fails=True)
-    assert SystemClipboard({"PATH": str(programs), "DISPLAY": ":0"}).copy("a") == ""
-    assert SystemClipboard({"PATH": str(programs)}).copy("a") == ""
+def test_a_program_that_fails_copied_nothing(tmp_path: Path) -> None:
+    program(tmp_path, "xclip", "exit 1")
+    assert SystemClipboard({"PATH": str(tmp_path), "DISPLAY": ":0"}).copy("a") == ""

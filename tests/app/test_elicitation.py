@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import QuestionDialog, question_body
-from inspector.app.dialogs.elicitor import AnswerDialog, FormDialog, SignInDialog
+from inspector.app.dialogs.elicitor import AnswerDialog, FormDialog, SignInDialog, shown_field
 from inspector.config.configuration import Configuration
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
@@ -27,6 +27,7 @@ from inspector.mcp.elicitation import (
     ElicitationRequest,
     FormRequest,
     LinkRequest,
+    form_fields,
 )
 from inspector.mcp.question import server_question
 from inspector.mcp.sampling import sampling_request
@@ -39,7 +40,7 @@ from tests.support.mcp_case import serving
 from tests.support.oauth_server import OAuthServer
 from tests.support.tools_page import opened
 from tests.widgets.hostile import dangerous
-from widgets import Guarded
+from widgets import Guarded, Prompt
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -57,6 +58,17 @@ SCHEMA: dict[str, Any] = {
 }
 FORM = FormRequest("shop", "Where do we send the bill?", SCHEMA)
 LINK = LinkRequest("shop", "Log in first.", "https://login.example/start?x=1")
+
+
+PROMPT = sampling_request(
+    "shop",
+    {
+        "systemPrompt": "You sell shoes.",
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Size 42?"}}],
+        "maxTokens": 1_000,
+    },
+    is_excess=False,
+)
 
 
 @asynccontextmanager
@@ -86,16 +98,11 @@ async def test_a_filled_in_form_reaches_the_server_with_its_types() -> None:
         }
 
 
-async def test_a_wrong_value_is_said_below_its_field_and_nothing_is_sent() -> None:
-    async with asking(FORM) as (pilot, task):
-        assert "an e-mail address such as" in seen(pilot)
-        await pilot.press("tab", *"ada")
-        assert "an e-mail address such as" not in seen(pilot)
-        await pilot.press("ctrl+r")
-        assert "an e-mail address such as" in seen(pilot)
-        await pilot.press("tab", "backspace", "0", "ctrl+r")
-        assert "at least 1" in seen(pilot)
-        assert not task.done()
+def test_a_field_has_an_example_and_says_what_is_wrong_with_a_value() -> None:
+    email, nights = map(shown_field, form_fields(SCHEMA)[:2])
+    assert email.example.startswith("an e-mail address such as")
+    assert email.check("ada") == email.example
+    assert (nights.check(0), nights.check(1)) == ("at least 1", "")
 
 
 @pytest.mark.parametrize(
@@ -105,6 +112,7 @@ async def test_a_wrong_value_is_said_below_its_field_and_nothing_is_sent() -> No
         (FORM, ("shift+tab", "enter"), DECLINED),
         (LINK, ("enter",), CANCELLED),
         (LINK, ("left", "enter"), DECLINED),
+        (PROMPT, ("escape",), DECLINED),
     ],
 )
 async def test_a_question_is_declined_or_put_off_without_values(
@@ -115,36 +123,24 @@ async def test_a_question_is_declined_or_put_off_without_values(
         assert await task == answer
 
 
-async def test_what_someone_types_goes_on_in_the_prompt_and_not_into_the_form(
+async def test_letters_are_for_the_form_only_once_a_field_was_chosen_and_no_key_is_in_the_first_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Guarded, "clock", lambda: 0.0)
+    now = [0.0]
+    monkeypatch.setattr(Guarded, "clock", lambda: now[0])
     async with asking(FORM) as (pilot, task):
+        prompt = pilot.app.screen_stack[0].query_one(Prompt)
         await pilot.press(*"pay it")
-        assert not any("pay" in field.value for field in pilot.app.screen.query(Input))
-        assert pilot.app.screen_stack[0].query_one("Prompt").value == "pay it"  # type: ignore[attr-defined]
+        assert prompt.value == "pay it"
         await pilot.press("tab", "escape", "enter")
         assert not task.done()
-
-
-async def test_letters_are_for_the_form_only_once_a_field_was_chosen() -> None:
-    async with asking(FORM) as (pilot, _task):
-        await pilot.press(*"late")
-        assert all("late" not in field.value for field in pilot.app.screen.query(Input))
-        assert pilot.app.screen_stack[0].query_one("Prompt").value == "late"  # type: ignore[attr-defined]
+        now[0] = 60.0
+        await pilot.press(*" late")
+        assert not any("late" in field.value for field in pilot.app.screen.query(Input))
+        assert prompt.value == " late"
+        now[0] = 120.0
         await pilot.press("tab", *"late")
         assert pilot.app.screen.query(Input).first().value == "late"
-
-
-PROMPT = sampling_request(
-    "shop",
-    {
-        "systemPrompt": "You sell shoes.",
-        "messages": [{"role": "user", "content": {"type": "text", "text": "Size 42?"}}],
-        "maxTokens": 1_000,
-    },
-    is_excess=False,
-)
 
 
 async def test_a_person_answers_in_place_of_a_model_in_as_many_lines_as_it_takes() -> None:
@@ -157,16 +153,13 @@ async def test_a_person_answers_in_place_of_a_model_in_as_many_lines_as_it_takes
         assert (content["text"], content["by"]) == ("In red.\nIn blue.", "a person")
 
 
-async def test_a_button_lets_the_named_model_answer_and_esc_declines() -> None:
+async def test_a_button_lets_the_named_model_answer() -> None:
     async with asking(PROMPT, says("We have it."), size=(80, 24)) as (pilot, task):
         assert "let told (a test) answer" in seen(pilot)
         await pilot.press("shift+tab", "enter")
         content = (await task).content
         assert content is not None
         assert content["text"] == "We have it."
-    async with asking(PROMPT) as (pilot, task):
-        await pilot.press("escape")
-        assert await task == DECLINED
 
 
 @pytest.mark.parametrize(("lefts", "way"), [(3, "open_url"), (2, "copy_to_clipboard")])

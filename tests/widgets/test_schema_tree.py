@@ -1,11 +1,12 @@
 """Schemas open level by level, whatever they point at."""
 
+import pytest
 from hypothesis import given, strategies as st
 from textual.app import App, ComposeResult
 
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 from tests.widgets.screen import lines
-from widgets import SchemaTree
+from widgets import SchemaTree, schema_tree
 from widgets.schema_tree import Entry, children, resolve, top
 
 LOOP = {
@@ -38,11 +39,9 @@ def text(entry: Entry) -> str:
 class TreeApp(App[None]):
     CSS = "SchemaTree { height: 1fr; }"
 
-    def __init__(
-        self, value: object, *, schema: bool = True, max_children: int = 200, max_depth: int = 24
-    ) -> None:
+    def __init__(self, value: object, *, schema: bool = True) -> None:
         super().__init__()
-        self.made = SchemaTree(value, schema=schema, max_children=max_children, max_depth=max_depth)
+        self.made = SchemaTree(value, schema=schema)
 
     def compose(self) -> ComposeResult:
         yield self.made
@@ -79,8 +78,9 @@ async def test_a_recursive_schema_opens_and_stops_where_it_repeats() -> None:
         assert '"$ref": "#/$defs/Node"' in app.clipboard
 
 
-async def test_many_lines_come_in_portions() -> None:
-    app = TreeApp({str(n): n for n in range(1_000)}, schema=False, max_children=5)
+async def test_many_lines_come_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema_tree, "_MOST", 5)
+    app = TreeApp({str(n): n for n in range(1_000)}, schema=False)
     async with app.run_test() as pilot:
         assert "… 995 more" in "\n".join(lines(app))
         await pilot.press(*["down"] * 5, "enter")

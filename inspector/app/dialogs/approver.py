@@ -55,7 +55,7 @@ def _fact_lines(question: Question, fact: Fact) -> Iterator[tuple[Content, int]]
         return
     text = plain(fact.text.expandtabs(4), limit=_LONGEST, exact=question.is_exact)
     label = plain(fact.label, newlines=False, exact=question.is_exact).plain
-    head = f"{'!' if fact.warns else ' '} {label:<{question.label_width()}} "
+    head = f"{'!' if fact.warns else ' '} {label:<{question.label_width}} "
     if not label:
         head = "! " * fact.warns
     style, color = ("bold" if label else _WARNING, _WARNING) if fact.warns else ("", MUTED)

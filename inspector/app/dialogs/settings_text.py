@@ -10,7 +10,6 @@ from inspector.app.draw.line import MUTED, failure_text, problem_count, problem_
 from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
 from inspector.config.setting import HEADINGS, Knob, KnobKind, Origin, knobs, origins, render_value, value_of
 from inspector.core.error import SettingProblem, ToolsightError
-from inspector.core.settings import Settings
 from inspector.search.ranker.ranker_list import RANKERS
 from inspector.session.view import SessionView
 from widgets import Column, Record, middle, visible
@@ -73,12 +72,7 @@ def _origins(session: SessionView) -> dict[str, Origin]:
 
 def _differs(session: SessionView, knob: Knob) -> bool:
     """Whether the value differs from the default."""
-    return bool(value_of(session.settings, knob.path) != default(knob))
-
-
-def default(knob: Knob) -> Any:
-    """Return a setting's default."""
-    return value_of(Settings(), knob.path)
+    return bool(value_of(session.settings, knob.path) != knob.default)
 
 
 def choices(knob: Knob) -> tuple[str, ...]:
@@ -166,11 +160,7 @@ def profile_detail(name: str, problems: Sequence[SettingProblem] = ()) -> Conten
 
 
 def _changes(profile: Profile) -> Content:
-    changed = [
-        Content.assemble((f"{path} ", MUTED), shown(value))
-        for path, value in profile.values.items()
-        if value != value_of(Settings(), path)
-    ]
+    changed = [Content.assemble((f"{path} ", MUTED), shown(value)) for path, value in profile.changes.items()]
     if not changed:
         return Content.styled("Every setting is at its default.", MUTED)
     return Content.assemble("Changes: ", Content(_SEPARATOR).join(changed))
@@ -183,7 +173,7 @@ def knob_detail(session: SessionView, knob: Knob) -> Content:
     value = middle(shown(value_of(session.settings, knob.path)), _IN_A_ROW * 2)
     line = [
         Content.assemble((knob.path, "bold"), " = ", (value, "bold $text-accent"), (f"  {where}", MUTED)),
-        *([Content.assemble(("default ", MUTED), _short(default(knob)))] if _differs(session, knob) else []),
+        *([Content.assemble(("default ", MUTED), _short(knob.default))] if _differs(session, knob) else []),
     ]
     allowed = "" if knob.choices else f"   {knob.allowed}"
     about = Content.assemble(knob.about, (allowed, MUTED))

@@ -58,18 +58,16 @@ def user_records(rows: Sequence[UserRow]) -> tuple[Record, ...]:
     )
 
 
-def tool_records(sight: Sight, tools: Sequence[Tool]) -> tuple[Record, ...]:
-    """Return the tools that somebody may see, each with whose grant decides."""
+def tool_records(sight: Sight, tools: Sequence[Tool], *, is_own: bool = False) -> tuple[Record, ...]:
+    """Return the tools that somebody may see, each with whose grant decides.
+
+    Of their `own`, a restricted user reads that only without an expert.
+    """
+    hides = is_own and bool(sight.expert)
     return tuple(
-        Record(tool.id, (tool.id, ruling(sight, tool.id).why), copy=tool.id) for tool in sight.of(tools)
+        Record(tool.id, (tool.id, "" if hides else ruling(sight, tool.id).why), copy=tool.id)
+        for tool in sight.of(tools)
     )
-
-
-def own_records(sight: Sight, tools: Sequence[Tool]) -> tuple[Record, ...]:
-    """Return a restricted user's text: their own tools, and their own grants without an expert."""
-    if not sight.expert:
-        return tool_records(sight, tools)
-    return tuple(Record(tool.id, (tool.id, ""), copy=tool.id) for tool in sight.of(tools))
 
 
 def facts(policy: AccessPolicy | None, sight: Sight, tools: Sequence[Tool], expert: str = "") -> Content:
@@ -138,7 +136,7 @@ class AccessScreen(ListPage, ToolKeys):
         shown, title, empty = self._tools, "This user's tools", NO_TOOLS
         if policy is None:
             title, empty = "Tools", NO_POLICY if sight.is_whole else NO_TOOLS
-            records = () if sight.is_whole else own_records(sight, tools)
+            records = () if sight.is_whole else tool_records(sight, tools, is_own=True)
         elif not self._user:
             records = ()
         else:

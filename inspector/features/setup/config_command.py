@@ -122,7 +122,7 @@ def _show_settings(chosen: Options, configuration: Configuration) -> None:
 
     def report() -> Iterator[str]:
         source = configuration.source or "no configuration in this folder"
-        yield f"profile {profile.name}   {source}   * differs from the default"
+        yield f"profile {profile.name}   {source}   ● differs from the default"
         for section, group in groupby(knobs(), key=lambda knob: knob.path.partition(".")[0]):
             yield f"\n{HEADINGS[section]}"
             for knob in group:
@@ -145,7 +145,7 @@ def _seen(settings: Settings) -> Settings:
 def _line(knob: Knob, value: Any, origin: Origin) -> str:
     width = max(len(other.path) for other in knobs())
     shown = render_value(value) or "-"
-    mark = " " if value == value_of(Settings(), knob.path) else "*"
+    mark = " " if value == knob.default else "●"
     return f"{mark} {knob.path:<{width}}  {shown:<{_VALUE_WIDTH}}  {_origin(origin)}"
 
 
@@ -160,7 +160,7 @@ def _wrapped(text: str) -> str:
 
 
 def _as_object(knob: Knob, effective: Settings, origin: Origin) -> Mapping[str, Any]:
-    value = {"value": value_of(effective, knob.path), "default": value_of(Settings(), knob.path)}
+    value = {"value": value_of(effective, knob.path), "default": knob.default}
     return {**asdict(knob), **value, "origin": _origin(origin)}
 
 
@@ -173,10 +173,10 @@ def _profiles() -> Iterator[str]:
 
 def _changes(profile: Profile) -> Iterator[str]:
     """The profile's values that differ from the defaults."""
-    changed = {path: value for path, value in profile.values.items() if value != value_of(Settings(), path)}
+    changed = profile.changes
     if not changed:
         yield "All settings at their defaults."
     width = max(map(len, changed), default=0)
     for path, value in changed.items():
-        default = render_value(value_of(Settings(), find_knob(path).path))
+        default = render_value(find_knob(path).default)
         yield f"{path:<{width}}  {render_value(value)}  (default {default})"

@@ -14,7 +14,7 @@ from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User, user_
 from inspector.core.feature import Part, Parts
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
-from inspector.features.access.page import facts, own_records, user_records
+from inspector.features.access.page import facts, tool_records, user_records
 from inspector.features.agents.feature import AGENTS
 from inspector.features.cost.audit.result import Audit
 from inspector.features.cost.feature import AUDIT
@@ -122,7 +122,7 @@ def audit_machine() -> Audit:
 
 def test_an_expert_hides_the_grants_from_their_holder() -> None:
     sight = POLICY.sight("ada", "billing")
-    (row,) = own_records(sight, TOOLS)
+    (row,) = tool_records(sight, TOOLS, is_own=True)
     assert row.cells == ("shop:refund_order", "")
     assert "through billing" in facts(None, sight, TOOLS).plain
 

@@ -8,19 +8,15 @@ from inspector.features.chat.page import example_requests
 READS = Annotations(read_only=True)
 
 
-def test_examples_are_what_tools_of_different_servers_say_they_do() -> None:
+def test_examples_are_what_tools_of_different_servers_say_and_those_that_only_read_come_first() -> None:
     tools = (
+        Tool("mail", "send", "Send a message."),
+        Tool("shop", "refund", "Refund an order."),
         Tool("shop", "list_orders", "List the orders. Newest first.", annotations=READS),
         Tool("shop", "get_order", "Get one order.", annotations=READS),
-        Tool("mail", "send", "Send a message."),
     )
     assert example_requests(tools) == ("List the orders", "Send a message", "Get one order")
     assert example_requests(tools, most=1) == ("List the orders",)
-
-
-def test_what_only_reads_is_offered_before_what_changes_something() -> None:
-    tools = (Tool("shop", "refund", "Refund an order."), Tool("shop", "get", "Get one.", annotations=READS))
-    assert example_requests(tools) == ("Get one", "Refund an order")
 
 
 @given(st.lists(st.builds(Tool, st.sampled_from("ab"), st.just("t"), st.text(max_size=300)), max_size=9))
