@@ -7,15 +7,9 @@ from pathlib import Path
 from inspector.core.package_run import PackageKind
 from inspector.core.report import Fact
 from inspector.core.tool import Tool
+from inspector.features.marketplace.facts import installation_facts
 from inspector.features.marketplace.marketplace import marketplace_of, with_marketplace
-from inspector.features.marketplace.plugin import (
-    Package,
-    Permissions,
-    Plugin,
-    PluginTool,
-    Variable,
-    installation_facts,
-)
+from inspector.features.marketplace.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.features.marketplace.reader import Catalogs, read_catalog
 from inspector.session.assembly import Ports
 from inspector.session.source import NO_VALUES

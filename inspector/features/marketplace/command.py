@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 from inspector.access.restriction import require_whole
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import read_configuration
-from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.consent import TerminalApprover, answer_to, require_consent, say_question
 from inspector.cli.location import configuration_path
 from inspector.cli.options import (
     ACCESS,
@@ -29,25 +29,23 @@ from inspector.cli.options import (
 from inspector.cli.run import interruptible, run
 from inspector.cli.table import is_json, say, show
 from inspector.config.configuration import Configuration
-from inspector.config.server_change import ServerChange
 from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
-from inspector.core.marketplace import MarketplaceReport
+from inspector.core.marketplace import MarketplaceReport, suggestion_lines
 from inspector.core.number import count
-from inspector.core.redaction import clean
-from inspector.core.report import selected
-from inspector.features.marketplace.marketplace import marketplace_of
-from inspector.features.marketplace.plugin import Plugin, installation_facts, missing_values
-from inspector.features.marketplace.terminal_text import (
-    FACT,
-    FOUND,
+from inspector.core.question import Question
+from inspector.features.marketplace.facts import (
+    installation_question,
     plugin_json,
-    plugin_lines,
+    plugin_list,
     plugin_report,
-    suggestion_lines,
+    removal_question,
+    starts_json,
     variable_text,
 )
+from inspector.features.marketplace.marketplace import marketplace_of
+from inspector.features.marketplace.plugin import Plugin, missing_values
 from inspector.session.server_change import INSTALL
 from inspector.session.workbench import Workbench
 from widgets import visible
@@ -63,19 +61,13 @@ async def _settled_search(bench: Workbench, query: str, limit: int) -> Marketpla
 async def _install(bench: Workbench, name: str, given: Mapping[str, str], *, agreed: bool) -> dict[str, Any]:
     """Ask for what is missing, show what happens, ask, install. Raises ToolsightError."""
     require_whole(bench.sight, INSTALL)
-    plugin = marketplace_of(bench).find(name)
-    values = _asked(plugin, given)
-    wanted = marketplace_of(bench).plan(plugin.name, values)
-    say(f"{plugin.name} would be installed as {wanted.server}:", err=True)
-    for fact in installation_facts(plugin, wanted):
-        text = visible(fact.text, newlines=False)
-        say(f"  {'!' if fact.warns else ' '} {fact.label:<9} {text}", err=True)
-    _say_change(wanted.becomes)
-    _agree("Install and start it?", agreed)
+    market = marketplace_of(bench)
+    plugin = market.find(name)
+    wanted = market.plan(plugin.name, _asked(plugin, given))
+    _agree(installation_question(plugin, wanted), agreed=agreed)
     before = frozenset(bench.catalog.by_id)
     await bench.install(wanted)
     tools = sorted(set(bench.catalog.by_id) - before)
-    change = wanted.becomes.change
     say(f"installed as {wanted.server}: {', '.join(tools) or 'no permitted tools'}", err=True)
     backup = _backup(bench, PluginInstalled)
     if backup:
@@ -84,38 +76,25 @@ async def _install(bench: Workbench, name: str, given: Mapping[str, str], *, agr
         "plugin": plugin.name,
         "server": wanted.server,
         "tools": tools,
-        "file": change.path if change is not None else "",
+        "file": wanted.becomes.path,
         "backup": backup,
-        "starts": selected(installation_facts(plugin, wanted), FACT),
+        "starts": starts_json(plugin, wanted),
     }
 
 
 async def _remove(bench: Workbench, server: str, *, agreed: bool) -> dict[str, Any]:
     """Show what happens, ask, remove. Raises ToolsightError."""
     wanted = marketplace_of(bench).removal(server)
-    say(f"{server} would be removed:", err=True)
-    change = wanted.becomes.change
-    _say_change(wanted.becomes)
-    _agree("Remove it?", agreed)
+    _agree(removal_question(wanted), agreed=agreed)
     await bench.remove_server(wanted)
     say(f"removed {server}", err=True)
-    path = change.path if change is not None else ""
-    return {"server": server, "file": path, "backup": _backup(bench, ServerRemoved)}
+    return {"server": server, "file": wanted.becomes.path, "backup": _backup(bench, ServerRemoved)}
 
 
 def _backup(bench: Workbench, kind: type[PluginInstalled] | type[ServerRemoved]) -> str:
     """Where the newest such event left the file as it was."""
     events = [record.event for record in bench.records((kind.kind,))]
     return next((event.backup for event in reversed(events) if isinstance(event, kind)), "")
-
-
-def _say_change(becomes: ServerChange) -> None:
-    if becomes.change is None:
-        say(becomes.note, err=True)
-        return
-    say(f"{becomes.change.path} would change, with a backup beside it:", err=True)
-    for line in becomes.diff(clean):
-        say(f"  {visible(line, newlines=False)}", err=True)
 
 
 def _asked(plugin: Plugin, given: Mapping[str, str]) -> dict[str, str]:
@@ -132,16 +111,15 @@ def _asked(plugin: Plugin, given: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-def _agree(question: str, agreed: bool) -> None:
-    """Raises ToolsightError if nobody agrees."""
-    if agreed:
-        return
-    if sys.stdin.isatty():
-        with interruptible():
-            if click.confirm(question, default=False, err=True):
-                return
-    hint = "" if sys.stdin.isatty() else "Run the command in a terminal to confirm, or add --yes."
-    raise ToolsightError("nothing was changed, because you did not confirm", hint=hint)
+def _agree(question: Question, *, agreed: bool) -> None:
+    """Show what would happen, and ask unless it is agreed. Raises ToolsightError if nobody agrees."""
+    if not agreed and sys.stdin.isatty():
+        agreed, hint = answer_to(question) != question.refusal, ""
+    else:
+        say_question(question)
+        hint = "Run the command in a terminal to confirm, or add --yes."
+    if not agreed:
+        raise ToolsightError("nothing was changed, because you did not confirm", hint=hint)
 
 
 def _run(work: Callable[[Workbench], Awaitable[None]], options: Options, catalogs: Sequence[str]) -> None:
@@ -204,11 +182,11 @@ def search(query: str, limit: int, chosen: Options, catalogs: tuple[str, ...]) -
     async def work(bench: Workbench) -> None:
         if query:
             found = await _settled_search(bench, query, limit)
-            show(selected(found, FOUND), suggestion_lines(found))
+            show(asdict(found), suggestion_lines(found))
             return
         market = marketplace_of(bench)
-        plugins = [plugin_json(bench, one) for one in market.plugins]
-        show({"plugins": plugins, "problems": market.problems}, plugin_lines(bench, market.plugins))
+        plugins = [plugin_json(market, one) for one in market.plugins]
+        show({"plugins": plugins, "problems": market.problems}, plugin_list(market.plugins, market.server_of))
         if not is_json():
             _say_problems(market.problems)
 
@@ -227,8 +205,9 @@ def show_plugin(name: str, chosen: Options, catalogs: tuple[str, ...]) -> None:
     """
 
     async def work(bench: Workbench) -> None:
-        plugin = marketplace_of(bench).find(name)
-        show(plugin_json(bench, plugin), plugin_report(bench, plugin))
+        market = marketplace_of(bench)
+        plugin = market.find(name)
+        show(plugin_json(market, plugin), plugin_report(plugin, market.server_of(plugin)))
 
     _run(work, chosen, catalogs)
 

@@ -9,8 +9,22 @@ from pydantic import Field
 from inspector.config.problem import NullAsAbsent, validated
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
-from inspector.features.marketplace import text
-from inspector.features.marketplace.plugin import Package, Permissions, Plugin, PluginTool, Variable
+from inspector.features.marketplace.plugin import (
+    MOST_TOOLS,
+    MOST_VARIABLES,
+    Package,
+    Permissions,
+    Plugin,
+    PluginTool,
+    Variable,
+    checked_argument,
+    checked_arguments,
+    checked_name,
+    checked_package,
+    checked_variable,
+    few,
+    prose,
+)
 
 _PIN = {PackageKind.NPM: "@", PackageKind.PYPI: "@", PackageKind.OCI: ":"}
 # A colon before a slash belongs to a registry's port.
@@ -116,25 +130,23 @@ def own_plugins(
 
 
 def _plugin(model: _PluginModel, publisher: str, origin: str, variables: Mapping[str, str]) -> Plugin:
-    name = text.name(model.name, "a plugin's name")
+    name = checked_name(model.name, "a plugin's name")
     try:
-        text.few(tuple(tool.name for tool in model.tools), text.MOST_TOOLS, "tools")
-        tools = {text.name(one.name, "a tool's name"): text.prose(one.description) for one in model.tools}
+        few(tuple(tool.name for tool in model.tools), MOST_TOOLS, "tools")
+        tools = {checked_name(one.name, "a tool's name"): prose(one.description) for one in model.tools}
         said = model.permissions
         return Plugin(
             name,
-            text.prose(model.description),
+            prose(model.description),
             _package(model.package, variables),
-            category=text.prose(model.category),
+            category=prose(model.category),
             price=model.price,
             rating=model.rating,
-            publisher=text.prose(model.publisher or publisher),
+            publisher=prose(model.publisher or publisher),
             origin=origin,
-            version=text.prose(model.version or model.package.version),
+            version=prose(model.version or model.package.version),
             tools=tuple(PluginTool(*pair) for pair in tools.items()),
-            permissions=Permissions(
-                text.prose(said.files), text.prose(said.network), text.prose(said.environment)
-            ),
+            permissions=Permissions(prose(said.files), prose(said.network), prose(said.environment)),
         )
     except ConfigError as error:
         raise ConfigError(f"{name}: {error.message}", hint=error.hint) from error
@@ -143,13 +155,13 @@ def _plugin(model: _PluginModel, publisher: str, origin: str, variables: Mapping
 def _package(model: _PackageModel, variables: Mapping[str, str]) -> Package:
     kind = PackageKind(model.kind)
     given = tuple(_variable(one) for one in model.variables)
-    text.few(tuple(one.name for one in given), text.MOST_VARIABLES, "variables")
+    few(tuple(one.name for one in given), MOST_VARIABLES, "variables")
     # Only Toolsight's own catalog comes with any: they name places of this machine.
     command, *args = (_replaced(one, variables) for one in (model.command, *model.args))
     if kind in RUNTIMES and not command and not model.obstacle:
-        text.package(model.identifier, model.version, image=kind is PackageKind.OCI)
+        checked_package(model.identifier, model.version, image=kind is PackageKind.OCI)
         env = [one.name for one in given if one.place == "env"]
-        checked = text.arguments(args, "args")
+        checked = checked_arguments(args, "args")
         command, filled = command_line(kind, model.identifier, model.version, args=checked, env=env)
         args = list(filled)
     if not model.obstacle and not (model.url if kind is PackageKind.REMOTE else command):
@@ -158,20 +170,20 @@ def _package(model: _PackageModel, variables: Mapping[str, str]) -> Package:
         )
     return Package(
         kind,
-        text.argument(model.identifier, "identifier"),
-        text.argument(model.version, "version"),
-        command=text.argument(command, "command"),
-        args=text.arguments(args, "args"),
-        url=text.argument(model.url, "url"),
+        checked_argument(model.identifier, "identifier"),
+        checked_argument(model.version, "version"),
+        command=checked_argument(command, "command"),
+        args=checked_arguments(args, "args"),
+        url=checked_argument(model.url, "url"),
         variables=given,
-        obstacle=text.prose(model.obstacle),
+        obstacle=prose(model.obstacle),
     )
 
 
 def _variable(model: _VariableModel) -> Variable:
-    name = text.variable(model.name)
-    default = text.argument(model.default, f"the default of {name}")
-    return Variable(name, text.prose(model.description), model.required, model.secret, default, model.place)
+    name = checked_variable(model.name)
+    default = checked_argument(model.default, f"the default of {name}")
+    return Variable(name, prose(model.description), model.required, model.secret, default, model.place)
 
 
 def _replaced(given: str, variables: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
 """The marketplace: plugins on the left, the chosen one whole beside them, and what is needed above."""
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -16,41 +16,34 @@ from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ReadingPage
 from inspector.app.place import Destination, MarketplacePage
 from inspector.app.stream import View
-from inspector.config.server_change import Addition, Removal, ServerChange
+from inspector.config.server_change import ServerChange
 from inspector.core.error import ToolsightError
-from inspector.core.marketplace import MarketplaceReport
-from inspector.core.question import YES, Diff, Option, Question
-from inspector.core.redaction import clean
-from inspector.core.report import Fact, Facts
-from inspector.features.marketplace import plugin_text as content
+from inspector.core.marketplace import (
+    NO_CATALOG,
+    MarketplaceReport,
+    Suggestion,
+    price_text,
+    rating_text,
+    terms_columns,
+)
+from inspector.core.number import bar, count, percent
+from inspector.core.question import YES, Question
+from inspector.core.ranking import Signal
+from inspector.core.report import Fact
+from inspector.features.marketplace.facts import installation_question, plugin_facts, removal_question
 from inspector.features.marketplace.marketplace import marketplace_of
-from inspector.features.marketplace.plugin import Plugin, Variable, installation_facts
+from inspector.features.marketplace.plugin import Plugin, Variable
 from inspector.session.server_change import INSTALL
 from inspector.session.view import Commands
-from widgets import NOTHING, Field, PlainInput, RecordList, SchemaForm, plain, visible
+from widgets import NOTHING, Column, Field, PlainInput, Record, RecordList, SchemaForm, plain, visible
 
 LIMIT = 20
-_NO = Option("no", "no")
 
 
 class VariablesDialog(ModalScreen[dict[str, str] | None]):
     """Asks for the values that a plugin takes; None for a person who left."""
 
-    DEFAULT_CSS = """
-    VariablesDialog {
-        align: center middle;
-        & > Vertical {
-            width: 84; max-width: 96%; height: auto; max-height: 90%;
-            padding: 1 2; border: round $accent; background: $surface;
-        }
-        & SchemaForm { height: auto; max-height: 50vh; }
-        & SchemaForm > Button { display: none; }
-        & Static { height: auto; }
-        & #variables-title { margin-bottom: 1; }
-        & Horizontal { height: auto; margin-top: 1; }
-        & Button { margin-right: 1; }
-    }
-    """
+    CSS_PATH = "page.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave", show=False),
         Binding("ctrl+r", "go_on", "continue", show=False),
@@ -94,29 +87,124 @@ def _field(variable: Variable) -> Field:
     return Field(variable.name, "string", required, variable.description, default, hidden=variable.secret)
 
 
-def installation_question(plugin: Plugin, wanted: Addition) -> Question:
-    """Whether to start a plugin's server: what it says that it reaches, and what becomes of the file."""
-    known = installation_facts(plugin, wanted)
-    marked = sum(fact.warns for fact in known)
-    warning = [Fact("", f"Check the lines marked ! ({marked})", warns=True)] if marked else []
-    head = Fact("", f"would be installed as {wanted.server}")
-    facts = Facts((head, *warning, *known), plugin.name)
-    title, yes = "Install and start this server?", Option(YES, "install and start it")
-    return Question(title, (facts, _change(wanted.becomes)), (yes, _NO), is_exact=True)
+Listed = Sequence[tuple[Plugin, Suggestion | None]]
+"""Plugins in the order of the list, each with what a search says of it."""
+COLUMNS = (
+    Column("mark", "", width=1, weight=9),
+    Column("plugin", "plugin", weight=5, min_width=16, shorten="middle"),
+    Column("fits", "fits", align="right", weight=8),
+    Column("category", "category", weight=2, min_width=8, hide_below=52),
+    Column("price", "price", align="right", weight=4, min_width=5, hide_below=40),
+    Column("rating", "rating", align="right", weight=6),
+    Column("tools", "tools", align="right", weight=7),
+)
+NOTHING_FITS = "No plugin matches. esc shows all plugins."
+YOURS = "only you can install, never a model"
+NOT_YOURS = "only the administrator can install and remove"
+INSTALLED, BLOCKED = "✓", "✕"
+_UNKNOWN = "?"
+_BAR, _LABEL = 6, 10
+_TEXT, _NAMED = 2_000, 60
+_SIGNALS = {Signal.SEMANTIC: "meaning", Signal.WORDS: "words as written", Signal.SERVER: "its plugin"}
 
 
-def removal_question(wanted: Removal) -> Question:
-    """Whether to take a server out of the file, and what becomes of that."""
-    told = f"{wanted.server} will be disconnected and its tools removed."
-    yes = Option(YES, "remove it")
-    return Question("Remove this server?", (told, _change(wanted.becomes)), (yes, _NO))
+def headline(
+    plugins: Sequence[Plugin],
+    installed: int,
+    report: MarketplaceReport | None,
+    problems: int,
+    *,
+    whole: bool = True,
+) -> Content:
+    """Return how many plugins there are, and what a search found."""
+    left_out = f"   {count(problems, 'entry', 'entries')} could not be read" if problems else ""
+    if report is None:
+        known = f"{count(len(plugins), 'plugin')}, {installed} installed {INSTALLED}"
+        note = f"   {YOURS if whole else NOT_YOURS}"
+        return Content.assemble((known, "bold"), (note, MUTED), (left_out, "$text-warning"))
+    found = len(report.suggestions)
+    sure = f"   confidence {percent(report.probability)}" if report.probability is not None else ""
+    return Content.assemble(
+        (f"{found} of {count(report.considered, 'plugin')} may fit", "bold"),
+        " “",
+        plain(report.query, newlines=False, limit=_NAMED),
+        (f"”{sure}   {report.installed} installed, left out", MUTED),
+        (left_out, "$text-warning"),
+    )
 
 
-def _change(becomes: ServerChange) -> Diff | str:
-    if becomes.change is None:
-        return becomes.note
-    title = f"{becomes.change.path} would change; a backup is kept next to it:"
-    return Diff(title, tuple(becomes.diff(clean)))
+def columns(shown: Listed) -> tuple[Column, ...]:
+    """Return the columns; fits, prices and ratings have none where no plugin of the list has one."""
+    told = {column.header for column in terms_columns([plugin for plugin, _ in shown])}
+    told |= {"fits"} if any(found is not None for _, found in shown) else set()
+    return tuple(one for one in COLUMNS if one.key in told or one.key not in ("fits", "price", "rating"))
+
+
+def row(plugin: Plugin, server: str, found: Suggestion | None, shown: Sequence[Column]) -> Record:
+    """Return the row of a plugin in these columns; `server` is what it is installed as, if it is."""
+    state = INSTALLED if server else BLOCKED if plugin.package.obstacle else ""
+    cells = {
+        "mark": state,
+        "plugin": plugin.name,
+        "fits": percent(found.similarity) if found is not None else "",
+        "category": plugin.category,
+        "price": price_text(plugin.price) or _UNKNOWN,
+        "rating": rating_text(plugin.rating) or _UNKNOWN,
+        "tools": str(len(plugin.tools)) if plugin.tools else _UNKNOWN,
+    }
+    shown_cells = tuple(cells[column.key] for column in shown)
+    return Record(plugin.name, shown_cells, "muted" if state else "", copy=plugin.name)
+
+
+def detail(plugin: Plugin, server: str, found: Suggestion | None) -> Content:
+    """Return everything that is known of a plugin, with why it fits and what would be started."""
+    version = plain(plugin.version, newlines=False, limit=_NAMED).stylize(MUTED)
+    head = Content.assemble(_text(plugin.name).stylize("bold"), "   ", version)
+    parts = [
+        head,
+        _text(plugin.description),
+        Content("\n").join(map(_line, plugin_facts(plugin, server).facts)),
+    ]
+    if found is not None:
+        parts.insert(1, _why(found))
+    if plugin.tools:
+        title = Content.styled(f"{count(len(plugin.tools), 'tool')}, according to its publisher", MUTED)
+        named = (
+            Content.assemble("• ", _text(one.name).stylize("bold"), "  ", _text(one.description))
+            for one in plugin.tools
+        )
+        parts.append(Content("\n").join([title, *named]))
+    else:
+        parts.append(Content.styled("The catalog does not list its tools.", MUTED))
+    return Content("\n\n").join(parts)
+
+
+def _line(fact: Fact) -> Content:
+    text = _text(fact.text)
+    told = text.stylize("$text-warning") if fact.warns else text
+    return Content.assemble((f"{fact.label:<{_LABEL}}", MUTED), told)
+
+
+def _text(text: str) -> Content:
+    return plain(text, newlines=False, limit=_TEXT)
+
+
+def _why(found: Suggestion) -> Content:
+    """Return how well it fits, by which of its texts, and what that text's score is made of."""
+    by = f"matches its tool {found.matched}" if found.matched else "matches its description"
+    sums: dict[str, float] = {}
+    for part in found.score.parts:
+        name = _SIGNALS.get(part.signal, part.signal.name.lower())
+        sums[name] = sums.get(name, 0.0) + part.value
+    made = "   ".join(f"{name} {value:+.2f}" for name, value in sums.items())
+    return Content.assemble(
+        ("fits ", MUTED),
+        (f"{bar(found.similarity, _BAR):<{_BAR}}", "$primary"),
+        (f" {percent(found.similarity)}", "bold"),
+        " ",
+        _text(by),
+        (f"\nscore {found.score.value:.2f}: {made}", MUTED),
+    )
 
 
 class MarketplaceScreen(ReadingPage):
@@ -152,7 +240,7 @@ class MarketplaceScreen(ReadingPage):
         yield from super().head()
 
     def lists(self) -> ComposeResult:
-        yield RecordList(content.COLUMNS, header=True, empty=content.NO_CATALOG, id="plugins")
+        yield RecordList(COLUMNS, header=True, empty=NO_CATALOG, id="plugins")
 
     def drawn_from(self, view: View) -> object:  # noqa: ARG002 - the session has the configuration
         return marketplace_of(self.session).plugins, self.session.configuration.servers
@@ -185,11 +273,16 @@ class MarketplaceScreen(ReadingPage):
             return
         plugins, whole = market.plugins, self.session.sight.is_whole
         servers = {one.name: server for one in plugins if (server := market.server_of(one))}
-        self.write(content.facts(plugins, len(servers), self._report, len(market.problems), whole=whole))
-        self.list.empty = content.NOTHING_FITS if self._report and plugins else content.NO_CATALOG
-        listed = content.listed(plugins, self._report)
-        self.list.columns = content.columns(listed)
-        self.list.records = content.rows(listed, servers)
+        self.write(headline(plugins, len(servers), self._report, len(market.problems), whole=whole))
+        self.list.empty = NOTHING_FITS if self._report and plugins else NO_CATALOG
+        by_name = {one.name: one for one in plugins}
+        listed: Listed = [(one, None) for one in plugins]
+        if self._report is not None:
+            found = self._report.suggestions
+            listed = [(by_name[one.plugin], one) for one in found if one.plugin in by_name]
+        shown = columns(listed)
+        self.list.columns = shown
+        self.list.records = tuple(row(one, servers.get(one.name, ""), fit, shown) for one, fit in listed)
         self.draw_detail()
 
     @property
@@ -202,7 +295,7 @@ class MarketplaceScreen(ReadingPage):
             self.write("", "#detail")
             return
         one = next((each for each in found if each.plugin == plugin.name), None)
-        self.write(content.detail(plugin, marketplace_of(self.session).server_of(plugin), one), "#detail")
+        self.write(detail(plugin, marketplace_of(self.session).server_of(plugin), one), "#detail")
 
     def leave_input(self) -> None:
         """Go to the list."""

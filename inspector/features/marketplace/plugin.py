@@ -1,16 +1,12 @@
-"""Plugins of a marketplace: how each is started, what it needs to know, and its entry in a configuration."""
+"""Plugins of a marketplace: what a catalog may say of them, how each is started, its entry of a file."""
 
 import re
-import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from inspector.config.server_change import Addition
-from inspector.config.suspect import lookalikes
 from inspector.core.error import ConfigError
-from inspector.core.package_run import PackageKind, package_run, program_name, runs_anything
-from inspector.core.report import Fact
+from inspector.core.package_run import PackageKind, package_run
 from inspector.core.server import ServerSpec
 from inspector.schema.json_value import JsonObject
 
@@ -18,6 +14,16 @@ _UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]+")
 _SERVER_NAME = 40
 _REFERENCE = "${"
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
+LONGEST_NAME = 200
+LONGEST_TEXT = 4_000
+LONGEST_ARGUMENT = 4_000
+MOST_ARGUMENTS, MOST_VARIABLES, MOST_TOOLS = 100, 100, 500
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}")
+_RUNNABLE = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
+_IMAGE = re.compile(r"[a-z0-9][A-Za-z0-9._/:@-]*")
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!_-]*")
+_TAG = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,37 +230,62 @@ def _filled(text: str, values: Mapping[str, str], own: Mapping[str, str]) -> str
     return filled
 
 
-_NETWORK = {
-    PackageKind.NPM: "npx fetches the package and its dependencies from npm and runs it",
-    PackageKind.PYPI: "uvx fetches the package and its dependencies from PyPI and runs it",
-    PackageKind.OCI: "docker fetches the image and runs it",
-}
+# Strangers write catalogs: these look at each text before it reaches a command line or a configuration.
 
 
-def installation_facts(plugin: Plugin, wanted: Addition) -> tuple[Fact, ...]:
-    """What is started, what it fetches and what it says that it reaches; what needs a look is marked."""
-    said = plugin.permissions
-    unsaid = "the publisher does not say"
-    told = (
-        *wanted.consent.facts(),
-        *(Fact("look-alike", f"{one} is not {known}", True) for one, known in lookalikes((), plugin.name)),
-        *(replace(fact, text=wanted.covered(fact.text)) for fact in _run_facts(wanted.spec.shown_argv)),
-        Fact("files", said.files or unsaid),
-        Fact("network", said.network or unsaid),
-        Fact("reads", f"from its environment: {said.environment or unsaid}"),
-        Fact("claims", "these are not enforced: the server runs with your permissions"),
-    )
-    return tuple(fact for fact in told if fact.text)
+def checked_name(text: str, what: str) -> str:
+    """A name on one line. Raises ConfigError."""
+    if not text.strip() or len(text) > LONGEST_NAME or _CONTROL.search(text) or ":" in text:
+        raise ConfigError(f"{what} must have 1 to {LONGEST_NAME} characters on one line, without a colon")
+    return text
 
 
-def _run_facts(argv: tuple[str, ...]) -> Iterator[Fact]:
-    """What the words themselves say of what is fetched and run, whatever a catalog says of them."""
-    run = package_run(argv)
-    if run is not None:
-        yield Fact("package", run.label)
-        if run.name and not run.is_exact:
-            yield Fact("version", "no exact version given, so the newest one runs", True)
-        if run.options:
-            yield Fact("options", f"for {program_name(argv[0])} itself: {shlex.join(run.options)}", True)
-        yield Fact("fetches", _NETWORK[run.kind])
-    yield Fact("shell", runs_anything(argv), True)
+def prose(text: str) -> str:
+    """A text for reading, cut where it is far too long."""
+    return text[:LONGEST_TEXT]
+
+
+def checked_argument(text: str, what: str) -> str:
+    """A text that goes to a command line, an address or a variable. Raises ConfigError.
+
+    A reference such as `${HOME}` is refused: it would be replaced by a value of the person's own.
+    """
+    if len(text) > LONGEST_ARGUMENT:
+        raise ConfigError(f"{what} is longer than {LONGEST_ARGUMENT:,} characters")
+    if _CONTROL.search(text):
+        raise ConfigError(f"{what} contains a control character")
+    if _REFERENCE in text:
+        raise ConfigError(f"{what} refers to one of your variables ({_REFERENCE}…)")
+    return text
+
+
+def checked_arguments(texts: Iterable[str], what: str) -> tuple[str, ...]:
+    """A command line's arguments. Raises ConfigError."""
+    checked = tuple(checked_argument(text, f"{what}[{index}]") for index, text in enumerate(texts))
+    return few(checked, MOST_ARGUMENTS, what)
+
+
+def checked_variable(text: str) -> str:
+    """A variable's name. Raises ConfigError."""
+    if not _VARIABLE.fullmatch(text):
+        raise ConfigError("a variable does not have a valid name")
+    return text
+
+
+def checked_package(identifier: str, version: str, *, image: bool = False) -> str:
+    """A package's name, or an image's, that no runtime can take for an option or an address.
+
+    Raises ConfigError, also for a version that is no version.
+    """
+    if len(identifier) > LONGEST_NAME or not (_IMAGE if image else _RUNNABLE).fullmatch(identifier):
+        raise ConfigError("its package name is not valid")
+    if version and (len(version) > LONGEST_NAME or not (_TAG if image else _VERSION).fullmatch(version)):
+        raise ConfigError("its version is not a valid tag" if image else "its version is not a valid version")
+    return identifier
+
+
+def few(items: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:
+    """So many at most. Raises ConfigError."""
+    if len(items) > most:
+        raise ConfigError(f"there are more than {most} entries in {what}")
+    return items

@@ -16,9 +16,18 @@ from inspector.config.problem import validated
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.redaction import open_private, private_folder
-from inspector.features.marketplace import text
 from inspector.features.marketplace.own import RUNTIMES, command_line, own_plugins
-from inspector.features.marketplace.plugin import Package, Plugin, Variable
+from inspector.features.marketplace.plugin import (
+    Package,
+    Plugin,
+    Variable,
+    checked_argument,
+    checked_arguments,
+    checked_name,
+    checked_package,
+    checked_variable,
+    prose,
+)
 
 # The format is read as published from 2025-07-09 to 2025-12-11: keys in camelCase since 2025-09-16 and in
 # snake_case before, versions of packages optional since 2025-10-11, variables in addresses of remotes since
@@ -126,15 +135,15 @@ def _camel(value: Any) -> Any:
 
 
 def _plugin(server: _Server, origin: str) -> Plugin:
-    name = text.name(server.name, "a server's name")
+    name = checked_name(server.name, "a server's name")
     try:
         return Plugin(
             name,
-            text.prose(server.description),
+            prose(server.description),
             _best_package(server),
             publisher=name.rpartition("/")[0],
             origin=origin,
-            version=text.prose(server.version),
+            version=prose(server.version),
         )
     except ConfigError as error:
         raise ConfigError(f"{name}: {error.message}", hint=error.hint) from error
@@ -159,16 +168,16 @@ def _package(model: _Package) -> Package:
         kind = PackageKind(model.registryType)
     except ValueError:
         why = f"packages of kind {model.registryType} are not supported"
-        return Package(PackageKind.MODULE, text.prose(model.identifier), obstacle=text.prose(why))
+        return Package(PackageKind.MODULE, prose(model.identifier), obstacle=prose(why))
     if kind not in RUNTIMES:
         raise ConfigError(f"a package of kind {kind} cannot come from a registry")
     inputs: list[Variable] = []
-    options = text.arguments(_words(model.runtimeArguments, inputs), "runtimeArguments")
-    args = text.arguments(_words(model.packageArguments, inputs), "packageArguments")
+    options = checked_arguments(_words(model.runtimeArguments, inputs), "runtimeArguments")
+    args = checked_arguments(_words(model.packageArguments, inputs), "packageArguments")
     env = tuple(_variable(one, "env") for one in model.environmentVariables)
     version = "" if model.version == _LATEST else model.version
     image = kind is PackageKind.OCI
-    identifier = text.package(model.identifier, version, image=image)
+    identifier = checked_package(model.identifier, version, image=image)
     command, line = command_line(
         kind, identifier, version, options=options, args=args, env=[one.name for one in env]
     )
@@ -186,21 +195,21 @@ def _package(model: _Package) -> Package:
 def _obstacle(kind: PackageKind, model: _Package) -> str:
     home = model.registryBaseUrl.rstrip("/")
     if home and _HOMES[kind] and home not in _HOMES[kind]:
-        return text.prose(f"its package is at {home}, where {RUNTIMES[kind]} does not look")
+        return prose(f"its package is at {home}, where {RUNTIMES[kind]} does not look")
     if model.runtimeHint and model.runtimeHint not in (
         RUNTIMES[kind],
         "uv" if kind is PackageKind.PYPI else "",
     ):
-        return text.prose(f"it needs {model.runtimeHint}, but Toolsight would run it with {RUNTIMES[kind]}")
+        return prose(f"it needs {model.runtimeHint}, but Toolsight would run it with {RUNTIMES[kind]}")
     if model.transport.type != "stdio":
-        return text.prose(f"its package uses {model.transport.type}, so you have to start it by hand")
+        return prose(f"its package uses {model.transport.type}, so you have to start it by hand")
     return ""
 
 
 def _remote(model: _Transport) -> Package:
     inputs = [_variable(one, "text", name) for name, one in model.variables.items()]
     headers = [_variable(one, "header") for one in model.headers]
-    url = text.argument(model.url, "url")
+    url = checked_argument(model.url, "url")
     obstacle = "" if url.startswith(("https://", "http://")) else "its address is neither http nor https"
     return Package(PackageKind.REMOTE, url, url=url, variables=(*headers, *inputs), obstacle=obstacle)
 
@@ -225,14 +234,14 @@ def _words(arguments: Sequence[_Input], inputs: list[Variable]) -> Iterator[str]
 
 
 def _variable(one: _Input, place: Any, name: str = "") -> Variable:
-    named = text.variable(name or one.name)
+    named = checked_variable(name or one.name)
     value = one.value if one.value is not None else one.default
     return Variable(
         named,
-        text.prose(one.description or ""),
+        prose(one.description or ""),
         one.isRequired,
         one.isSecret,
-        text.argument(value or "", f"the value of {named}"),
+        checked_argument(value or "", f"the value of {named}"),
         place,
     )
 

@@ -57,7 +57,7 @@ def test_a_real_server_is_installed_in_a_real_file_and_removed_again(
     assert told["tools"] == [
         *("currency:convert_currency", "currency:get_exchange_rate", "currency:list_currencies"),
     ]
-    assert "would change, with a backup beside it" in done.stderr
+    assert "would change; a backup is kept next to it" in done.stderr
     assert Path(told["backup"]).read_text() == before
     assert "// mine" in config.read_text()
     assert "installed as currency" in toolsight("marketplace", "search", *options).stdout

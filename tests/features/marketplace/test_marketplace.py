@@ -18,8 +18,9 @@ from inspector.core.ranking import TOLERANCE, Hit, Outcome, Score, SearchReport,
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
+from inspector.features.marketplace.facts import installation_facts
 from inspector.features.marketplace.marketplace import marketplace_of, with_marketplace
-from inspector.features.marketplace.plugin import Plugin, Variable, installation_facts
+from inspector.features.marketplace.plugin import Plugin, Variable
 from inspector.features.marketplace.reader import Catalogs
 from inspector.session.assembly import Ports
 from tests.session.test_access_session import as_user, policy

@@ -14,11 +14,18 @@ from inspector.core.marketplace import Suggestion
 from inspector.core.package_run import PackageKind
 from inspector.core.ranking import Score, SearchRequest
 from inspector.features.find.page import FindScreen
-from inspector.features.marketplace import plugin_text as content
 from inspector.features.marketplace.marketplace import marketplace_of, suggestion
-from inspector.features.marketplace.page import MarketplaceScreen, VariablesDialog
+from inspector.features.marketplace.page import (
+    BLOCKED,
+    COLUMNS,
+    INSTALLED,
+    MarketplaceScreen,
+    VariablesDialog,
+    columns,
+    detail,
+    row,
+)
 from inspector.features.marketplace.plugin import Plugin
-from inspector.features.marketplace.plugin_text import detail, rows
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY, RATES, market, plugin, servers_and_money
@@ -139,11 +146,9 @@ async def test_find_shows_plugins_apart_from_tools_and_enter_opens_one() -> None
 
 def test_what_cannot_be_installed_is_marked_and_says_why() -> None:
     blocked = plugin("far", "Far away.", kind=PackageKind.REMOTE, obstacle="it offers only the SSE transport")
-    (row,) = rows([(blocked, None)], {})
-    assert str(row.cells[0]) == content.BLOCKED
-    assert "! cannot be installed here: it offers only the SSE transport" in str(detail(blocked, "", None))
-    (row,) = rows([(CURRENCY, None)], {"currency": "money"})
-    assert str(row.cells[0]) == content.INSTALLED
+    assert row(blocked, "", None, COLUMNS).cells[0] == BLOCKED
+    assert "cannot be installed here: it offers only the SSE transport" in str(detail(blocked, "", None))
+    assert row(CURRENCY, "money", None, COLUMNS).cells[0] == INSTALLED
 
 
 def test_fits_price_and_rating_have_columns_only_where_a_plugin_of_the_list_has_one() -> None:
@@ -164,8 +169,8 @@ def test_fits_price_and_rating_have_columns_only_where_a_plugin_of_the_list_has_
 
 def _table(*shown: tuple[Plugin, Suggestion | None]) -> dict[str, str]:
     """The first row by its headers, without its mark."""
-    headers = [column.header for column in content.columns(shown)]
-    cells = rows(shown, {})[0].cells
+    headers = [column.header for column in columns(shown)]
+    cells = row(shown[0][0], "", shown[0][1], columns(shown)).cells
     return {header: str(cell) for header, cell in zip(headers, cells, strict=True) if header}
 
 
