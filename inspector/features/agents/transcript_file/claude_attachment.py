@@ -7,7 +7,6 @@ from inspector.features.agents.transcript import (
     Asked,
     ServerAnnounced,
     ServerTrouble,
-    Tally,
     ToolsOffered,
     ToolsWithdrawn,
 )
@@ -21,19 +20,18 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.flow import Flow
+from inspector.features.agents.transcript_file.flow import Flow, PartReader
 from inspector.schema.json_value import JsonObject, as_object
 
 _NEEDS_LOGIN = "needs a login"
 _FAILED = "failed"
 
 
-class Attachments:
+class Attachments(PartReader):
     """Reads attachments; remembers the definitions that the transcript holds, and the servers in trouble."""
 
-    def __init__(self, flow: Flow, tally: Tally) -> None:
-        self._flow = flow
-        self._tally = tally
+    def __init__(self, flow: Flow) -> None:
+        super().__init__(flow)
         self._definitions: dict[str, JsonObject] = {}
         self._trouble: dict[str, ServerTrouble] = {}
 

@@ -22,7 +22,7 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.flow import Answer, Flow, Seen
+from inspector.features.agents.transcript_file.flow import COPY, Answer, Flow, FlowReader, PartReader
 from inspector.schema.json_value import as_object
 
 SEARCH = "ToolSearch"
@@ -83,20 +83,18 @@ def references(content: object) -> tuple[str, ...]:
 # Results of calls in Claude's messages: of tools, and of searches for tools.
 
 
-class Results:
+class Results(PartReader):
     """Adds results to a flow, each once."""
 
-    def __init__(self, flow: Flow, attachments: Attachments, seen: Seen, tally: Tally) -> None:
-        self._flow = flow
+    def __init__(self, flow: Flow, attachments: Attachments) -> None:
+        super().__init__(flow)
         self._attachments = attachments
-        self._seen = seen
-        self._tally = tally
 
     def read(self, block: dict[str, Any], details: dict[str, Any], at: float | None) -> None:
         """Add what came back from a call; `details` is what the record says of it beside the block."""
         call_id = text(block.get("tool_use_id"))
         if not self._seen.add("result", call_id):
-            self._tally.leave_out("copied history")
+            self._tally.leave_out(COPY)
             return
         content = block.get("content")
         call = self._flow.calls.get(call_id)
@@ -131,14 +129,12 @@ def _error(content: object) -> str:
 _SYNTHETIC = "<synthetic>"
 
 
-class Answers:
+class Answers(PartReader):
     """Adds answers to a flow. Each is paid once, however often and in how many pieces it is written."""
 
-    def __init__(self, flow: Flow, results: Results, seen: Seen, tally: Tally) -> None:
-        self._flow = flow
+    def __init__(self, flow: Flow, results: Results) -> None:
+        super().__init__(flow)
         self._results = results
-        self._seen = seen
-        self._tally = tally
         self._told: dict[str, Usage] = {}
 
     def read(self, record: dict[str, Any], at: float | None) -> None:
@@ -165,7 +161,7 @@ class Answers:
         if is_told and not (answer.texts or answer.calls):
             self._flow.answer = None
             self._flow.close()
-            self._tally.leave_out("copied history")
+            self._tally.leave_out(COPY)
 
     def _piece(self, answer: Answer, message: dict[str, Any], at: float | None) -> None:
         usage = usage_of(as_object(message.get("usage")))
@@ -226,7 +222,6 @@ STATES = frozenset(
     | {"agent-name", "agent-color", "atis-latch", "worktree-state", "relocated", "frame-link", "cost-state"}
     | {"fork-context-ref"}
 )
-_COPY, _SIDECHAIN = "copied history", "sidechain"
 _INTERRUPTED = "[Request interrupted by user"
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _NOT_ASKED = (
@@ -241,16 +236,14 @@ _NOT_ASKED = (
 )
 
 
-class ClaudeCodeReader:
+class ClaudeCodeReader(FlowReader):
     """Reads the records of a session or of a sub-agent, whichever the first one belongs to."""
 
     def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._flow = Flow()
-        self._attachments = Attachments(self._flow, tally)
-        self._seen = Seen()
-        self._results = Results(self._flow, self._attachments, self._seen, tally)
-        self._answers = Answers(self._flow, self._results, self._seen, tally)
+        super().__init__(tally)
+        self._attachments = Attachments(self._flow)
+        self._results = Results(self._flow, self._attachments)
+        self._answers = Answers(self._flow, self._results)
         self._compacted: Compacted | None = None
         self._of_sidechain: bool | None = None
 
@@ -286,14 +279,12 @@ class ClaudeCodeReader:
         sidechain = record.get("isSidechain") is True
         if self._of_sidechain is None:
             self._of_sidechain = sidechain
-        uuid = text(record.get("uuid"))
-        if uuid and not self._seen.add("uuid", uuid):
-            self._tally.leave_out(_COPY)
-        elif sidechain and not self._of_sidechain:
-            self._tally.leave_out(_SIDECHAIN)
-        else:
-            return True
-        return False
+        if not self._is_first("uuid", text(record.get("uuid"))):
+            return False
+        if sidechain and not self._of_sidechain:
+            self._tally.leave_out("sidechain")
+            return False
+        return True
 
     def _begin(self, record: dict[str, Any], at: float | None) -> None:
         """Begin the session that the record belongs to; a fork's file holds its parent's records, too."""

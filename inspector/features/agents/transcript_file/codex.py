@@ -30,7 +30,7 @@ from inspector.features.agents.transcript_file.field import (
     server_name,
     text,
 )
-from inspector.features.agents.transcript_file.flow import Answer, Flow
+from inspector.features.agents.transcript_file.flow import COPY, Answer, FlowReader
 from inspector.features.agents.transcript_file.openai_item import Items, usage_of
 from inspector.schema.json_value import as_object
 
@@ -71,7 +71,6 @@ def _milliseconds(duration: object) -> float | None:
     return float(match[1]) * _MILLISECONDS[match[2]] if match else None
 
 
-_COPY = "copied history"
 _USAGE = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")
 _CONVERSATION = frozenset({"response_item", "event_msg", "turn_context"})
 _STATES = frozenset(
@@ -129,13 +128,12 @@ def _ran(item: dict[str, Any], at: float | None) -> Called:
     return Called(text(item.get("id")), tool, given, words, ok, took, at, unread=True)
 
 
-class CodexReader:
+class CodexReader(FlowReader):
     """Reads the records of one thread."""
 
     def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._flow = Flow()
-        self._items = Items(self._flow, tally)
+        super().__init__(tally)
+        self._items = Items(self._flow)
         self._has_session = False
         self._fork: Fork | None = None
         self._total: tuple[int | None, ...] = ()
@@ -153,7 +151,7 @@ class CodexReader:
         if not payload:
             self._tally.count_malformed("a record without a payload")
         elif as_object(record.get("metadata")).get("delivered_assistant_message"):
-            self._tally.leave_out(_COPY)
+            self._tally.leave_out(COPY)
         elif kind == "session_meta":
             self._session(payload, at)
         else:
@@ -170,14 +168,14 @@ class CodexReader:
 
     def _inherit(self, payload: dict[str, Any]) -> None:
         """Leave out a copy; the fork's own token counts go on from the parent's."""
-        self._tally.leave_out(_COPY)
+        self._tally.leave_out(COPY)
         if payload.get("type") == "token_count" and (info := as_object(payload.get("info"))):
             self._last_totals = as_object(info.get("total_token_usage"))
             self._total = _total_of(self._last_totals)
 
     def _session(self, payload: dict[str, Any], at: float | None) -> None:
         if self._has_session:
-            self._tally.leave_out(_COPY)
+            self._tally.leave_out(COPY)
             return
         self._has_session = True
         spawned = as_object(as_object(as_object(payload.get("source")).get("subagent")).get("thread_spawn"))
@@ -237,7 +235,7 @@ class CodexReader:
         end = self._ends.pop(call_id, None)
         if end is None or not text(payload.get("type")).endswith("_output"):
             self._items.read(payload, at)
-        elif self._items.seen.add("result", call_id):
+        elif self._seen.add("result", call_id):
             self._items.results_came()
             words = said(payload.get("output")) or end.text
             self._flow.returned(
@@ -269,7 +267,7 @@ class CodexReader:
         match text(item.get("type")):
             case "McpToolCall":
                 self._mcp_end(_ended(item), at)
-            case "CommandExecution" | "DynamicToolCall" if self._items.seen.add("call", text(item.get("id"))):
+            case "CommandExecution" | "DynamicToolCall" if self._seen.add("call", text(item.get("id"))):
                 self._flow.add(_ran(item, at))
             case kind if kind in _ITEMS:
                 self._tally.leave_out(f"item {kind}")
@@ -297,7 +295,7 @@ class CodexReader:
         usage, response = usage_of(as_object(payload.get("usage"))), text(payload.get("response_id"))
         is_told = not self._has_records and self._flow.answer is None and usage == self._last_paid
         self._has_records = True
-        if is_told or (response and not self._items.seen.add("response", response)):
+        if is_told or (response and not self._seen.add("response", response)):
             self._tally.leave_out("repeated token count")
         else:
             self._paid(usage, response, at)
@@ -321,10 +319,10 @@ class CodexReader:
         end = _mcp_end(payload, call, at)
         if call is not None:
             self._ends[call_id] = end
-        elif self._items.seen.add("result", call_id):
+        elif self._seen.add("result", call_id):
             self._flow.add(end)
         else:
-            self._tally.leave_out(_COPY)
+            self._tally.leave_out(COPY)
 
 
 def _total_of(totals: dict[str, Any]) -> tuple[int | None, ...]:

@@ -14,10 +14,8 @@ from inspector.features.agents.transcript import (
     AgentTool,
     Asked,
     Begun,
-    Called,
     Compacted,
     Entry,
-    Interrupted,
     Tally,
 )
 from inspector.features.agents.transcript_file.field import (
@@ -29,7 +27,7 @@ from inspector.features.agents.transcript_file.field import (
     server_name,
     text,
 )
-from inspector.features.agents.transcript_file.flow import Answer, Flow, Seen
+from inspector.features.agents.transcript_file.flow import Answer, FlowReader
 from inspector.schema.json_value import as_object
 
 AGENT = "copilot-cli"
@@ -63,13 +61,11 @@ def is_event(record: dict[str, Any]) -> bool:
     return kind in _READ | _NOT_READ and is_whole
 
 
-class CopilotReader:
+class CopilotReader(FlowReader):
     """Reads the events of one session and its sub-agents."""
 
     def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._flow = Flow()
-        self._seen = Seen()
+        super().__init__(tally)
         self._main = Begun(AGENT)
         self._model = self._agent = ""
         self._tools: dict[str, tuple[AgentTool, float | None]] = {}
@@ -83,16 +79,10 @@ class CopilotReader:
             self._tally.leave_out(kind)
         elif kind not in _READ:
             self._tally.count_unknown(kind)
-        elif event and not self._seen.add(event):
-            self._tally.leave_out("copied history")
-        else:
+        elif self._is_first(event):
             self._of(text(record.get("agentId")) or text(data.get("parentToolCallId")), at)
             self._event(kind, data, at, event)
         return self._flow.take()
-
-    def finish(self) -> list[Entry]:
-        """The entries that waited for more."""
-        return self._flow.finish()
 
     def _of(self, agent: str, at: float | None) -> None:
         """What comes next is of this sub-agent, or of the session itself."""
@@ -120,9 +110,7 @@ class CopilotReader:
                 self._compacted(data, at)
             case "session.error" | "abort":
                 reason = text(data.get("reason"))
-                self._flow.close()
-                by_user = reason in _BY_USER
-                self._flow.add(Interrupted(text(data.get("message")) or reason, by_user, at))
+                self._flow.interrupt(text(data.get("message")) or reason, at, by_user=reason in _BY_USER)
             case "session.shutdown":
                 self._shutdown(data, at, event)
             case _:
@@ -170,9 +158,8 @@ class CopilotReader:
         result, error = data.get("result"), as_object(data.get("error"))
         words = said(as_object(result).get("content", result) or "") or text(error.get("message"))
         took = (at - began) * 1000 if at is not None and began is not None and at >= began else None
-        call = self._flow.calls.pop(call_id, None)
-        given = call.arguments if call else {}
-        self._flow.add(Called(call_id, known, given, words, data.get("success") is not False, took, at))
+        ok = data.get("success") is not False
+        self._flow.returned(call_id, words, ok=ok, tool=known, milliseconds=took, at=at)
 
     def _compacted(self, data: dict[str, Any], at: float | None) -> None:
         before, after = count(data.get("preCompactionTokens")), count(data.get("postCompactionTokens"))

@@ -4,10 +4,22 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from inspector.core.message import ToolCall, Usage
-from inspector.features.agents.transcript import AgentTool, Answered, Begun, Called, Entry
+from inspector.features.agents.transcript import (
+    AgentTool,
+    Answered,
+    Asked,
+    Begun,
+    Called,
+    Entry,
+    Interrupted,
+    Tally,
+)
 from inspector.features.agents.transcript_file.field import agent_tool
+from inspector.schema.json_value import JsonObject
 
 _MOST_REMEMBERED = 200_000
+COPY = "copied history"
+"""What was read before, as a kind of what is left out."""
 
 
 @dataclass(slots=True)
@@ -61,7 +73,8 @@ class Seen:
 class Flow:
     """Entries in their order: the beginning first, and what came while an answer was written behind it."""
 
-    def __init__(self) -> None:
+    def __init__(self, tally: Tally) -> None:
+        self.tally, self.seen = tally, Seen()
         self.begun: Begun | None = None
         self.answer: Answer | None = None
         self.calls: dict[str, ToolCall] = {}
@@ -101,6 +114,16 @@ class Flow:
         else:
             self._held.append(entry)
 
+    def ask(self, words: str, at: float | None) -> None:
+        """Add what the user said, which ends the answer before it."""
+        self.close()
+        self.add(Asked(words, at))
+
+    def interrupt(self, message: str, at: float | None, *, by_user: bool = False) -> None:
+        """Add what stopped the agent, which ends its answer."""
+        self.close()
+        self.add(Interrupted(message, by_user, at))
+
     @property
     def holds(self) -> bool:
         """Whether anything waits for the end of the answer."""
@@ -119,13 +142,14 @@ class Flow:
         *,
         ok: bool,
         tool: AgentTool | None = None,
+        given: JsonObject | None = None,
         milliseconds: float | None = None,
         at: float | None = None,
     ) -> None:
-        """Add a call's result; the tool is that of the call, if none is given."""
+        """Add a call's result; tool and arguments are those of the call, if none are given."""
         call = self.calls.pop(call_id, None)
         called = tool or agent_tool(call.name if call else "")
-        known = call.arguments if call else {}
+        known = given or (call.arguments if call else {})
         self.add(Called(call_id, called, known, text, ok, milliseconds, at))
 
     def take(self) -> list[Entry]:
@@ -149,3 +173,28 @@ class Flow:
         self._told = True
         if self.begun is not None:
             self._ready.append(self.begun)
+
+
+class PartReader:
+    """Reads a part of a transcript's records into the flow of its reader."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow, self._tally, self._seen = flow, flow.tally, flow.seen
+
+    def _is_first(self, *key: Hashable) -> bool:
+        """Whether nothing of this key was read before; a copy is counted. What has no id is no copy."""
+        if not key[-1] or self._seen.add(*key):
+            return True
+        self._tally.leave_out(COPY)
+        return False
+
+
+class FlowReader(PartReader):
+    """Reads the records of one transcript."""
+
+    def __init__(self, tally: Tally) -> None:
+        super().__init__(Flow(tally))
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more."""
+        return self._flow.finish()

@@ -12,9 +12,7 @@ from inspector.features.agents.transcript import (
     AgentTool,
     Asked,
     Begun,
-    Called,
     Entry,
-    Interrupted,
     ServerTrouble,
     Tally,
     ToolsOffered,
@@ -28,7 +26,7 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.flow import Answer, Flow, Seen
+from inspector.features.agents.transcript_file.flow import Answer, FlowReader
 from inspector.features.agents.transcript_file.openai_item import call_of, is_call, usage_of
 from inspector.schema.json_value import as_object
 
@@ -51,13 +49,11 @@ def _exported(record: dict[str, Any]) -> list[dict[str, Any]]:
     return list(mappings(record.get("data"))) if isinstance(record.get("data"), list) else [record]
 
 
-class AgentsReader:
+class AgentsReader(FlowReader):
     """Reads traces and their spans. Traces of one group are a session."""
 
     def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._flow = Flow()
-        self._seen = Seen()
+        super().__init__(tally)
         self._groups: dict[str, str] = {}
         self._servers: dict[str, str] = {}
         self._parent = ""
@@ -69,17 +65,13 @@ class AgentsReader:
             kind, name = text(one.get("object")), text(one.get("id"))
             if kind not in _OBJECTS:
                 self._tally.count_unknown(kind or text(one.get("type")))
-            elif name and not self._seen.add(name):
-                self._tally.leave_out("copied history")
+            elif not self._is_first(name):
+                continue
             elif kind == "trace":
                 self._groups[name] = text(one.get("group_id")) or name
             else:
                 self._span(one, as_object(one.get("span_data")))
         return self._flow.take()
-
-    def finish(self) -> list[Entry]:
-        """The entries that waited for more."""
-        return self._flow.finish()
 
     def _session(self, trace: str, at: float | None) -> None:
         begun, session = self._flow.begun, self._groups.get(trace, trace)
@@ -123,8 +115,7 @@ class AgentsReader:
         for message in mappings(data.get("output")):
             self._say(answer, message)
         if error:
-            self._flow.close()
-            self._flow.add(Interrupted(error, at=at))
+            self._flow.interrupt(error, at)
 
     def _say(self, answer: Answer, message: dict[str, Any]) -> None:
         """A message of the chat API, or a response with its items."""
@@ -151,8 +142,6 @@ class AgentsReader:
         given, _ = arguments(data.get("input"))
         if waiting := self._waiting.get(sent):
             call_id = waiting.popleft()
-            call = self._flow.calls.pop(call_id, None)
-            given = given or (call.arguments if call else {})
         elif answer is not None and self._parent == text(span.get("parent_id")):
             answer.calls[call_id] = ToolCall(call_id, sent, given)
         name = self._own_name(sent) or sent
@@ -160,7 +149,8 @@ class AgentsReader:
             name, ""
         )
         words = said(data.get("output") or "") or error
-        self._flow.add(Called(call_id, AgentTool(name, server, sent), given, words, not error, took, at))
+        tool = AgentTool(name, server, sent)
+        self._flow.returned(call_id, words, ok=not error, tool=tool, given=given, milliseconds=took, at=at)
 
     def _own_name(self, sent: str) -> str:
         """The name that a server gave a tool: the SDK may have put the server's before it, and `__`."""

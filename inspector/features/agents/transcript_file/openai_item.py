@@ -10,7 +10,6 @@ from inspector.features.agents.transcript import (
     Asked,
     Begun,
     Entry,
-    Interrupted,
     Searched,
     ServerTrouble,
     Tally,
@@ -29,7 +28,7 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.flow import Answer, Flow, Seen
+from inspector.features.agents.transcript_file.flow import COPY, Answer, Flow, FlowReader, PartReader
 from inspector.schema.json_value import JsonObject, as_object, canonical
 
 SEARCH = "tool_search"
@@ -111,17 +110,15 @@ _INJECTED = (
 )
 
 
-class Items:
+class Items(PartReader):
     """Reads items into a flow.
 
     Outside of `begin_answer` and `end_answer`, an answer ends where results of its calls have come.
     """
 
-    def __init__(self, flow: Flow, tally: Tally) -> None:
+    def __init__(self, flow: Flow) -> None:
+        super().__init__(flow)
         self.model = ""
-        self.seen = Seen()
-        self._flow = flow
-        self._tally = tally
         self._definitions: dict[str, JsonObject | None] = {}
         self._whole = False
         self._returned = False
@@ -189,8 +186,7 @@ class Items:
         if role == "assistant":
             self._answering(item, at).say(words)
         elif role == "user" and words.strip() and not words.lstrip().startswith(_INJECTED):
-            self._flow.close()
-            self._flow.add(Asked(words, at))
+            self._flow.ask(words, at)
         else:
             self._tally.leave_out("not written by the user")
 
@@ -254,12 +250,6 @@ class Items:
         if new:
             self._flow.add(ToolsOffered(new, at=at))
 
-    def _is_first(self, kind: str, key: str) -> bool:
-        if not key or self.seen.add(kind, key):
-            return True
-        self._tally.leave_out("copied history")
-        return False
-
     def _answering(self, item: dict[str, Any], at: float | None) -> Answer:
         answer = self._flow.answer
         if answer is None or (self._returned and not self._whole):
@@ -298,18 +288,16 @@ def _error_text(error: object) -> str:
 
 # A response names its calls and its usage; without one, an answer ends where results of its calls come.
 
-_COPY = "copied history"
 _LISTED = "mcp_list_tools"
 _UNFINISHED = ("in_progress", "queued")
 
 
-class ResponsesReader:
+class ResponsesReader(FlowReader):
     """Reads responses and items in the order in which they were made."""
 
     def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._flow = Flow()
-        self._items = Items(self._flow, tally)
+        super().__init__(tally)
+        self._items = Items(self._flow)
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries that are finished with this record."""
@@ -334,8 +322,7 @@ class ResponsesReader:
         if status in _UNFINISHED:
             self._tally.leave_out("response in progress")
             return
-        if response_id and not self._items.seen.add("response", response_id):
-            self._tally.leave_out(_COPY)
+        if not self._is_first("response", response_id):
             return
         at, model = moment(response.get("created_at"), self._tally), text(response.get("model"))
         conversation = response.get("conversation")
@@ -358,7 +345,7 @@ class ResponsesReader:
         answer.finish_reason = reason or status
         self._items.end_answer()
         if message := text(as_object(response.get("error")).get("message")):
-            self._flow.add(Interrupted(message, at=at))
+            self._flow.interrupt(message, at)
 
     def _asked(self, request: dict[str, Any], at: float | None, *, continues: bool) -> None:
         """What the request adds. Without a response before it, it repeats the whole conversation."""
@@ -369,8 +356,8 @@ class ResponsesReader:
             found = as_object(item)
             mine = found.get("role") == "user" or text(found.get("type")).endswith("_output")
             if not mine:
-                self._tally.leave_out(_COPY)
-            elif continues or self._items.seen.add("input", place, canonical(found)):
+                self._tally.leave_out(COPY)
+            elif continues or self._seen.add("input", place, canonical(found)):
                 self._items.read(found, at)
 
     def _alone(self, item: dict[str, Any]) -> None:
@@ -381,7 +368,4 @@ class ResponsesReader:
 
     def _item(self, item: dict[str, Any], at: float | None) -> bool:
         item_id = text(item.get("id"))
-        if item_id and not self._items.seen.add("item", item_id):
-            self._tally.leave_out(_COPY)
-            return True
-        return self._items.read(item, at)
+        return not self._is_first("item", item_id) or self._items.read(item, at)

@@ -12,9 +12,7 @@ from inspector.features.agents.transcript import (
     AgentTool,
     Asked,
     Begun,
-    Called,
     Entry,
-    Interrupted,
     Searched,
     ServerTrouble,
     Tally,
@@ -31,7 +29,7 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.flow import Answer, Flow, Seen
+from inspector.features.agents.transcript_file.flow import Answer, FlowReader
 from inspector.features.agents.transcript_file.openai_item import defined
 from inspector.schema.json_value import JsonObject, as_object, canonical
 
@@ -144,15 +142,12 @@ _NAMELESS = "mcp"
 _OWN_TOOLS = "toolsight.tools"
 
 
-class OTelReader:
+class OTelReader(FlowReader):
     """Reads exports of spans; `finish` gives what their spans say, in order of time."""
 
     def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._flow = Flow()
-        self._seen = Seen()
+        super().__init__(tally)
         self._waiting: list[Span] = []
-        self._spoken = ""
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """Keep the spans that are about models, tools and servers."""
@@ -163,9 +158,9 @@ class OTelReader:
             return []
         entries: list[Entry] = []
         for span in spans(record):
-            if span.id and not self._seen.add("span", span.trace, span.id):
-                self._tally.leave_out("copied history")
-            elif not (_operation(span) or span.text("mcp.method.name")):
+            if not self._is_first("span", span.trace, span.id):
+                continue
+            if not (_operation(span) or span.text("mcp.method.name")):
                 self._tally.leave_out("other spans")
             else:
                 self._waiting.append(span)
@@ -230,8 +225,7 @@ class OTelReader:
             for part in mappings(message.get("parts")):
                 self._part(answer, part)
         if span.failed:
-            self._flow.close()
-            self._flow.add(Interrupted(span.message or span.text("error.type"), at=span.at))
+            self._flow.interrupt(span.message or span.text("error.type"), span.at)
 
     def _asked(self, span: Span) -> None:
         """What the user said last, if it is new: every call repeats the conversation."""
@@ -266,17 +260,16 @@ class OTelReader:
         tool = agent_tool(name or span.name.partition(" ")[2])
         if other.text("mcp.method.name") and not tool.server:
             tool = AgentTool(tool.name, _server(other), tool.sent)
-        call = self._flow.calls.pop(call_id, None)
         given, _ = arguments(span.attributes.get("gen_ai.tool.call.arguments"))
         answer = self._flow.answer
         # What a model said is kept only where somebody chose so; that it called is known all the same.
-        if call is None and answer is not None:
+        if call_id not in self._flow.calls and answer is not None:
             answer.calls[call_id] = ToolCall(call_id, tool.sent, given)
         result = _json(span, "gen_ai.tool.call.result")
         words = said(as_object(result).get("content", result)) or span.message
         failed = span.failed or bool(span.text("error.type"))
-        known = given or (call.arguments if call else {})
-        self._flow.add(Called(call_id, tool, known, words, not failed, span.milliseconds, span.at))
+        took, at = span.milliseconds, span.at
+        self._flow.returned(call_id, words, ok=not failed, tool=tool, given=given, milliseconds=took, at=at)
 
 
 def _first(given: Iterable[str]) -> str:

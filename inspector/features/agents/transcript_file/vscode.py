@@ -28,7 +28,7 @@ from inspector.features.agents.transcript_file.field import (
     server_name,
     text,
 )
-from inspector.features.agents.transcript_file.flow import Answer, Flow, Seen
+from inspector.features.agents.transcript_file.flow import Answer, FlowReader
 from inspector.schema.json_value import as_object
 
 _NOT_READ = frozenset(
@@ -50,13 +50,11 @@ class _Round:
     at: float | None
 
 
-class VSCodeReader:
+class VSCodeReader(FlowReader):
     """Reads chats; each record is one."""
 
     def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._flow = Flow()
-        self._seen = Seen()
+        super().__init__(tally)
 
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries of a chat."""
@@ -73,14 +71,9 @@ class VSCodeReader:
                 self._tally.count_malformed("a request that is not an object")
         return self._flow.take()
 
-    def finish(self) -> list[Entry]:
-        """The entries that waited for more."""
-        return self._flow.finish()
-
     def _request(self, request: dict[str, Any]) -> None:
         request_id = text(request.get("requestId"))
-        if request_id and not self._seen.add(request_id):
-            self._tally.leave_out("copied history")
+        if not self._is_first(request_id):
             return
         at = moment(request.get("timestamp"), self._tally, per_second=_MILLISECONDS)
         message = request.get("message")
