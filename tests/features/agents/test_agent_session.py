@@ -17,7 +17,6 @@ from inspector.core.events import (
     ModelResponded,
     ModelSwitched,
     SearchPerformed,
-    ServerFailed,
     ServerReady,
     ToolLoaded,
     ToolsChanged,
@@ -38,7 +37,6 @@ from inspector.features.agents.transcript import (
     Interrupted,
     Searched,
     ServerAnnounced,
-    ServerTrouble,
     ToolsOffered,
     ToolsWithdrawn,
 )
@@ -125,14 +123,6 @@ def test_withdrawn_tools_leave_the_catalog() -> None:
     found = events(ToolsOffered((ORDERS, LATE)), Answered("a1"), ToolsWithdrawn((LATE.sent,)), Answered("a2"))
     assert of_type(ToolsChanged, found)[0].removed == ("late_orders",)
     assert set(fold(records(found)).tools) == {"shop:list_orders"}
-
-
-def test_a_server_that_waits_for_a_login_is_told_apart_from_one_that_failed() -> None:
-    found = events(ServerTrouble("mail", "needs a login", needs_login=True), ServerTrouble("stock", "exit 1"))
-    assert [(one.server, one.needs_login) for one in of_type(ServerFailed, found)] == [
-        ("mail", True),
-        ("stock", False),
-    ]
 
 
 def test_a_servers_instructions_are_part_of_what_the_model_reads() -> None:

@@ -58,45 +58,35 @@ def events(*said: Entry) -> list[Event]:
     return [*made, *session.end()]
 
 
-def missed(*said: Entry) -> list[str]:
-    return [miss.query for miss in misses(records(events(OFFER, Asked("hi"), *said)))]
+BOTH = (Answered("a", "m"), Searched("s1", "late", found=(LATE,)), Searched("s2", "post", found=(POST,)))
 
 
-def test_a_search_followed_by_another_without_a_call_missed() -> None:
-    assert missed(*search("late", ORDERS), *search("overdue", LATE), *call(LATE)) == ["late"]
-
-
-def test_a_search_whose_tool_is_called_did_not_miss() -> None:
-    assert missed(*search("late", LATE), *call(LATE), *search("post", POST), *call(POST)) == []
-
-
-def test_searches_of_one_model_call_are_not_each_others_next() -> None:
-    both = (Answered("a", "m"), Searched("s1", "late", found=(LATE,)), Searched("s2", "post", found=(POST,)))
-    assert missed(*both, *call(POST)) == []
-    assert missed(*both, *search("again", ORDERS), *call(ORDERS)) == ["late", "post"]
-
-
-def test_a_search_that_found_nothing_missed_even_as_the_last() -> None:
-    assert missed(*search("teleport")) == ["teleport"]
-    assert missed(*search("late", LATE)) == []
-
-
-def test_a_search_without_arguments_searched_for_nothing_and_missed_nothing() -> None:
-    assert missed(*search("")) == []
-
-
-def test_a_miss_says_what_was_searched_for_next() -> None:
-    [miss] = misses(records(events(OFFER, *search("late", ORDERS), *search("overdue", LATE), *call(LATE))))
-    assert (miss.found, miss.then) == (("shop:list_orders",), "overdue")
+@pytest.mark.parametrize(
+    ("said", "queries"),
+    [
+        ((*search("late", ORDERS), *search("overdue", LATE), *call(LATE)), ["late"]),
+        ((*search("late", LATE), *call(LATE), *search("post", POST), *call(POST)), []),
+        # Searches of one model call are not each other's next.
+        ((*BOTH, *call(POST)), []),
+        ((*BOTH, *search("again", ORDERS), *call(ORDERS)), ["late", "post"]),
+        # Nothing found is a miss even as the last, and nothing searched for is none.
+        (search("teleport"), ["teleport"]),
+        (search("late", LATE), []),
+        (search(""), []),
+    ],
+)
+def test_a_search_missed_if_it_found_nothing_or_another_followed_before_a_call(
+    said: tuple[Entry, ...], queries: list[str]
+) -> None:
+    assert [one.query for one in misses(records(events(OFFER, Asked("hi"), *said)))] == queries
 
 
 def test_a_search_without_a_use_says_what_became_of_it_and_what_was_called_instead() -> None:
     said = (*search("late", ORDERS), *search("overdue", LATE), *call(LATE), *search("post", POST))
-    found = [(one.query, one.cause, one.called) for one in unused(records(events(OFFER, Asked("hi"), *said)))]
-    assert found == [
-        ("late", MissCause.AGAIN, ("shop:late_orders",)),
-        ("post", MissCause.ENDED, ()),
-    ]
+    one, other = unused(records(events(OFFER, Asked("hi"), *said)))
+    assert (one.query, one.found, one.then) == ("late", ("shop:list_orders",), "overdue")
+    assert (one.cause, one.called) == (MissCause.AGAIN, ("shop:late_orders",))
+    assert (other.query, other.cause, other.called) == ("post", MissCause.ENDED, ())
 
 
 def test_the_backlog_says_how_often_when_and_what_was_found_instead() -> None:
@@ -143,12 +133,6 @@ def test_findings_count_what_each_server_knew_loaded_and_did() -> None:
     assert (len(shop.known), len(shop.deferred), shop.calls) == (2, 2, 2)
     assert (shop.called, shop.unused) == ({"shop:late_orders"}, {"shop:list_orders"})
     assert (len(chat.known), chat.calls) == (1, 0)
-
-
-def test_definition_tokens_count_for_every_call_that_was_sent_them() -> None:
-    found = found_in(ToolsOffered((DEFINED,)), Answered("a"), Answered("b"))
-    once = found_in(ToolsOffered((DEFINED,)), Answered("a"))
-    assert found.servers["shop"].tokens == 2 * once.servers["shop"].tokens > 0
 
 
 def test_definition_tokens_of_a_tool_that_a_search_defined_count_too() -> None:

@@ -50,24 +50,20 @@ def openai_client(one: StandIn) -> "openai.AsyncOpenAI":
     return openai.AsyncOpenAI(base_url=f"{one.address}/v1", api_key=KEY, max_retries=0)
 
 
+@pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.slow
-async def test_openais_own_client_gets_calls_from_chat_completions(tmp_path: Path) -> None:
+async def test_openais_own_client_gets_calls_from_chat_completions(tmp_path: Path, streamed: bool) -> None:
+    given: Any = {"model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": [FUNCTION]}
     async with started(tmp_path) as one, openai_client(one) as client:
-        said: Any = [{"role": "user", "content": "Go."}]
-        done = await client.chat.completions.create(model="m", messages=said, tools=[FUNCTION])
-        calls = done.choices[0].message.tool_calls or []
+        if streamed:
+            stream = await client.chat.completions.create(**given, stream=True)
+            choices = [choice async for chunk in stream for choice in chunk.choices]
+            calls = choices[0].delta.tool_calls or []
+        else:
+            choices = (await client.chat.completions.create(**given)).choices
+            calls = choices[0].message.tool_calls or []
         assert len(calls) == SEARCHES
-        assert calls[0].type == "function"
         assert json.loads(calls[0].function.arguments) == {"query": "osprey"}
-
-
-@pytest.mark.slow
-async def test_openais_own_client_gets_calls_from_streamed_chat_completions(tmp_path: Path) -> None:
-    async with started(tmp_path) as one, openai_client(one) as client:
-        said: Any = [{"role": "user", "content": "Go."}]
-        stream = await client.chat.completions.create(model="m", messages=said, tools=[FUNCTION], stream=True)
-        choices = [choice async for chunk in stream for choice in chunk.choices]
-        assert len(choices[0].delta.tool_calls or []) == SEARCHES
         assert choices[-1].finish_reason == "tool_calls"
 
 
