@@ -107,8 +107,9 @@ def answer_to(question: Question) -> str:
         for option in options:
             if option.label != option.value:
                 say(f"  {option.value}: {option.label}", err=True)
-        values = click.Choice([option.value for option in options])
-        return str(click.prompt("What now?", type=values, default=question.refusal, err=True))
+        # Of an enum click would take the names.
+        values = click.Choice([str(option.value) for option in options])
+        return str(click.prompt("What now?", type=values, default=str(question.refusal), err=True))
 
 
 def _line(text: str) -> str:

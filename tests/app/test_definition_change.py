@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from textual.pilot import Pilot
@@ -44,12 +45,15 @@ def test_a_question_shows_what_changed_after_the_arguments() -> None:
     assert text.index("  id       7") < text.index("description\n+ Mail everybody.")
 
 
-async def test_the_terminal_shows_what_changed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("typed", "decision"), [("once", Decision.ONCE), ("", Decision.NO)])
+async def test_the_terminal_shows_what_changed_and_takes_a_word(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, typed: str, decision: Decision
 ) -> None:
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("inspector.cli.consent.click.prompt", lambda *_, **__: "once")
-    assert await TerminalApprover(yes=False).ask(_request()) is Decision.ONCE
+    monkeypatch.setattr(
+        "inspector.cli.consent.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    )
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text: typed)
+    assert await TerminalApprover(yes=False).ask(_request()) is decision
     assert "  description\n    + Mail everybody." in capsys.readouterr().err
 
 
