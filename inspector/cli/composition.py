@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import platformdirs
 
@@ -238,15 +238,11 @@ def model_for(name: str, *, api_base: str = "", window: int | None = None) -> Ch
 
     `window` is its context window in tokens if not the known one; `api_base` is for models of litellm.
     """
-    if name == PLANNER:
-        from inspector.features.demo.model import DemoPlanner
-
-        return DemoPlanner(window)
-    if name.startswith(_SCRIPT):
-        from inspector.features.demo.model import ScriptModel
-
-        return ScriptModel(Path(name.removeprefix(_SCRIPT)), window)
     if name.startswith("demo/") or not name.strip():
+        makers = (one.made(one.models) for one in FEATURES if one.models)
+        model = next(filter(None, (make(name, window) for make in makers)), None)
+        if model is not None:
+            return cast("ChatModel", model)
         near = ", ".join(closest(name, [PLANNER, f"{_SCRIPT}FILE"])) or PLANNER
         raise ModelError(f"there is no model '{name}'", hint=f"Did you mean {near}? Others: {_EXAMPLES}.")
     from inspector.loop.model.litellm import LitellmModel

@@ -86,6 +86,8 @@ class Feature:
     - `stores` makes, of the options, tools that are known without a connection: `StoredTools`. One feature
       has it.
     - `provide` makes the parts of its pages, of the options and the open workbench.
+    - `models` makes, of a name that begins with `demo/` and a window in tokens, the `ChatModel` of that name
+      which needs no key; None if it has none.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Feature:
     compose: str = ""
     stores: str = ""
     provide: str = ""
+    models: str = ""
 
     def place_of(self, at: str) -> tuple[str, str]:
         """The whole name of a module in the feature's folder, and the name in it."""

@@ -1,16 +1,13 @@
-"""Chats without the app: prints the whole discovery loop as it happens; the demo's conversation, too."""
+"""Chats without the app: prints the whole discovery loop as it happens."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import singledispatchmethod
-from pathlib import Path
 
 import click
 
-from inspector.cli.launch import headless, model_failure, run_headless
-from inspector.cli.location import database_path, fixtures_path
-from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_command
-from inspector.cli.table import is_json, say, say_json, say_report, show
+from inspector.cli.launch import model_failure, run_headless
+from inspector.cli.options import COMMON, Options, as_json, session_command
+from inspector.cli.table import is_json, say, say_json, say_report
 from inspector.core.budget import Prices, budget_report
 from inspector.core.error import ConfigError, ModelError
 from inspector.core.events import (
@@ -46,11 +43,8 @@ from inspector.core.events.base import record_json
 from inspector.core.fold import apply
 from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
 from inspector.core.message import arguments_text
-from inspector.core.number import count, milliseconds, money, percent, saving
-from inspector.core.report import NOTHING, Table
+from inspector.core.number import count, milliseconds, money, percent
 from inspector.core.session import SessionState
-from inspector.core.turns import turns
-from inspector.features.lab.scenario import load_scenario
 from inspector.session.workbench import Workbench
 from inspector.tokens.reported import answer_line, input_line, reported_dollars
 from widgets import visible
@@ -204,7 +198,7 @@ def chat(message: tuple[str, ...], chosen: Options) -> None:
 
     async def work(bench: Workbench) -> None:
         try:
-            await _converse(bench, message)
+            await converse(bench, message)
         finally:
             if is_json():
                 say_json([record_json(record) for record in bench.records()])
@@ -215,7 +209,7 @@ def chat(message: tuple[str, ...], chosen: Options) -> None:
     run_headless(chosen, work, record=True)
 
 
-async def _converse(bench: Workbench, messages: tuple[str, ...]) -> None:
+async def converse(bench: Workbench, messages: tuple[str, ...]) -> None:
     """Send user messages and print the transcript. Raises ModelError if the model fails.
 
     Raises ConfigError if the settings do not allow a turn.
@@ -238,35 +232,3 @@ def _failure(bench: Workbench) -> ModelError:
     failed = bench.records(kinds=("error",))[-1].event
     assert isinstance(failed, Failed)
     return model_failure(failed, bench.session_id)
-
-
-async def play(chosen: Options) -> None:
-    """Play the demo conversation. The servers work in a temporary folder, so their calls need no approval."""
-    script = fixtures_path() / "scenarios" / "demo.yaml"
-    model = f"demo/script:{script}" if chosen.model == DEMO_MODEL else chosen.model
-    users = load_scenario(script).users
-    played = replace(chosen, demo=True, model=model, yes=True)
-    async with headless(played, record=True) as bench:
-        if not is_json():
-            state = bench.state
-            servers, tools = count(len(state.servers), "server"), count(len(state.tools), "tool")
-            say(f"{state.ready_servers} of {servers} ready, {tools}\nmodel {state.model_label}")
-        await _converse(bench, users)
-        show([record_json(one) for one in bench.records()], _savings(bench, database_path(chosen)))
-
-
-def _savings(bench: Workbench, database: Path) -> Iterator[str | Table]:
-    """Every model call's tool tokens, and those of binding all tools; savings include searches."""
-    sent = (call.request for turn in turns(bench.records(("request",))) for call in turn.calls)
-    rows = []
-    for cost, request in zip(bench.state.costs, sent, strict=True):
-        parts, static = cost.parts, cost.static_tools
-        saved = saving(1 - parts.discovery_tokens / static) if static else NOTHING
-        numbers = (cost.call, len(request.bound), parts.tool_tokens, parts.searches, static)
-        rows.append((*map(str, numbers), saved))
-    title = f"Tool tokens per model call, compared with binding all {count(len(bench.state.tools), 'tool')}"
-    headers = ("call", "tools bound", "definitions", "searches", "static", "against static")
-    yield Table(title, headers, tuple(rows), frozenset(range(6)))
-    counted = bench.accounting.meter.tokenizer.label
-    yield f"tokens counted with {counted}, compact JSON; definitions include search_tools and the manifest"
-    yield f"session {bench.session_id} in {database}"

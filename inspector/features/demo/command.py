@@ -31,10 +31,9 @@ def demo(headless: bool, scenario: str, chosen: Options) -> None:
 
         play_named(scenario, replace(chosen, demo=True))
     elif without_app:
-        from inspector.cli.run import run
-        from inspector.features.chat.command import play
+        from inspector.features.demo.conversation import play
 
-        run(play(chosen))
+        play(chosen)
     else:
         from inspector.cli.open_app import open_app
 

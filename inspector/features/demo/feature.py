@@ -5,4 +5,5 @@ from inspector.core.feature import CommandInfo, Feature
 FEATURE = Feature(
     "demo",
     commands=(CommandInfo("demo", "command:demo", "See"),),
+    models="model:model",
 )

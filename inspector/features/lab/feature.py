@@ -47,4 +47,5 @@ FEATURE = Feature(
         CommandInfo("bench runs", "runs.command:runs"),
     ),
     provide="open_lab:provide",
+    models="script_model:model",
 )

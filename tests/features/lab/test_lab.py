@@ -14,9 +14,9 @@ from inspector.core.error import ConfigError
 from inspector.core.events import SettingsChanged, TurnEnded
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
-from inspector.features.demo.model import ScriptModel
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.features.lab.scenario import CatalogChange
+from inspector.features.lab.script_model import ScriptModel
 from inspector.session.workbench import Workbench
 from tests.support.fakes import ManualClock
 from tests.support.lab import lab_bench
