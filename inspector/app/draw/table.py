@@ -60,7 +60,8 @@ def report_lines(report: Iterable[Block], width: int) -> Iterator[Content]:
             yield Content.styled(visible(part.title), "bold")
         if isinstance(part, Table):
             yield from table_lines(part, width)
-            yield from (Content.styled(visible(note), MUTED) for note in part.notes)
+            for note in part.notes:
+                yield from Content.styled(visible(note), MUTED).wrap(max(width, 1))
         else:
             labels = max((_cells(one.label) for one in part.facts), default=0) + _GAPS[0]
             for one in part.facts:

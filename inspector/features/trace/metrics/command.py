@@ -20,8 +20,7 @@ from inspector.core.redaction import clean, open_private
 from inspector.core.report import Table
 from inspector.core.text import closest
 from inspector.core.turns import turns
-from inspector.features.trace.metrics.decision import RoutingLog
-from inspector.features.trace.metrics.discovery import OWN
+from inspector.features.trace.metrics.discovery import OWN, RoutingLog
 from inspector.features.trace.metrics.facts import overview, sections, stats_json
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry
 

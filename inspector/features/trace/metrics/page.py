@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_line
-from inspector.app.draw.table import fact, table_lines
+from inspector.app.draw.table import fact, report_lines
 from inspector.app.list_page import GroupedPage
 from inspector.app.replay import Replay
 from inspector.app.stream import View
@@ -114,17 +114,7 @@ def _lines(shown: Shown, section: Section, width: int) -> Iterator[Content]:
     elif not section.tables:
         yield from Content(EMPTY.get(section.id, NOTHING)).wrap(max(width, 1))
     for number, table in enumerate(one for one in section.tables if one.headers[0] != "breaker"):
-        if number:
-            yield Content()
-        yield from _table(table, width)
-
-
-def _table(table: Table, width: int) -> Iterator[Content]:
-    if table.title:
-        yield Content.styled(table.title, "bold")
-    yield from table_lines(table, width)
-    for note in table.notes:
-        yield from Content.styled(note, MUTED).wrap(max(width, 1))
+        yield from report_lines(["", table] if number else [table], width)
 
 
 def _board(breakers: Sequence[BreakerStatus], width: int, form: str) -> Iterator[Content]:

@@ -38,7 +38,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.message import Usage
-from inspector.features.trace.metrics import attribute
+from inspector.features.trace.metrics import otel
 from inspector.features.trace.metrics.discovery import OWN
 from inspector.features.trace.metrics.otel import OpenSpan, Span, SpanKind, Value, moment, trace_id
 from inspector.schema.json_value import compact
@@ -184,7 +184,7 @@ class SpanMaker:
         self._turn = self._open(record, name, "invoke_agent", SpanKind.INTERNAL, alone=True)
         self._turn.know(
             {
-                "gen_ai.provider.name": attribute.provider(self._model),
+                "gen_ai.provider.name": otel.provider(self._model),
                 "gen_ai.request.model": self._model,
                 "gen_ai.agent.version": self._version,
                 "gen_ai.input.messages": self._words(event.text),
@@ -194,7 +194,7 @@ class SpanMaker:
 
     def _words(self, *texts: str) -> str | None:
         """What the user said, as messages; None if nobody wants the content."""
-        return compact(attribute.said("user", *texts)) if self._has_content else None
+        return compact(otel.said("user", *texts)) if self._has_content else None
 
     @_take.register
     def _turn_ended(self, event: TurnEnded, record: Record) -> Iterable[Span]:
@@ -205,13 +205,13 @@ class SpanMaker:
         if turn is None:
             return
         if self._has_content:
-            answer = attribute.answer(event.text, (), event.outcome)
+            answer = otel.answer(event.text, (), event.outcome)
         turn.know(
             {
                 "toolsight.turn.outcome": event.outcome,
-                "error.type": attribute.UNKNOWN_ERROR if failed else None,
+                "error.type": otel.UNKNOWN_ERROR if failed else None,
                 "gen_ai.output.messages": answer,
-                **attribute.usage(self._usage),
+                **otel.usage(self._usage),
             }
         )
         yield turn.ended(record, failed=failed)
@@ -219,7 +219,7 @@ class SpanMaker:
     @_take.register
     def _model_requested(self, event: ModelRequested, record: Record) -> Iterable[Span]:
         opened = self._open(record, f"chat {self._model}".rstrip(), "chat", SpanKind.CLIENT)
-        opened.know(attribute.requested(event, self._model))
+        opened.know(otel.requested(event, self._model))
         # The conversation so far is told with the first call of a turn, and not with each.
         words = self._words(*self._said) if self._is_first else None
         opened.know({"gen_ai.input.messages": words})
@@ -231,8 +231,8 @@ class SpanMaker:
         request, self._request, self._asked = self._request, None, moment(record)
         if request is None:
             return ()
-        self._usage = attribute.total(self._usage, event.usage)
-        request.know(attribute.responded(event, content=self._has_content))
+        self._usage = otel.total(self._usage, event.usage)
+        request.know(otel.responded(event, content=self._has_content))
         return (request.ended(record),)
 
     @_take.register
@@ -240,14 +240,14 @@ class SpanMaker:
         request, self._request = self._request, None
         if request is None:
             return ()
-        request.attributes["error.type"] = attribute.UNKNOWN_ERROR
+        request.attributes["error.type"] = otel.UNKNOWN_ERROR
         return (request.ended(record, failed=True, message=event.message if self._has_content else ""),)
 
     @_take.register
     def _search_performed(self, event: SearchPerformed, record: Record) -> Iterable[Span]:
-        name = f"retrieval {attribute.DATA_SOURCE}"
+        name = f"retrieval {otel.DATA_SOURCE}"
         opened = self._open(record, name, "retrieval", SpanKind.INTERNAL, alone=event.by == "user")
-        opened.know(attribute.searched(event, content=self._has_content))
+        opened.know(otel.searched(event, content=self._has_content))
         span = opened.ended(record, failed=bool(event.report.error))
         start = moment(record, max(event.report.latency_ms, 0.0))
         # No search begins before it is asked for, whatever clock has measured it.
@@ -260,7 +260,7 @@ class SpanMaker:
         opened = self._open(record, f"execute_tool {name}", "execute_tool", SpanKind.INTERNAL, alone=alone)
         # A tool of the agent's own, such as a shell, stands under the agent's name and is none of a server.
         is_mcp = server != self._agent
-        opened.know(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
+        opened.know(otel.called(event, is_mcp=is_mcp, content=self._has_content))
         self._calls[event.call_id] = opened
         return ()
 
@@ -269,7 +269,7 @@ class SpanMaker:
         opened = self._calls.pop(event.call_id, None)
         if opened is None:
             return
-        opened.know(attribute.returned(event, content=self._has_content))
+        opened.know(otel.returned(event, content=self._has_content))
         retries = sum(each.name == f"toolsight.{CallRetried.kind}" for each in opened.events)
         if "mcp.method.name" in opened.attributes and (retries or event.attempts > 1):
             # Then each attempt was a request, and the call itself was none. A pause may have been the end.
@@ -298,7 +298,7 @@ class SpanMaker:
         if isinstance(event, ServerReady):
             opened.know({"mcp.protocol.version": event.info.protocol, "toolsight.server.tools": event.tools})
             return (opened.ended(record),)
-        opened.attributes["error.type"] = "login_required" if event.needs_login else attribute.UNKNOWN_ERROR
+        opened.attributes["error.type"] = "login_required" if event.needs_login else otel.UNKNOWN_ERROR
         return (opened.ended(record, failed=True, message=event.reason),)
 
 

@@ -33,7 +33,7 @@ from inspector.core.events import (
 )
 from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.turns import turns
-from inspector.features.trace.metrics.decision import RoutingLog
+from inspector.features.trace.metrics.discovery import RoutingLog
 from inspector.features.trace.metrics.facts import sections
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
 from inspector.features.trace.metrics.sample import Cases, Sample
