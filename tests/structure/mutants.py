@@ -401,7 +401,7 @@ MUTANTS = (
     ),
     Mutant(
         "who sees some tools hears nothing of other people's calls",
-        "inspector/features/registry/health.py",
+        "inspector/features/registry/facts.py",
         "if not sight.is_whole:",
         "if False:",
         ("tests/features/registry/test_health.py",),

@@ -16,7 +16,7 @@ from inspector.core.settings import Settings
 from inspector.core.tool import Tool
 from inspector.features.cost.audit.audit import Pricing, audit
 from inspector.features.cost.audit.result import Audit, Basis, Problem, Reading, Subject
-from inspector.features.registry.health import Health
+from inspector.features.registry.facts import Health
 from inspector.features.registry.library import RegistryLibrary, embed_missing
 from inspector.features.registry.sqlite import SqliteRegistry
 from tests.support.fakes import character_meter

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -27,36 +27,34 @@ from inspector.cli.table import Progress, cancellation, say, say_raw, show
 from inspector.core.access import Sight
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.feature import Given
-from inspector.core.number import count, percent
+from inspector.core.number import count
 from inspector.core.ports import SystemClock
-from inspector.core.report import COUNT, Column, Table, selected
+from inspector.core.report import COUNT, Column, Table
 from inspector.core.settings import AccessSettings, DiscoverySettings
 from inspector.features.registry.acceptance import NAME_HINT, name_problem
+from inspector.features.registry.facts import NOTHING_SEEN, HealthOf, embedded_text, health_of, report_text
 from inspector.features.registry.feature import REGISTRY
-from inspector.features.registry.health import HealthOf, health_of
 from inspector.features.registry.library import (
     FILL,
+    Overview,
     RegistryLibrary,
     Synchronised,
-    embed_missing,
-    forget_other_dimensions,
     synchronise,
 )
 from inspector.features.registry.peer import export_lines, is_export, read_export, write_export
 from inspector.features.registry.source import RegistrySource, open_registry
 from inspector.mcp.tool_file import read_definitions
-from inspector.search.index.ports import Embedder, SyncReport, ToolRegistry
+from inspector.search.index.ports import SyncReport, ToolRegistry
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
 
 _MODEL = "discovery.embedding_model"
-_REPORT = "added changed unchanged removed"
 _SYNCHRONISED = (
     Column("server"),
     Column("new", "report.added", COUNT),
     Column("changed", "report.changed", COUNT),
     Column("unchanged", "report.unchanged", COUNT),
-    Column("gone", "report.removed", COUNT),
+    Column("removed", "report.removed", COUNT),
     Column("left out", "why"),
 )
 
@@ -65,17 +63,13 @@ REGISTRY_OPTIONS = (DATABASE, SET, *ACCESS)
 """The common options of every command of the registry."""
 
 
-def chosen_embedder(options: Options) -> Embedder | None:
-    """The model whose vectors are searched; None if the settings name none."""
-    return make_embedder(str(options.settings.get(_MODEL, DiscoverySettings().embedding_model)))
-
-
-def require_embedder(options: Options) -> Embedder:
-    """That model. Raises ConfigError if there is none."""
-    found = chosen_embedder(options)
-    if found is None:
-        raise ConfigError(f"{_MODEL} is set to none", hint=f"Choose a model: --set {_MODEL}=packaged.")
-    return found
+def library_of(options: Options) -> RegistryLibrary:
+    """The registry as a person sees it, with the embedding model of the options. Raises ConfigError."""
+    model = str(options.settings.get(_MODEL, DiscoverySettings().embedding_model))
+    sight, registry = sight_of(options), open_registry(options)
+    return RegistryLibrary(
+        lambda: registry, lambda: make_embedder(model), lambda: sight, open_health(options)
+    )
 
 
 def sight_of(options: Options) -> Sight:
@@ -88,11 +82,6 @@ def sight_of(options: Options) -> Sight:
     if not control.is_administrator and not control.user:
         say("the policy needs a user: nothing is visible without --user", err=True)
     return control.sight
-
-
-def require_administrator(options: Options) -> None:
-    """Raise ToolsightError unless the person sees everything: who does not, fills no registry."""
-    require_whole(sight_of(options), FILL)
 
 
 _File = click.Path(path_type=Path)
@@ -123,13 +112,14 @@ def import_tools(
         raise click.UsageError("Use either FILE or --server, not both.")
     if origin and not files:
         raise click.UsageError("--origin needs FILE; for servers, the origin is the server's name.")
-    require_administrator(chosen)
-    kept = open_registry(chosen)
+    library = library_of(chosen)
+    require_whole(library.sight(), FILL)
+    kept = library.opened()
     is_complete, is_new = (
         _import_files(kept, files, origin) if files else _import_servers(kept, chosen, servers)
     )
-    if is_new and not no_embed:
-        _embed_the_rest(kept, chosen)
+    if is_new and not no_embed and library.embedder() is not None:
+        _embed_the_rest(library)
     if not is_complete:
         sys.exit(Exit.FAILED)
 
@@ -143,8 +133,8 @@ def _import_files(kept: ToolRegistry, files: Sequence[Path], origin: str) -> tup
         except ConfigError as error:
             say(f"error: {error.message}\nhint:  {error.hint}", err=True)
     show(
-        [{"file": str(file), **selected(report, _REPORT)} for file, report in reports.items()],
-        (f"{file}: {_report(report)}" for file, report in reports.items()),
+        [{"file": str(file), **asdict(report)} for file, report in reports.items()],
+        (f"{file}: {report_text(report)}" for file, report in reports.items()),
     )
     return len(reports) == len(files), bool(reports)
 
@@ -157,7 +147,7 @@ def _import_servers(kept: ToolRegistry, options: Options, servers: Sequence[str]
             return synchronise(kept, bench, at=SystemClock().now(), servers=servers)
 
     done = run(work())
-    show(selected(done, f"server report{{{_REPORT}}} why"), [Table.of(_SYNCHRONISED, done)])
+    show([asdict(one) for one in done], [Table.of(_SYNCHRONISED, done)])
     return all(one.report for one in done), True
 
 
@@ -189,23 +179,20 @@ def export(file: Path, chosen: Options) -> None:
     say(f"{file}: {count(write_export(file, versions), 'version')}")
 
 
-def embed(options: Options) -> None:
+def _embed_all(library: RegistryLibrary) -> None:
     """Embed the tools that have no vector yet; Ctrl+C stops after a batch, and what is done stays."""
-    require_administrator(options)
-    embedder, kept = require_embedder(options), open_registry(options)
-    forget_other_dimensions(kept, embedder)
-    done, is_complete = _embed(kept, options)
-    data = {"model": embedder.name, "embedded": done, "complete": is_complete}
+    done, is_complete = _embed(library)
+    data = {"model": library.required_embedder().name, "embedded": done, "complete": is_complete}
     show(data, [f"{count(done, 'text')} embedded"])
     if not is_complete:
         say("cancelled: run the same command to continue", err=True)
         sys.exit(Exit.INTERRUPTED)
 
 
-def _embed_the_rest(kept: ToolRegistry, options: Options) -> None:
+def _embed_the_rest(library: RegistryLibrary) -> None:
     """Embed what is new; a failure is reported and loses nothing already stored."""
     try:
-        done, is_complete = _embed(kept, options)
+        done, is_complete = _embed(library)
     except ToolsightError as error:
         say(f"not embedded: {error.message}\nhint:  {error.hint}", err=True)
         return
@@ -213,18 +200,10 @@ def _embed_the_rest(kept: ToolRegistry, options: Options) -> None:
         say(f"{count(done, 'text')} embedded; continue with `toolsight registry --embed`", err=True)
 
 
-def _embed(kept: ToolRegistry, options: Options) -> tuple[int, bool]:
+def _embed(library: RegistryLibrary) -> tuple[int, bool]:
     """How many texts were embedded, and whether nothing is missing."""
-    embedder = chosen_embedder(options)
-    if embedder is None:
-        return 0, True
     with Progress() as progress, cancellation() as stopped:
-        return embed_missing(kept, embedder, progress, stopped), not stopped()
-
-
-def _report(report: SyncReport) -> str:
-    told = f"{report.added:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
-    return f"{told}, {report.removed:,} gone" if report.removed else told
+        return library.embed(progress, stopped), not stopped()
 
 
 _EMPTY = (
@@ -249,32 +228,25 @@ def registry(context: click.Context, /, embeds: bool, chosen: Options) -> None:
     """
     if context.invoked_subcommand is not None:
         return
+    library = library_of(chosen)
     if embeds:
-        embed(chosen)
+        _embed_all(library)
     else:
-        _show_status(chosen)
+        known = library.overview()
+        show({"tools": known.tools, **asdict(known)}, _status(known, whole=library.sight().is_whole))
 
 
-def _show_status(options: Options) -> None:
-    """Print how many tools there are, of which origins, and how many are embedded."""
-    kept, sight = open_registry(options), sight_of(options)
-    embedder = chosen_embedder(options)
-    total, origins = kept.count(sight), kept.origins(sight)
-    embedded = kept.embedded(embedder.name, sight) if embedder is not None else 0
-
-    def report() -> Iterator[str | Table]:
-        if not total:
-            yield _EMPTY if sight.is_whole else "The registry has no tools that you may see."
-            return
-        rows = tuple((origin, f"{number:,}") for origin, number in origins.items())
-        yield Table("", ("origin", "tools"), rows, frozenset({1}))
-        share = f"{count(embedded, 'of them', 'of them')} embedded ({percent(embedded / total)})"
-        yield f"{count(total, 'tool')} from {count(len(origins), 'origin')}, {share}"
-        if embedded < total and sight.is_whole:
-            yield "Searches find only embedded tools. Embed the rest with `toolsight registry --embed`."
-
-    model = embedder.name if embedder is not None else ""
-    show({"tools": total, "origins": origins, "model": model, "embedded": embedded}, report())
+def _status(known: Overview, *, whole: bool) -> Iterator[str | Table]:
+    """How many tools there are, of which origins, and how many are embedded."""
+    if not known.tools:
+        yield _EMPTY if whole else NOTHING_SEEN
+        return
+    rows = tuple((origin, f"{number:,}") for origin, number in known.origins.items())
+    yield Table("", ("origin", "tools"), rows, frozenset({1}))
+    share = embedded_text(known.embedded, known.tools)
+    yield f"{count(known.tools, 'tool')} from {count(len(known.origins), 'origin')}, {share}"
+    if known.embedded < known.tools and whole:
+        yield "Searches find only embedded tools. Embed the rest with `toolsight registry --embed`."
 
 
 def open_health(options: Options) -> HealthOf:

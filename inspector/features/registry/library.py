@@ -9,7 +9,7 @@ from inspector.core.error import ConfigError, StoreError
 from inspector.core.server import ServerPhase, is_registered
 from inspector.core.text import closest
 from inspector.features.registry.acceptance import embedded_text, name_problem
-from inspector.features.registry.health import Health, HealthOf
+from inspector.features.registry.facts import Health, HealthOf
 from inspector.search.index.document import MAX_EMBEDDED, key_of
 from inspector.search.index.ports import (
     Embedder,
@@ -61,17 +61,17 @@ class RegistryLibrary:
     ) -> None:
         """`opened` gives the same registry each time; `sight` says what may be seen now."""
         self.opened = opened
-        self._embedder = embedder
-        self._sight = sight
+        self.embedder = embedder
+        self.sight = sight
         self._health = health
 
     def has_tools(self) -> bool:
         """Whether there is any tool to see."""
-        return self.opened().count(self._sight()) > 0
+        return self.opened().count(self.sight()) > 0
 
     def overview(self) -> Overview:
         """What there is."""
-        registry, sight, embedder = self.opened(), self._sight(), self._embedder()
+        registry, sight, embedder = self.opened(), self.sight(), self.embedder()
         origins = dict(registry.origins(sight))
         if embedder is None:
             return Overview(origins)
@@ -79,50 +79,39 @@ class RegistryLibrary:
 
     def rows(self, part: str, after: str, limit: int) -> Rows:
         """The next tools whose id contains `part`, from behind `after`."""
-        registry, sight = self.opened(), self._sight()
+        registry, sight = self.opened(), self.sight()
         tools = tuple(registry.tools(sight, part=part, after=after, limit=limit))
         return Rows(tools, registry.count(sight, part=part))
 
     def health(self) -> Health | None:
         """What is known of the tools' health; None for who may not see everything."""
-        return self._health(self._sight())
+        return self._health(self.sight())
 
     def versions(self, tool_id: str) -> tuple[RegisteredTool, ...]:
         """Every version of a tool, the newest first."""
-        return self.opened().versions(tool_id, self._sight())
+        return self.opened().versions(tool_id, self.sight())
 
-    def search(self, query: str, limit: int) -> tuple[Neighbour, ...]:
-        """The tools nearest to the query."""
-        return found_in(self.opened(), self._required(), query, limit=limit, sight=self._sight())
+    def search(self, query: str, limit: int, *, floor: float = -1.0) -> tuple[Neighbour, ...]:
+        """The `limit` tools nearest to the query whose cosine reaches `floor`."""
+        embedder = self.required_embedder()
+        embedder.prepare(lambda _done, _total: None, lambda: False)
+        vector = embedder.embed([query[:MAX_EMBEDDED]])[0]
+        return nearest_in(self.opened(), embedder.name, vector, limit, self.sight(), floor=floor)
 
-    def embed(self, report: Callable[[int, int], None], stopped: Callable[[], bool]) -> int:
+    def embed(self, progress: "Progress", stopped: Callable[[], bool]) -> int:
         """Embed what has no vector yet; what is done stays. Return how many texts that were."""
-        require_whole(self._sight(), FILL)
-        return embed_missing(
-            self.opened(), self._required(), lambda _what, done, total: report(done, total), stopped
-        )
+        require_whole(self.sight(), FILL)
+        embedder = self.required_embedder()
+        forget_other_dimensions(self.opened(), embedder)
+        return embed_missing(self.opened(), embedder, progress, stopped)
 
-    def _required(self) -> Embedder:
-        embedder = self._embedder()
+    def required_embedder(self) -> Embedder:
+        """What embeds queries."""
+        embedder = self.embedder()
         if embedder is None:
-            hint = "Set discovery.embedding_model, for example to packaged."
-            raise ConfigError("this session has no embedding model", hint=hint)
+            hint = "Choose one: --set discovery.embedding_model=packaged."
+            raise ConfigError("discovery.embedding_model is set to none", hint=hint)
         return embedder
-
-
-def found_in(
-    registry: ToolRegistry,
-    embedder: Embedder,
-    query: str,
-    *,
-    limit: int,
-    floor: float = -1.0,
-    sight: Sight = EVERYTHING,
-) -> tuple[Neighbour, ...]:
-    """The tools whose name and description are nearest to the query. Raises ModelError or StoreError."""
-    embedder.prepare(lambda _done, _total: None, lambda: False)
-    vector = embedder.embed([query[:MAX_EMBEDDED]])[0]
-    return nearest_in(registry, embedder.name, vector, limit, sight, floor=floor)
 
 
 def nearest_in(

@@ -15,8 +15,8 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
 from inspector.features.registry import registered_text as content
+from inspector.features.registry.facts import Health
 from inspector.features.registry.feature import REGISTRY
-from inspector.features.registry.health import Health
 from inspector.features.registry.library import FILL, Overview, RegistryLibrary, Rows, synchronise
 from inspector.search.index.ports import Neighbour, RegisteredTool
 from widgets import PlainInput, RecordList
@@ -276,6 +276,6 @@ class RegistryScreen(ListPage, ToolKeys):
             return
         self.run_stoppable(
             "embedding",
-            lambda job: library.embed(job.report, job.stopped),
+            lambda job: library.embed(lambda _what, done, total: job.report(done, total), job.stopped),
             lambda number: self._filled(f"{number:,} texts embedded"),
         )

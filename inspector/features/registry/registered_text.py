@@ -1,18 +1,25 @@
 """The tools of a registry in words: what there is, a list of some of it, the versions of one tool."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from textual.content import Content
 
-from inspector.app.draw.line import MUTED, change_lines
-from inspector.core.definition import definition_changes
-from inspector.core.error import BreakerState
-from inspector.core.number import bar, count, percent, shown_moment
-from inspector.core.server import ServerPhase
+from inspector.app.draw.line import MUTED, diff_lines
+from inspector.core.number import bar, count, shown_moment
 from inspector.core.session import ServerState
-from inspector.features.registry.health import Health, HealthState, ToolHealth
+from inspector.features.registry.facts import (
+    FIRST,
+    NOTHING_SEEN,
+    Health,
+    HealthState,
+    ToolHealth,
+    embedded_text,
+    history,
+    report_text,
+)
 from inspector.features.registry.library import Overview, Synchronised
-from inspector.search.index.ports import Neighbour, RegisteredTool
+from inspector.search.index.ports import Neighbour, RegisteredTool, SyncReport
 from widgets import Column, Record, plain, visible
 
 _TOOL, _ORIGIN, _VERSION, _SINCE = (
@@ -36,7 +43,6 @@ EMPTY = (
     "The registry is empty. Press i to import the connected servers' tools.\n"
     "`toolsight registry import FILE` reads a saved tools/list response or an export."
 )
-NOTHING_SEEN = "The registry has no tools you may see."
 NO_MATCH = "No id contains this text. Clear the filter to see every tool."
 NOT_FOUND = "Nothing is embedded yet. Press m to embed the tools so this search can find them."
 NOT_HERE = "This session has no registry. Run `toolsight registry` to see one."
@@ -57,7 +63,7 @@ def facts(overview: Overview, *, whole: bool = True) -> Content:
     most = sorted(overview.origins.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [f"{visible(name, limit=40, newlines=False)} {number:,}" for name, number in most[:_ORIGINS]]
     more = f", and {len(most) - len(named):,} more" if len(most) > len(named) else ""
-    share = f"{overview.embedded:,} embedded ({percent(overview.embedded / overview.tools)})"
+    share = embedded_text(overview.embedded, overview.tools)
     is_missing = overview.embedded < overview.tools and overview.model and whole
     missing = ", m embeds the rest" if is_missing else ""
     return Content.assemble(
@@ -89,19 +95,13 @@ _HEALTH = {
 def health_cell(health: ToolHealth) -> Content:
     """Return a tool's health as a sign, a word and how many calls failed."""
     sign, style = _HEALTH[health.state]
-    failed = f" {health.failed:,}/{health.calls:,}" if health.state is HealthState.FAILING else ""
-    return Content.styled(f"{sign} {health.state}{failed}", style)
+    return Content.styled(f"{sign} {health.brief}", style)
 
 
 def health_line(health: ToolHealth, server: ServerState | None) -> Content:
     """Return all that is known of a tool's health: its calls, its circuit breaker, its server if here."""
-    known = [f"{health.failed:,} of {count(health.calls, 'recorded call')} failed"] if health.calls else []
-    known += [f"last {shown_moment(health.last_call)}"] if health.last_call is not None else []
-    known += [f"circuit breaker {health.breaker}"] if health.breaker is not BreakerState.CLOSED else []
-    if server is not None:
-        why = f" ({server.reason})" if server.phase is ServerPhase.FAILED and server.reason else ""
-        known.append(f"server {server.phase}{why}")
-    told = plain(f"   {', '.join(known)}" if known else "", limit=_LONGEST, newlines=False)
+    known = health.told(server)
+    told = plain(f"   {known}" if known else "", limit=_LONGEST, newlines=False)
     return Content.assemble(health_cell(health), told.stylize(MUTED))
 
 
@@ -148,29 +148,26 @@ def detail(versions: Sequence[RegisteredTool], *, connected: bool, health: Conte
         *([health] if health else []),
         plain(newest.tool.description.strip() or "(no description)", limit=_SAID),
     ]
-    for newer, older in zip(versions, [*versions[1:], None], strict=True):
-        lines += [Content(), _version(newer)]
-        if older is None:
-            lines.append(Content.styled("first version seen", MUTED))
+    for one, changes in history(versions):
+        lines += [Content(), _version(one)]
+        if changes is None:
+            lines.append(Content.styled(FIRST, MUTED))
         else:
-            lines += change_lines(definition_changes(older.tool, newer.tool))
+            lines += chain.from_iterable(map(diff_lines, changes))
     return Content("\n").join(lines)
 
 
 def synchronised(done: Sequence[Synchronised]) -> str:
     """Return what a synchronisation did, and which servers were left out."""
     reports = [one.report for one in done if one.report is not None]
-    told = (
-        f"{sum(one.added for one in reports):,} new, {sum(one.changed for one in reports):,} changed, "
-        f"{sum(one.unchanged for one in reports):,} unchanged, "
-        f"{sum(one.removed for one in reports):,} removed"
-    )
-    left = [
-        f"{visible(one.server, limit=40, newlines=False)}: {visible(one.why, limit=80)}"
-        for one in done
-        if one.report is None
-    ]
-    return "\n".join([f"{count(len(reports), 'server')}: {told}", *(f"skipped {each}" for each in left)])
+    names = ("added", "changed", "unchanged", "removed")
+    total = SyncReport(*(sum(getattr(one, name) for one in reports) for name in names))
+    told = [f"{count(len(reports), 'server')}: {report_text(total)}"]
+    for one in done:
+        if one.report is None:
+            server = visible(one.server, limit=40, newlines=False)
+            told.append(f"skipped {server}: {visible(one.why, limit=80)}")
+    return "\n".join(told)
 
 
 def _version(one: RegisteredTool) -> Content:

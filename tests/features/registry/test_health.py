@@ -8,7 +8,7 @@ import pytest
 from inspector.core.access import EVERYTHING, NOTHING
 from inspector.core.error import BreakerState
 from inspector.core.ports import ToolOutcomes
-from inspector.features.registry.health import Health, HealthState, ToolHealth, health_of
+from inspector.features.registry.facts import Health, HealthState, ToolHealth, health_of
 from inspector.loop.breaker import Breaker
 
 OPEN, HALF, CLOSED = BreakerState.OPEN, BreakerState.HALF_OPEN, BreakerState.CLOSED

@@ -13,8 +13,8 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.features.registry import registered_text as content
+from inspector.features.registry.facts import ToolHealth
 from inspector.features.registry.feature import REGISTRY
-from inspector.features.registry.health import ToolHealth
 from inspector.features.registry.library import Overview, RegistryLibrary, Synchronised
 from inspector.features.registry.page import PAGE, RegistryScreen
 from inspector.search.index.ports import RegisteredTool, SyncReport
@@ -35,7 +35,7 @@ async def page(
     def beside(rig: Rig) -> dict[Any, object]:
         if library is None or policy is None:
             return {REGISTRY: library}
-        return {REGISTRY: RegistryLibrary(library.opened, library._embedder, lambda: rig.bench.sight)}
+        return {REGISTRY: RegistryLibrary(library.opened, library.embedder, lambda: rig.bench.sight)}
 
     values = {"access.policy": "p", "access.user": "ada"} if policy is not None else {}
     opening = app_rig(servers=office(), policy=policy, values=values, size=(120, 36), beside=beside)

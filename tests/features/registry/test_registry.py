@@ -11,10 +11,9 @@ from inspector.core.error import ConfigError, ConnectError, StoreError, Toolsigh
 from inspector.core.ranking import SearchRequest, Unconnected
 from inspector.core.tool import Tool
 from inspector.features.registry.library import (
+    RegistryLibrary,
     Synchronised,
     embed_missing,
-    forget_other_dimensions,
-    found_in,
     synchronise,
 )
 from inspector.features.registry.source import NOT_CONNECTED, RegistrySource
@@ -121,14 +120,14 @@ def test_vectors_of_another_dimension_are_an_error_until_they_are_embedded_anew(
     for one in list(filled.tools()):
         keep_vector(filled, one.tool, 1, 0, model=EMBEDDER.name)
     assert filled.embedded(EMBEDDER.name) == everything
+    library = RegistryLibrary(lambda: filled, lambda: EMBEDDER)
     with pytest.raises(StoreError) as caught:
-        found_in(filled, EMBEDDER, "send a message", limit=3)
+        library.search("send a message", 3)
     assert "dimensions" in caught.value.message
     assert "toolsight registry --embed" in caught.value.hint
-    forget_other_dimensions(filled, EMBEDDER)
-    embed_missing(filled, EMBEDDER, lambda *_: None, never)
+    library.embed(silent, never)
     assert filled.embedded(EMBEDDER.name) == everything
-    assert len(found_in(filled, EMBEDDER, "send a message", limit=everything)) == everything
+    assert len(library.search("send a message", everything)) == everything
 
 
 async def test_three_tier_tells_of_tools_that_no_connected_server_has(filled: SqliteRegistry) -> None:

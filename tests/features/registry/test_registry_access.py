@@ -193,7 +193,7 @@ def test_the_page_reads_what_may_be_seen_as_it_is_now(filled: SqliteRegistry) ->
 async def test_only_the_administrator_fills_the_registry(filled: SqliteRegistry) -> None:
     library = RegistryLibrary(lambda: filled, lambda: EMBEDDER, lambda: sight_of("mail:*"))
     with pytest.raises(ToolsightError, match="only the administrator"):
-        library.embed(lambda _done, _total: None, lambda: False)
+        library.embed(lambda *_: None, lambda: False)
     async with connected(policy=policy, values=AS_ADA) as rig:
         with pytest.raises(ToolsightError, match="only the administrator"):
             synchronise(filled, rig.bench, at=1.0)
