@@ -1,46 +1,56 @@
-"""`toolsight search`: a search, why a tool is not found, the rankers side by side."""
+"""`toolsight search`: a search, why a tool is not found, the rankers and clients side by side."""
 
-import math
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import asdict
-from itertools import islice
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import click
 
-from inspector.cli.client_option import as_clients, client_ranker, options_as, search_as, search_json
+from inspector.cli.client_option import (
+    as_clients,
+    client_ranker,
+    options_as,
+    require_offered,
+    search_as,
+    search_json,
+)
 from inspector.cli.composition import chosen_model
 from inspector.cli.launch import run_headless
 from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import show
-from inspector.clients.client import Client
+from inspector.clients.client import Client, Topic
+from inspector.clients.seen import as_sent
 from inspector.core.marketplace import further
-from inspector.core.number import count, milliseconds
-from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
-from inspector.core.report import NAME, TWO, Column, Table, selected
-from inspector.features.find.why_not_command import (
-    REQUEST,
-    SCORE,
-    STANDING,
-    Draft,
-    compare_clients,
-    show_draft,
-    show_why,
+from inspector.core.number import count, ordinal
+from inspector.core.ports import ChatModel
+from inspector.core.ranking import SearchRequest
+from inspector.core.report import NAME, Column, Table
+from inspector.features.check.finding import Proposal
+from inspector.features.check.proposal import ProposalTrial
+from inspector.features.find.facts import (
+    edit_report,
+    rankers_report,
+    search_report,
+    steps_report,
+    why_report,
 )
-from inspector.search.answer.answer_text import WITHHELD, answer_text, metadata
-from inspector.search.answer.standing import by_step, compare_rankers
+from inspector.search.answer.answer_text import metadata
+from inspector.search.answer.standing import by_step, compare_rankers, standings_under
+from inspector.search.answer.tool_edit import edit_effect
+from inspector.search.answer.why_not import why_not
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker_list import RANKERS
 from inspector.session.workbench import Workbench
 
-_MISSES_SHOWN, _FIRST, _NOTHING = 10, 5, "nothing"
-_FOUND = (
-    f"answer {REQUEST} ranker hits{{rank {SCORE} outcome}} terms limit latency_ms error scored probability "
-    "threshold closest_threshold note unscored unconnected{tool_id description origin similarity}"
-)
-_UNCONNECTED = (Column("tool", "tool_id", NAME), Column("cosine", "similarity", TWO), Column("origin"))
-_STEP = "{text tool_ids probability answer note}"
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Another name ("" for its own) and another description (None for its own) of a tool."""
+
+    name: str = ""
+    description: str | None = None
 
 
 @session_command(takes=COMMON)
@@ -115,9 +125,9 @@ def search(
     given = options_as(chosen, alone, clients)
     model = None if given.model == DEMO_MODEL else chosen_model(given.model, given)
     views: tuple[tuple[bool, Callable[[Workbench], Coroutine[Any, Any, bool] | None]], ...] = (
-        (len(clients) > 1, lambda bench: compare_clients(bench, query, clients, tool_id)),
-        (draft != Draft(), lambda bench: show_draft(bench, tool_id, query, draft, alone)),
-        (bool(tool_id), lambda bench: show_why(bench, request, tool_id, alone, model)),
+        (len(clients) > 1, lambda bench: _compare_clients(bench, query, clients, tool_id)),
+        (draft != Draft(), lambda bench: _show_draft(bench, tool_id, query, draft, alone)),
+        (bool(tool_id), lambda bench: _show_why(bench, request, tool_id, alone, model)),
         (side_by_side, lambda bench: _compare(bench, query)),
         (steps, lambda bench: _steps(bench, query)),
         (True, lambda bench: _search(bench, request, alone)),
@@ -151,87 +161,137 @@ def _check(query: str, tool_id: str, clients: Sequence[Client], ranker: str, *, 
 def _search(bench: Workbench, request: SearchRequest, client: Client | None) -> None:
     report, market = bench.search(request), bench.state.marketplace
     beyond = {} if market is None else {"marketplace": asdict(market)}
-    data = selected(report, _FOUND) | {"metadata": metadata(report, bench.catalog.by_id)}
+    data = {"answer": report.answer, **asdict(report), "metadata": metadata(report, bench.catalog.by_id)}
     show(data | beyond | search_json(client), (*search_report(report), *further(market)))
 
 
-def search_report(report: SearchReport) -> Iterator[str | Table]:
-    """The answer, the tools by rank, how they were ranked, and what is beside them."""
-    yield report.error or answer_text(report)
-    shown = _shown(report)
-    rows = tuple(_rows(report, shown))
-    yield Table("", ("#", "tool", "score", "outcome", "parts"), rows, frozenset({0, 2}))
-    terms = ", ".join(report.terms) or "none"
-    yield (
-        f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}"
-        f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
-    )
-    if report.withheld:
-        yield WITHHELD + ", ".join(report.withheld)
-    for hit in shown:
-        yield from _past(hit)
-    if report.note:
-        yield report.note
-    if report.unconnected:
-        yield "\nIn the registry but not callable, because their servers are not connected:"
-        yield Table.of(_UNCONNECTED, report.unconnected)
-
-
-def _past(hit: Hit) -> Iterator[str]:
-    """The past request that counted for a tool, and its past use."""
-    for part in hit.score.parts:
-        if part.signal is Signal.HISTORY:
-            asked = count(round(part.inputs["past requests"]), "past request")
-            yield f"{hit.tool_id}   {part.term}   cosine {part.inputs['cosine']:.2f}   {asked}"
-        elif part.signal is Signal.AFFINITY:
-            yield f"{hit.tool_id}   {part.term}   prior {part.inputs['prior']:.2f}"
-
-
-def _shown(report: SearchReport) -> tuple[Hit, ...]:
-    """The results, and the first of what scored and missed."""
-    missed = (hit for hit in report.hits if not hit.outcome.is_result and hit.score.value > 0)
-    ranks = {hit.rank for hit in (*report.results, *islice(missed, _MISSES_SHOWN))}
-    return tuple(hit for hit in report.hits if hit.rank in ranks)
-
-
-def _rows(report: SearchReport, shown: Sequence[Hit]) -> list[tuple[str, ...]]:
-    """The tools by rank, and between them where those are that are left out."""
-    last = max((hit.rank for hit in shown), default=0)
-    hits = [hit for hit in report.hits if hit.rank <= last]
-    return [
-        ("", f"… {one.ranks}", "", one.reason, "") if isinstance(one, Gap) else _hit_row(one)
-        for one in with_gaps(hits, shown.__contains__)
-    ]
-
-
-def _hit_row(hit: Hit) -> tuple[str, ...]:
-    sums = {
-        signal: math.fsum(part.value for part in hit.score.parts if part.signal is signal)
-        for signal in dict.fromkeys(part.signal for part in hit.score.parts)
-    }
-    parts = " ".join(f"{signal} {value:.2f}" for signal, value in sums.items())
-    return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", hit.outcome, parts)
-
-
 def _compare(bench: Workbench, query: str) -> None:
-    """The first tools of each ranker: as columns, thirteen rankers fit no terminal."""
     found = compare_rankers(bench.retrieval.rankers, query, RANKERS)
-    rows = []
-    for column, name in enumerate(found.names):
-        kept = sorted(
-            (row.standings[column].rank, row.tool_id) for row in found.rows if row.standings[column].kept
-        )
-        rows.append((name, ", ".join(tool_id for _rank, tool_id in kept[:_FIRST]) or _NOTHING))
-    data = selected(found, f"query names rows{{tool_id standings{STANDING}}} notes probabilities")
-    notes = dict.fromkeys(filter(None, found.notes))
-    show(data, [Table("", ("ranker", f"first {_FIRST}"), tuple(rows)), *notes])
+    show(asdict(found), rankers_report(found))
 
 
 def _steps(bench: Workbench, query: str) -> None:
     retrieval = bench.retrieval
     found = by_step(retrieval.rankers, retrieval.ranker_name, query, retrieval.rules)
-    finds = Column("finds", lambda one: ", ".join(one.tool_ids) or _NOTHING)
-    table = Table.of((Column("search", "text"), Column("answer"), finds), (found.whole, *found.steps))
-    data = selected(found, f"whole{_STEP} steps{_STEP} only_steps only_whole")
-    only = f"found only by the steps: {', '.join(found.only_steps) or 'none'}"
-    show(data, [table, only, *filter(None, [found.whole.note])])
+    show(asdict(found), steps_report(found))
+
+
+async def _show_why(
+    bench: Workbench, request: SearchRequest, tool_id: str, client: Client | None, model: ChatModel | None
+) -> bool:
+    """Print why a tool is found or not, and return whether it is. Raises ToolsightError for an unknown tool.
+
+    The client is that by whose rule was searched. A `model` writes sentences for its description too.
+    """
+    retrieval = bench.retrieval
+    pinned = bench.state.pinned if client is None else ()
+    rules = replace(retrieval.rules, pinned=frozenset(pinned))
+    asks = (request, bench.catalog.require(tool_id).id, rules)
+    found = why_not(retrieval.rankers, retrieval.ranker_name, *asks)
+    proposals: tuple[Proposal, ...] = ()
+    if request.query.strip() and not request.tool_names:
+        trial = ProposalTrial(
+            retrieval.rankers,
+            retrieval.ranker_name,
+            asks[1],
+            (request.query,),
+            retrieval.given(),
+            bench.accounting.meter.tool,
+        )
+        proposals = (trial if model is None else await trial.written_by(model)).all()
+    data = asdict(found) | {"proposals": [_proposal_json(one) for one in proposals]} | search_json(client)
+    show(data, why_report(found, proposals, rules, len(retrieval.index.tools)))
+    return not found.cut
+
+
+def _proposal_json(one: Proposal) -> dict[str, Any]:
+    return {
+        "sentence": one.sentence,
+        "description": one.description,
+        "effects": list(map(asdict, one.effects)),
+    }
+
+
+def _show_draft(bench: Workbench, tool_id: str, query: str, draft: Draft, client: Client | None) -> None:
+    """Print how a tool would rank for a query, and for the labelled requests, with the draft's texts.
+
+    Nothing is sent to its server. Raises ConfigError for an unknown tool, or one that the client refuses.
+    """
+    tool = bench.catalog.require(tool_id)
+    text = tool.description if draft.description is None else draft.description
+    edited = replace(tool, name=draft.name or tool.name, description=text)
+    ranked = edited
+    if client is not None:
+        require_offered(client, edited)
+        (ranked,) = as_sent(client, [edited])
+    retrieval = bench.retrieval
+    evalset = retrieval.evalset()
+    effect = edit_effect(
+        retrieval.rankers,
+        ranked,
+        tool.id,
+        query=query,
+        evalset_cases=evalset.cases,
+        ranker_name=retrieval.ranker_name,
+    )
+    tokens = tuple(map(bench.accounting.meter.tool, (tool, edited)))
+    counted = {"tokens": dict(zip(("before", "after"), tokens, strict=True))}
+    labelled = f"{count(len(evalset.cases), 'labelled request')} ({evalset.name})"
+    last = f"{labelled}, ranked by {effect.ranker}; draft only."
+    show(asdict(effect) | counted | search_json(client), [*edit_report(effect, *tokens), last])
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What a client would load for a query, and the rank of the tool that is looked for, if it gets it."""
+
+    client: Client
+    results: tuple[str, ...]
+    rank: int | None
+    note: str
+
+
+def _compare_clients(bench: Workbench, query: str, clients: Sequence[Client], tool_id: str) -> None:
+    """Print what each client would load for a query, and where one tool stands.
+
+    Raises ToolsightError for an unknown tool, ModelError if the query cannot be embedded.
+    """
+    wanted = bench.catalog.require(tool_id).id if tool_id else ""
+    found = [_loaded(bench, query, client, wanted) for client in clients]
+    columns = (
+        Column("client", "client.name", NAME),
+        Column("loads", lambda one: "\n".join(one.results) or "nothing"),
+        *(
+            [Column(wanted, lambda one: "refused" if one.rank is None else ordinal(one.rank))]
+            if wanted
+            else []
+        ),
+        Column(
+            "confidence in its rule", lambda one: f"{one.client.confidence(Topic.SEARCH).told} {one.note}"
+        ),
+    )
+    rest = "Each client ranks the tools Toolsight gets, without what that client refuses or cuts."
+    show([_loaded_json(one) for one in found], [Table.of(columns, found), rest])
+
+
+def _loaded(bench: Workbench, query: str, client: Client, wanted: str) -> _Loaded:
+    """A search over what the client's model can get."""
+    index = bench.retrieval.index
+    rankers = CatalogRankers(index.updated(as_sent(client, index.tools)), bench.retrieval.settings)
+    standings = standings_under(rankers, query, client_ranker(client))
+    results = tuple(rankers.index.tools[place].id for place in standings.kept(client.search.results))
+    place = rankers.index.position.get(wanted)
+    rank = standings[place].rank if place is not None else None
+    return _Loaded(client, results, rank, standings.ranking.note)
+
+
+def _loaded_json(one: _Loaded) -> dict[str, Any]:
+    search, confidence = one.client.search, one.client.confidence(Topic.SEARCH)
+    return {
+        "client": one.client.name,
+        "ranker": search.ranker,
+        "results": one.results,
+        "rank": one.rank,
+        "note": one.note,
+        "confidence": confidence,
+    }

@@ -11,6 +11,7 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED
 from inspector.core.tool import Tool, definition
+from inspector.features.find.facts import EDIT
 from inspector.search.answer.standing import Standing
 from inspector.search.answer.tool_edit import (
     CaseChange,
@@ -166,12 +167,12 @@ def numbers(reading: Reading, width: int) -> Content:
     ndcg = (cases.ndcg_before, cases.ndcg_after) if cases else _UNKNOWN
     hit = (cases.hit_before, cases.hit_after) if cases else _UNKNOWN
     cells = [
-        _row("rank", rank(before), rank(after), *(moved(before, after) if before and after else ("", ""))),
-        _line("score", values, 3, more_is_better=True),
-        _line("tokens", (reading.tokens_before, reading.tokens_after), 0, more_is_better=False),
-        _line("too alike", alike, 0, more_is_better=False),
-        _line("top ten", ndcg, 3, more_is_better=True),
-        _line("1st right", hit, 3, more_is_better=True),
+        _row(EDIT[0], rank(before), rank(after), *(moved(before, after) if before and after else ("", ""))),
+        _line(EDIT[1], values, 3, more_is_better=True),
+        _line(EDIT[2], (reading.tokens_before, reading.tokens_after), 0, more_is_better=False),
+        _line(EDIT[3], alike, 0, more_is_better=False),
+        _line(EDIT[4], ndcg, 3, more_is_better=True),
+        _line(EDIT[5], hit, 3, more_is_better=True),
     ]
     if width < 2 * _CELL + 2:
         return Content("\n").join(cells)

@@ -7,9 +7,8 @@ from textual.content import Content
 
 from inspector.app.context import InContext
 from inspector.core.ranking import Hit, Outcome, SearchReport, SearchRequest
+from inspector.features.find.facts import state_word
 from inspector.search.answer.retrieval import Retrieval
-from inspector.search.ranker.ranker_list import INFO
-from widgets import visible
 
 NO_QUERY = "Search first: press i, type a query and press enter."
 
@@ -28,26 +27,12 @@ class Topic:
     also: tuple[str, ...] = ()
 
 
-# Outcomes as people say them; the terms of art are those of the events and of --json.
-_WORDS = {Outcome.BELOW_FLOOR: "no match", Outcome.UNLIKELY: "unlikely", Outcome.PRECONDITION: "not yet"}
-
-
-def stands_for(ranker: str) -> str:
-    """Return whose search a ranker is, or of what kind."""
-    return INFO[ranker].stands_for if ranker in INFO else visible(ranker, newlines=False, limit=40)
-
-
-def score(value: float) -> str:
-    """Return a score as every pane writes it."""
-    return f"{value:.3f}"
-
-
 def outcome(hit: Hit, bound: bool, *, implied: Outcome | None = None) -> Content:
     """Return the tool's outcome, unless it is the one that goes without saying, and whether it is loaded."""
     if hit.outcome.is_result and bound:
         before = hit.outcome is Outcome.ALREADY_LOADED
         return Content.styled("● bound before" if before else "● loaded", "$text-success")
-    word = "" if hit.outcome is implied else _WORDS.get(hit.outcome, hit.outcome.value)
+    word = "" if hit.outcome is implied else state_word(hit.outcome)
     return Content(" ".join(filter(None, ("●" if bound else "", word))))
 
 

@@ -17,7 +17,8 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.core.number import count
 from inspector.core.ranking import Answer
-from inspector.features.find.pane import NO_QUERY, Pane, Topic, score, stands_for
+from inspector.features.find.facts import score, stands_for
+from inspector.features.find.pane import NO_QUERY, Pane, Topic
 from inspector.search.answer.answer_text import confidence_beside
 from inspector.search.answer.standing import Standings, Steps, StepSearch, by_step, standings_under
 from inspector.search.ranker.catalog_rankers import CatalogRankers

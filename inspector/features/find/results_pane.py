@@ -19,7 +19,8 @@ from inspector.core.number import percent
 from inspector.core.ranking import Gap, Hit, Outcome, SearchReport, with_gaps
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
-from inspector.features.find.pane import outcome, score
+from inspector.features.find.facts import score
+from inspector.features.find.pane import outcome
 from inspector.features.find.score_text import BAR_WIDTH, bars
 from inspector.search.answer.standing import hit_of
 from inspector.search.ranker.ranker_list import INFO

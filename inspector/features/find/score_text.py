@@ -12,38 +12,32 @@ from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED
 from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
+from inspector.features.find.facts import SHORT_TERMS, SIGNAL_WORDS
 from inspector.features.find.pane import Pane, Topic, outcome
 from inspector.search.index.vocabulary import as_written
 from inspector.search.ranker.ranker_list import INFO
 from widgets import middle, plain, shorten, stacked, visible
 
-# The signals of a score, each with a fixed word and color; its letter is its value.
-SIGNALS = {
-    Signal.NAME: ("name", "$primary"),
-    Signal.DESCRIPTION: ("descr.", "$success"),
-    Signal.PARAMETERS: ("params", "$accent"),
-    Signal.SERVER: ("server", "$warning"),
-    Signal.WORDS: ("words", "$success"),
-    Signal.SEMANTIC: ("meaning", "$secondary"),
-    Signal.KEYWORD: ("keyword", "$secondary"),
-    Signal.FUZZY: ("fuzzy", "$warning"),
-    Signal.PATTERN: ("pattern", "$primary"),
-    Signal.FUSION: ("rank", "$accent"),
-    Signal.EXACT: ("exact", "$primary"),
-    Signal.TIER: ("tier", "$foreground"),
-    Signal.STEP: ("step", "$accent"),
-    Signal.HISTORY: ("asked", "$success"),
-    Signal.AFFINITY: ("used", "$primary"),
-    Signal.AVERAGE: ("average", MUTED),
+# The signals of a score, each with a fixed color; its letter is its value.
+COLORS = {
+    Signal.NAME: "$primary",
+    Signal.DESCRIPTION: "$success",
+    Signal.PARAMETERS: "$accent",
+    Signal.SERVER: "$warning",
+    Signal.WORDS: "$success",
+    Signal.SEMANTIC: "$secondary",
+    Signal.KEYWORD: "$secondary",
+    Signal.FUZZY: "$warning",
+    Signal.PATTERN: "$primary",
+    Signal.FUSION: "$accent",
+    Signal.EXACT: "$primary",
+    Signal.TIER: "$foreground",
+    Signal.STEP: "$accent",
+    Signal.HISTORY: "$success",
+    Signal.AFFINITY: "$primary",
+    Signal.AVERAGE: MUTED,
 }
 LETTERS = "N name, D description, P parameters, V server, W words, S meaning, Q step, T tier"
-# What is too long for a column.
-SHORT_TERMS = {
-    "best: description": "best: descr.",
-    "best: parameters": "best: params",
-    "siblings that fit": "siblings fit",
-    "static vectors": "static",
-}
 BAR_WIDTH = 10
 
 
@@ -70,8 +64,8 @@ def bars(hits: Sequence[Hit], besides: Iterable[Hit] = ()) -> list[Content]:
 def _stack(hit: Hit, full: Mapping[str, float]) -> tuple[list[tuple[str, float, str]], float]:
     best = full[_tier(hit)] or 1.0
     cell = best / (BAR_WIDTH - 1)
-    tier = [(Signal.TIER.value, cell, SIGNALS[Signal.TIER][1])] if _tier(hit) else []
-    parts = [(part.signal.value, part.value, SIGNALS[part.signal][1]) for part in _shown(hit)]
+    tier = [(Signal.TIER.value, cell, COLORS[Signal.TIER])] if _tier(hit) else []
+    parts = [(part.signal.value, part.value, COLORS[part.signal]) for part in _shown(hit)]
     return [*tier, *parts], best + (cell if tier else 0.0)
 
 
@@ -170,7 +164,7 @@ def _row(term: str, where: str, numbers: Sequence[str], adds: str) -> str:
 
 
 def _part_line(part: Part, columns: Sequence[str]) -> Content:
-    word, style = SIGNALS[part.signal]
+    word, style = SIGNAL_WORDS[part.signal], COLORS[part.signal]
     term = plain(middle(SHORT_TERMS.get(part.term, part.term), _TERM), newlines=False)
     inputs = ((column, part.inputs.get(column)) for column in columns)
     numbers = [

@@ -20,7 +20,7 @@ from inspector.core.ranking import Answer, IndexPhase, IndexState, SearchReport,
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
-from inspector.features.find.pane import stands_for
+from inspector.features.find.facts import stands_for
 from inspector.search.answer.answer_text import WITHHELD, confidence_text
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import as_written
@@ -211,7 +211,7 @@ def introduction(text: Content, index: IndexState) -> Content:
 def _line(report: SearchReport, width: int) -> Content:
     """The duration goes first where the words have no room, then the words."""
     known = [
-        Content(stands_for(report.ranker)),
+        plain(stands_for(report.ranker), newlines=False, limit=40),
         Content(f"{len(report.results)} of {count(report.scored or len(report.hits), 'tool')}"),
     ]
     if report.probability is not None:

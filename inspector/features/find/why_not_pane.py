@@ -1,6 +1,5 @@
 """Why a search does not return a tool, or not first, and which sentences in its description would help."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,23 +12,31 @@ from textual.widgets import Static
 
 from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_line
+from inspector.app.draw.table import report_lines
 from inspector.core.access import Toolset
 from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
-from inspector.core.number import count, ordinal, signed
-from inspector.core.ranking import TOLERANCE, Outcome, SearchRequest, Signal
+from inspector.core.number import count, ordinal
+from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
 from inspector.features.check.finding import Effect, Proposal
 from inspector.features.check.proposal import ProposalTrial, is_first
-from inspector.features.find.pane import NO_QUERY, Pane, Topic, score, stands_for
-from inspector.features.find.score_text import SHORT_TERMS, SIGNALS
-from inspector.search.answer.answer_text import told_apart
+from inspector.features.find.facts import (
+    LEDGER,
+    cut_text,
+    ledger_cells,
+    ledger_total,
+    rank_text,
+    reasons,
+    rival_text,
+)
+from inspector.features.find.pane import NO_QUERY, Pane, Topic
+from inspector.features.find.score_text import COLORS
 from inspector.search.answer.evalset import added_cases
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.why_not import LOOKED_UP, LedgerLine, WhyNot, why_not
-from inspector.search.index.vocabulary import as_written
 from widgets import Column, Record, RecordList, middle, plain, visible
 
 PROPOSALS = (
@@ -37,12 +44,12 @@ PROPOSALS = (
     Column("rank", "rank", align="right", width=6, weight=10),
     Column("tokens", "tokens", align="right", width=6, weight=5),
 )
-LEDGER = (
-    Column("signal", "signal", width=9, weight=4),
-    Column("term", "word", shorten="middle", min_width=12, weight=5),
-    Column("mine", "this tool", align="right", width=9, weight=5),
-    Column("rival", "to beat", align="right", width=9, weight=5),
-    Column("difference", "difference", align="right", width=10, weight=6),
+COLUMNS = (
+    Column("signal", LEDGER[0], width=9, weight=4),
+    Column("term", LEDGER[1], shorten="middle", min_width=12, weight=5),
+    Column("mine", LEDGER[2], align="right", width=9, weight=5),
+    Column("rival", LEDGER[3], align="right", width=9, weight=5),
+    Column("difference", LEDGER[4], align="right", width=10, weight=6),
 )
 
 
@@ -58,16 +65,9 @@ def missing(tool_id: str, query: str, reason: str, hint: str) -> Content:
 
 def verdict(found: WhyNot, *, limit: int, closest: float, tools: int) -> Content:
     """Return the tool, its rank, and what cut it, in words."""
-    rank = f"{ordinal(found.standing.rank)} of {tools:,}"
-    value = f"   score {score(found.score.value)}   {stands_for(found.ranker)}"
-    if found.cut is not None:
-        cut = Content.styled(f"✕ {found.cut.value}: {_why(found, limit, closest)}", "bold $text-warning")
-    elif found.rival is None:
-        cut = Content.styled("✓ it is the first result", "$text-success")
-    else:
-        rise = "it is a result; to rise, it must beat the tool above it"
-        cut = Content.styled(f"✓ {rise}", "$text-success")
-    lines = [_about(found.tool_id, found.request.query), Content.assemble(rank, (value, MUTED)), cut]
+    color = "$text-success" if found.cut is None else "bold $text-warning"
+    cut = plain(cut_text(found, limit, closest), newlines=False, limit=300).stylize(color)
+    lines = [_about(found.tool_id, found.request.query), plain(rank_text(found, tools), newlines=False), cut]
     if found.note:
         lines.append(plain(found.note, limit=300, newlines=False).stylize("$text-warning"))
     return Content("\n").join(lines)
@@ -78,63 +78,27 @@ def _about(tool_id: str, query: str) -> Content:
     return Content.assemble(name, ("   for ", MUTED), plain(f"“{middle(query, 60)}”"))
 
 
-def _why(found: WhyNot, limit: int, closest: float) -> str:
-    rival = visible(found.rival.tool_id, limit=80, newlines=False) if found.rival is not None else ""
-    match found.cut:
-        case Outcome.OVER_LIMIT:
-            last = f"; the last one is {rival}" if rival else ""
-            return f"only {count(limit, 'tool')} {'is' if limit == 1 else 'are'} returned{last}"
-        case Outcome.BELOW_FLOOR if found.note == LOOKED_UP:
-            return "the request asks for other tools by name"
-        case Outcome.BELOW_FLOOR:
-            return "its score is too low for the ranker to return it"
-        case Outcome.UNLIKELY:
-            return "the ranker finds it too unlikely to do what the query asks"
-        case Outcome.NOTHING_FITS:
-            own, needed = told_apart(found.probability or 0.0, closest)
-            return f"the search returns nothing (confidence {own}, closest needs {needed})"
-        case Outcome.WITHHELD:
-            return "it destroys or ends something, and the request does not clearly ask for that"
-        case Outcome.PINNED_FITS:
-            return "a pinned tool fits the request, so nothing is loaded beside it"
-        case Outcome.OTHER_SERVER:
-            return "the request is limited to one server, and this tool is on another"
-        case _:
-            return "the request asks for tags its server lacks"
-
-
 def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
     """Return the sums of both bills, then their lines, the biggest loss first."""
     if found.rival is None:
         return ()
-    lines = (_ledger_row(line, found.request.query) for line in found.ledger)
-    return (_total(found, found.rival.score.value), *lines)
+    label, said, mine, rival, difference = ledger_total(found)
+    cells = (
+        Content.styled(label, "bold"),
+        Content.styled(said, "$text-success" if said.startswith("✓") else "$text-error"),
+        *(Content.styled(value, "bold") for value in (mine, rival)),
+        _difference(difference).stylize("bold"),
+    )
+    return (Record("\0total", cells), *(_ledger_row(line, found.request.query) for line in found.ledger))
 
 
 def _ledger_row(line: LedgerLine, query: str) -> Record:
-    """A line of both bills; words are written as the query has them."""
-    word, color = SIGNALS[line.signal]
-    term = line.term
-    if line.signal is not Signal.WORDS:
-        term = SHORT_TERMS.get(line.term) or as_written(query, (line.term,))[0]
-    amounts = (score(value) if value else "–" for value in (line.mine, line.rival))
-    cells: tuple[Content | str, ...] = (Content.styled(f"{line.signal.value} {word}", color), term, *amounts)
-    return Record(f"{line.signal.value} {line.term}", (*cells, _difference(line.difference)))
+    signal, *cells, difference = ledger_cells(line, query)
+    colored = Content.styled(signal, COLORS[line.signal])
+    return Record(f"{line.signal.value} {line.term}", (colored, *cells, _difference(difference)))
 
 
-def _total(found: WhyNot, rival: float) -> Record:
-    summed = math.fsum(line.difference for line in found.ledger)
-    right = math.isclose(summed, found.difference, rel_tol=0.0, abs_tol=TOLERANCE)
-    said, color = ("✓ adds up", "$text-success") if right else ("✕ does not add up", "$text-error")
-    both = (Content.styled(score(value), "bold") for value in (found.score.value, rival))
-    difference = _difference(found.difference).stylize("bold")
-    return Record(
-        "\0total", (Content.styled("score", "bold"), Content.styled(said, color), *both, difference)
-    )
-
-
-def _difference(value: float) -> Content:
-    text = signed(value, 3)
+def _difference(text: str) -> Content:
     return Content.styled(text, {"-": "$text-error", "+": "$text-success"}.get(text[0], MUTED))
 
 
@@ -144,35 +108,6 @@ def no_ledger(found: WhyNot) -> str:
         return "Nothing was ranked, so there are no scores to compare."
     first = "It ranks first" if found.cut is None else "No tool was returned"
     return f"{first}: nothing to beat."
-
-
-def ledger_title(found: WhyNot) -> str:
-    """Return what the ledger compares with."""
-    if found.rival is None:
-        return "Tool to beat"
-    rival = middle(found.rival.tool_id, 24)
-    ahead = f", ahead by {score(-found.difference)}" if found.difference < 0 else ""
-    return f"To beat: {rival}, {ordinal(found.rival.standing.rank)}{ahead}"
-
-
-def reasons(found: WhyNot) -> Content:
-    """Return the query's words that the tool has and lacks, and what else holds it back."""
-    lines = [
-        _words("matching words  ", found.having, found.request.query, MUTED),
-        _words("missing words   ", found.lacking, found.request.query, "$text-warning"),
-    ]
-    for sentence in found.advice:
-        lines.append(Content.assemble(("• ", "$accent"), plain(sentence, limit=600, newlines=False)))
-    if found.rival is None and found.cut is None and not found.lacking:
-        lines.append(Content.styled("It has every query word, and no tool ranks above it.", MUTED))
-    return Content("\n").join(line for line in lines if line)
-
-
-def _words(label: str, sought: Sequence[str], query: str, style: str) -> Content:
-    if not sought:
-        return Content()
-    words = "  ".join(visible(word, limit=60, newlines=False) for word in as_written(query, sought))
-    return Content.assemble((label, style), words)
 
 
 def proposal(one: Proposal) -> Record:
@@ -270,7 +205,7 @@ class WhyNotPane(Pane):
         yield Static(id="reasons")
         yield RecordList(PROPOSALS, empty="", filterable=False, id="proposals")
         yield Static(id="sentence", markup=False)
-        yield RecordList(LEDGER, header=True, empty="", id="ledger")
+        yield RecordList(COLUMNS, header=True, empty="", id="ledger")
 
     @property
     def tool_id(self) -> str:
@@ -343,10 +278,12 @@ class WhyNotPane(Pane):
 
     def _found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
         self._say(verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
-        self.write(reasons(found), "#reasons")
+        lines = report_lines(reasons(found), self.size.width)
+        self.write(Content("\n").join(lines), "#reasons")
         self._is_first = found.rival is None and found.cut is None
         ledger = self.query_one("#ledger", RecordList)
-        ledger.border_title = ledger_title(found)
+        rival = middle(found.rival.tool_id, 24) if found.rival is not None else ""
+        ledger.border_title = rival_text(found, rival)
         ledger.empty = no_ledger(found)
         ledger.records = ledger_rows(found)
 

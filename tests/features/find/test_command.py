@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from inspector.cli.table import say_report
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.features.find.command import search_report
+from inspector.features.find.facts import search_report
 from tests.support.commands import Toolsight
 
 

@@ -20,9 +20,10 @@ from inspector.core.ranking import (
 )
 from inspector.core.tool import Tool
 from inspector.features.find import results_pane as content, search_job as facts
+from inspector.features.find.facts import SIGNAL_WORDS
 from inspector.features.find.pane import outcome
 from inspector.features.find.results_pane import Own, own_line
-from inspector.features.find.score_text import BAR_WIDTH, SIGNALS, WIDTH, bars, bill
+from inspector.features.find.score_text import BAR_WIDTH, COLORS, WIDTH, bars, bill
 from inspector.search.answer.answer_text import told_apart
 from inspector.search.index.vocabulary import as_written
 from inspector.search.ranker.fusion import FusionWeights
@@ -328,7 +329,7 @@ def test_a_tier_is_one_cell_of_a_bar_and_leaves_the_other_bars_their_scale() -> 
 
 
 def test_every_signal_has_a_word_and_a_colour() -> None:
-    assert set(SIGNALS) == set(Signal)
+    assert set(COLORS) == set(SIGNAL_WORDS) == set(Signal)
 
 
 @pytest.mark.parametrize(

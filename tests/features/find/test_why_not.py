@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
+from inspector.app.draw.table import report_lines
 from inspector.app.place import WhyNotPage
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal
@@ -17,6 +18,7 @@ from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Catalog, Tool
 from inspector.features.check.finding import Effect, Proposal
 from inspector.features.find import why_not_pane as content
+from inspector.features.find.facts import reasons
 from inspector.features.find.page import FindScreen
 from inspector.features.find.why_not_pane import missing_tool
 from inspector.search.answer.standing import Standing
@@ -157,7 +159,7 @@ def test_hostile_text_does_no_harm(text: str) -> None:
     reason = missing_tool(text, Catalog((CALC,)), SESSION, None)
     for drawn in (
         content.verdict(found, limit=5, closest=0.3, tools=1),
-        content.reasons(found),
+        *report_lines(reasons(found), 80),
         Content("").join(cell for cell in content.proposal(proposal).cells if isinstance(cell, Content)),
         content.missing(text, text, *reason),
         content.waiting(text, text),
