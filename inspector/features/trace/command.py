@@ -26,15 +26,16 @@ from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
 from inspector.core.feature import Given
 from inspector.core.inertia import Aging, InertiaGraph
-from inspector.core.number import count, percent, plural, shown_moment
+from inspector.core.number import count, plural, shown_moment
 from inspector.core.ports import EventStore, SystemClock
 from inspector.core.redaction import clean
-from inspector.core.report import COUNT, NAME, NOTHING, NUMBER, SHARE, TIME, Column, Table
+from inspector.core.report import COUNT, NAME, NUMBER, SHARE, TIME, Column, Table
 from inspector.core.session import Binding
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
 from inspector.features.agents.finding import KINDS, findings
 from inspector.features.agents.library import by_tokens
+from inspector.features.trace.facts import tally_facts
 from inspector.features.trace.feature import FLOWS
 from inspector.loop.flow import Flow, exported, flows, following, warmth
 from inspector.session.timeline import Lane, ModelCall, Timeline
@@ -144,14 +145,7 @@ def _timeline(session: str, shown: Timeline) -> Iterator[str | Table]:
         return
     yield ""
     yield Table.of(_MOVES, moves)
-    tally = shown.tally(shown.now)
-    accuracy = NOTHING if tally.accuracy is None else percent(tally.accuracy)
-    yield (
-        f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
-        f"rejections {tally.rejections}, refused by you {tally.refusals}, recoveries {tally.recoveries}, "
-        f"asked the user {tally.asked}, "
-        f"accuracy {accuracy}"
-    )
+    yield ", ".join(f"{name} {text}" for name, text in tally_facts(shown.tally(shown.now)))
 
 
 def _did(call: ModelCall) -> str:

@@ -1,11 +1,12 @@
-"""What a model call cost, and a session's calls together: as computed, and as the provider reports it."""
+"""What model calls cost, as computed and as the provider reports it, and what a session did so far."""
 
 from collections.abc import Iterator, Sequence
 
 from inspector.core.budget import Prices
 from inspector.core.number import money, percent, signed, signed_percent, tokens
-from inspector.core.report import Fact, Facts
+from inspector.core.report import NOTHING, Fact, Facts
 from inspector.core.session import CallCost
+from inspector.session.timeline import Tally
 from inspector.tokens.reported import (
     answer_line,
     computed_dollars,
@@ -93,3 +94,15 @@ def price_text(prices: Prices | None, model: str) -> str:
     stand_in = "" if prices.model == model else "as "
     each = f"{money(prices.input * _MILLION)} in, {money(prices.output * _MILLION)} out per 1M"
     return " ".join(filter(None, (f"{stand_in}{prices.model}: {each}", prices.source, prices.date)))
+
+
+def tally_facts(tally: Tally) -> Iterator[tuple[str, str]]:
+    """The counts up to a moment, by name; what is seldom stands there only if it is not zero."""
+    yield "accuracy", NOTHING if tally.accuracy is None else percent(tally.accuracy)
+    yield "searches", f"{tally.searches}"
+    yield "loads", f"{tally.loads}"
+    yield "evictions", f"{tally.evictions}"
+    yield "rejections", f"{tally.rejections}"
+    yield "recoveries", f"{tally.recoveries}"
+    seldom = (("asked the user", tally.asked), ("refused by you", tally.refusals))
+    yield from ((name, f"{number}") for name, number in seldom if number)

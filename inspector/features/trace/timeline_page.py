@@ -21,10 +21,10 @@ from inspector.app.place import Destination, TracePage
 from inspector.app.replay import Replay
 from inspector.app.stream import Stream, View
 from inspector.core.budget import Prices
-from inspector.core.number import count, percent, shown_moment, tokens
+from inspector.core.number import count, shown_moment, tokens
 from inspector.core.ports import SessionSummary
 from inspector.core.report import Facts
-from inspector.features.trace.facts import call_facts, session_facts
+from inspector.features.trace.facts import call_facts, session_facts, tally_facts
 from inspector.features.trace.lanes import Lanes
 from inspector.session.timeline import Action, ModelCall, Move, Timeline
 from widgets import Record, middle, plain, visible
@@ -49,17 +49,7 @@ def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
     pieces = [Content.styled(moment, "bold")]
     if not now:
         pieces.append(_fact("tools", f"{tokens(timeline.calls[column - 1].tool_tokens)} tokens"))
-    pieces.append(_fact("accuracy", "–" if tally.accuracy is None else percent(tally.accuracy)))
-    counts = {
-        "searches": tally.searches,
-        "loads": tally.loads,
-        "evictions": tally.evictions,
-        "rejections": tally.rejections,
-        "recoveries": tally.recoveries,
-    }
-    seldom = {"asked the user": tally.asked, "refused by you": tally.refusals}
-    counts |= {name: number for name, number in seldom.items() if number}
-    return flow([*pieces, *(_fact(name, str(number)) for name, number in counts.items())], width)
+    return flow([*pieces, *(_fact(*one) for one in tally_facts(tally))], width)
 
 
 def _fact(name: str, value: str) -> Content:
