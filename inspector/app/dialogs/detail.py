@@ -42,8 +42,6 @@ class DetailScreen(InContext, ModalScreen[None]):
             yield Static(f"{keys}   tab text/data" if self._data is not None else keys, id="detail-help")
 
 
-# The text of the help screen.
-
 _IN_LISTS = (
     ("j k g G", "down, up, first, last; arrows, home and end work too"),
     ("/", "filter"),

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from textual.app import App
 
 
-# A form that a server asks a person to fill in.
-
 _WAITING = "one moment: keys go to the input below"
 _READY = "tab to the fields   ctrl+r sends   esc"
 _LONGEST_LABEL = 46
@@ -157,8 +155,6 @@ def shown_field(field: FormField) -> Field:
         hidden=field.is_secret,
     )
 
-
-# An address that a server asks a person to visit, or at which one signs in to it.
 
 _OPEN, _COPY = Option("open", "open in the browser"), Option("copy", "copy the address")
 _WAITS = "Sign in there: the answer comes back by itself. "

@@ -23,8 +23,6 @@ from inspector.config.setting import Knob, KnobKind, find_knob, parse_value, ren
 from inspector.core.error import ToolsightError
 from widgets import Column, PlainInput, Record, RecordList, visible
 
-# The dialog to change a setting: a list of its values, or an input checked while typing.
-
 _COLUMNS = (Column("mark", width=1), Column("name", weight=3), Column("meaning", min_width=10, weight=2))
 _MOST_ROWS = 12
 _WHEN = "takes effect with the next model call"
@@ -92,8 +90,6 @@ class KnobDialog(ModalScreen[None]):
         line = self.query_one("#knob-error", Static)
         line.update(Content(content.wrong(self._knob, error)) if error is not None else Content())
 
-
-# What a session works with besides its settings: the model and the toolset.
 
 MODEL, TOOLSET, PROFILE = "model", "toolset", "profile"
 _LONGEST = 400

@@ -66,8 +66,6 @@ def _request(tool: Tool) -> str:
     return shortened(sentence, _LONGEST) if sentence else ""
 
 
-# The text of an empty conversation.
-
 _PROBLEMS = 4
 _SEARCHES = "The model starts with search_tools and finds the other tools by searching."
 _BOUND = "All tools go with every request, so there is nothing to search."
@@ -114,8 +112,6 @@ def _problems(session: SessionState) -> list[Content]:
     lead = Content.assemble((f"{what} (ctrl+o):", "bold" if says else ""))
     return [Content(""), lead, *problem_lines(session.problems, _PROBLEMS), Content("")]
 
-
-# What can be done after a turn, shown under its answer.
 
 _KEY = "$text-accent"
 

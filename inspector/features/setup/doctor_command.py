@@ -103,10 +103,8 @@ def orphans(end: bool, keep: bool, chosen: Options) -> None:
     if keep:
         store.keep(found)
     kept = ", kept" if keep and found else ""
-    listed: list[Block] = [
-        *(one.facts for one in found),
-        f"\n{count(len(found), 'server')} left processes running{kept}",
-    ]
+    told = f"{count(len(found), 'server')} left processes running{kept}"
+    listed: list[Block] = [*(one.facts for one in found), *([""] if found else []), told]
     show(left, [ended_text(left, found)] if end and found else listed)
     if end and left:
         sys.exit(Exit.FAILED)

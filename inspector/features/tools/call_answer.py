@@ -186,9 +186,6 @@ def failure_line(error: ToolsightError, elapsed: float) -> Content:
     return Content.assemble(first, "\n", plain(error.hint, limit=600)) if error.hint else first
 
 
-# The calls that a form offers again.
-
-
 @dataclass(frozen=True, slots=True)
 class PastCall:
     """A call that a form offers again, with its result if it had one. `row` is how a list shows it."""

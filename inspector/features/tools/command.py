@@ -199,8 +199,6 @@ def _flaws(bench: Workbench, server: str) -> tuple[Flaw, ...]:
     return log.flaws() if log is not None else ()
 
 
-# Prints what was exchanged with servers, frame by frame.
-
 _FRAMES = (
     Column("time, UTC", frame_time, NAME),
     Column("", "arrow", NAME),

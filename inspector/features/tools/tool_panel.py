@@ -97,8 +97,6 @@ def exact_json(tool: Tool) -> str:
     return json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
 
 
-# What a tool costs: its tokens by part, bound in every call, and deferred.
-
 _BAR, _BILL_LABELS = 20, 18
 
 
@@ -152,8 +150,6 @@ def _part(label: str, tokens: int, total: int) -> Content:
     numbers = f"{tokens:>7,}  {percent(share):>5}  "
     return Content.assemble((f"{label:<{_BILL_LABELS}}", MUTED), numbers, bar(share, _BAR))
 
-
-# Which searches of the session found a tool, and which did not.
 
 COLUMNS = (
     Column("query", "searched for", weight=5, min_width=16),

@@ -64,8 +64,6 @@ def wire_heading(kept: int, total: int) -> str:
     return f"{count(kept, 'message')}{dropped}; not stored in any session"
 
 
-# A request and its answer, as one thing to read.
-
 _REPLIES = frozenset({FrameKind.RESULT, FrameKind.ERROR, FrameKind.INVALID})
 _CANCELLED = "notifications/cancelled"
 NOT_ASKED = "It answers nothing: no request with this id was open on its connection."
@@ -267,8 +265,6 @@ class WirePanel(InContext, Vertical):
             text, data = exchange_text(found)
             self.app.push_screen(DetailScreen(exchange_heading(found), text, data))
 
-
-# What a server logs to its client: some of the frames.
 
 _LOGGED = "notifications/message"
 _LONGEST_LOGGED = 300
