@@ -44,10 +44,22 @@ def test_words_are_read_as_arguments(words: tuple[str, ...], arguments: dict[str
     assert read_arguments(_tool(), words, FILES.__getitem__) == arguments
 
 
-@pytest.mark.parametrize("words", [("[1]",), ("city",), ("days:={",), ("@a.txt",), ("@b.json", "city=a")])
-def test_words_that_are_no_arguments_are_refused(words: tuple[str, ...]) -> None:
-    with pytest.raises(ConfigError):
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("[1]",), ""),
+        (("city",), "Write city=VALUE"),
+        (("ctiy=Oslo",), "Parameters: city"),
+        (("days:={",), ""),
+        (("{",), "not valid JSON"),
+        (("@a.txt",), ""),
+        (("@b.json", "city=a"), "a JSON object must hold all"),
+    ],
+)
+def test_words_that_are_no_arguments_are_refused(words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
         read_arguments(_tool(), words, FILES.__getitem__)
+    assert said in f"{refused.value.message} {refused.value.hint}"
 
 
 values = st.recursive(

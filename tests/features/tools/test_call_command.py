@@ -56,10 +56,6 @@ def test_a_value_is_read_as_its_parameters_type(toolsight: Toolsight) -> None:
 def test_arguments_can_be_one_object(toolsight: Toolsight) -> None:
     done = toolsight("call", "calc:evaluate", '{"expression": "1 + 1"}', *CALC)
     assert "2" in done.stdout
-    for words, said in ((("{",), "not valid JSON"), (("{}", "expression=1"), "a JSON object must hold all")):
-        refused = toolsight("call", "calc:evaluate", *words, *CALC)
-        assert refused.exit_code == 2
-        assert said in refused.stderr
 
 
 def test_an_error_of_the_tool_is_the_exit_code(toolsight: Toolsight) -> None:
@@ -109,7 +105,6 @@ def test_trust_in_a_server_that_is_not_there_is_a_mistake(toolsight: Toolsight) 
         (("calc:evalute", "expression=1"), "Closest: calc:evaluate"),
         (("clac:evaluate",), "servers: calc"),
         (("evalute",), "Closest: calc:evaluate"),
-        (("calc:evaluate", "expresion=1"), "Parameters: expression"),
         (("calc:evaluate", "expression"), "Write expression=VALUE"),
         (("calc:evaluate", "expression=@no-such-file"), "no-such-file does not exist"),
     ],
