@@ -33,18 +33,6 @@ def _split(args: Sequence[str]) -> tuple[list[str], bool, list[str]]:
     return list(args[:at]), True, list(args[at + 1 :])
 
 
-def _names_a_server(words: Sequence[str]) -> bool:
-    from inspector.config.reader import names_a_server
-
-    return names_a_server(words)
-
-
-def _is_server(word: str) -> bool:
-    from inspector.config.reader import is_server
-
-    return is_server(word)
-
-
 def _optional_words(command: click.Command, read: Mapping[str, Any]) -> list[str]:
     """The words that a parser gave to arguments which may be left out."""
     optional = (one for one in command.params if isinstance(one, click.Argument) and not one.required)
@@ -75,10 +63,12 @@ class Program(CommandGroup):
             return args, []
         if not words:
             return args, []
+        from inspector.config.reader import is_server, names_a_server
+
         if words[0] not in self.modules:
-            return (args[: len(args) - len(words)], words) if _names_a_server(words) else (args, [])
+            return (args[: len(args) - len(words)], words) if names_a_server(words) else (args, [])
         last = self._last_word(ctx, words)
-        if not last or not _is_server(last):
+        if not last or not is_server(last):
             return args, []
         at = len(args) - 1 - args[::-1].index(last)
         return [*args[:at], *args[at + 1 :]], [last]

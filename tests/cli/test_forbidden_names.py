@@ -116,9 +116,11 @@ def test_every_option_that_takes_a_name_is_driven_here() -> None:
 @pytest.mark.parametrize(
     ("words", "typed"),
     [
-        pytest.param(words, typed, id=f"{' '.join(option)} {typed}")
+        pytest.param(
+            words, typed, id=f"{' '.join(option)} {typed}", marks=[pytest.mark.slow] if number else []
+        )
         for option, (words, every) in NAMED.items()
-        for typed in every
+        for number, typed in enumerate(every)
     ],
 )
 def test_a_forbidden_name_is_not_read_in_any_answer_to_a_typo_or_a_guess(

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -51,19 +52,18 @@ def text_of(node: ast.expr) -> str:
     return NAME
 
 
-@cache
-def sources() -> tuple[tuple[str, ast.Module], ...]:
-    return tuple(
-        (str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8")))
-        for path in sorted(ROOT.rglob("*.py"))
-    )
+def sources(having: str) -> Iterator[tuple[str, ast.Module]]:
+    """The files that have this text: to parse all of them takes seconds."""
+    for path in sorted(ROOT.rglob("*.py")):
+        if having in (text := path.read_text(encoding="utf-8")):
+            yield str(path.relative_to(ROOT)), ast.parse(text)
 
 
 def made() -> list[tuple[str, ...]]:
     """The words of every call of `command`."""
     return [
         tuple(map(text_of, node.args))
-        for file, tree in sources()
+        for file, tree in sources("command_line import")
         if file != "core/command_line.py"
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "command"
@@ -87,7 +87,7 @@ def documentation(tree: ast.Module) -> set[ast.AST]:
 def written_out() -> dict[str, set[str]]:
     """Every command in backquotes within a text, by what it says, with the files that have it."""
     found: dict[str, set[str]] = {}
-    for file, tree in sources():
+    for file, tree in sources("`toolsight "):
         left_out = documentation(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant | ast.JoinedStr) and node not in left_out:

@@ -12,13 +12,13 @@ import pytest
 
 from inspector.cli.launch import say_news
 from inspector.core.error import ConnectError, ProtocolError, ServerExited
-from inspector.core.events import Event, Record, SessionRenewed, UserSaid
+from inspector.core.events import Record, SessionRenewed, UserSaid
 from inspector.core.fold import apply
 from inspector.core.server import Era, ServerSpec
 from inspector.core.session import SessionState
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import ServerLink, Unattended
-from tests.support.mcp_case import PATIENCE, serving
+from inspector.mcp.port import ServerLink
+from tests.support.mcp_case import PATIENCE, Listener, serving
 
 # What servers answer for a session that they do not know: both official SDKs, and no body at all.
 PYTHON = {"id": "server-error", "error": {"code": -32600, "message": "Session not found"}}
@@ -94,17 +94,6 @@ async def _answer(send: Any, status: int, message: dict[str, Any] | None, sessio
     body = json.dumps({"jsonrpc": "2.0", **message}).encode() if message else b""
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-class Listener(Unattended):
-    """Toolsight's side of a connection, which keeps what is recorded."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.events: list[Event] = []
-
-    def note(self, event: Event) -> None:
-        self.events.append(event)
 
 
 @dataclass

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,15 +21,18 @@ from tests.support.mcp_case import PATIENCE, SUPPORT, opened, python
 SERVER = SUPPORT / "mcp_raw_server.py"
 ALL = ["echo", "quota", "odd"]
 TRANSPORTS = ("stdio", "json", "sse")
-# What is wrong, and what then is skipped and counted.
-WRONG = {
+# What is wrong, and what is then skipped and counted: in the bytes of a message, and in what it says, which
+# is read in the same way whatever brought it.
+BYTES = {
     "surrogate": ("", "lone surrogate in the tool odd"),
-    "nested:100": ("", ""),
-    "nested:200": ("odd", "value nested too deeply in the tool odd"),
     "nested:5000": ("odd", "value nested too deeply in the tool odd"),
     "bom": ("", "byte order mark"),
     "pretty": ("", ""),
     "garbage": ("", ""),
+}
+CONTENT = {
+    "nested:100": ("", ""),
+    "nested:200": ("odd", "value nested too deeply in the tool odd"),
     "repeated_cursor": ("page 3", ""),
     "endless_cursor": ("page 21", ""),
     "bad_page": ("page 2", ""),
@@ -71,13 +75,14 @@ async def test_of_two_tools_of_one_name_the_first_one_wins(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize(
+    ("wrong", "transport"), [*product(BYTES, TRANSPORTS), *((wrong, "stdio") for wrong in CONTENT)]
+)
 async def test_one_bad_thing_costs_itself_and_is_named(
     tmp_path: Path, wrong: str, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector.mcp.client.declared.MAX_PAGES", 20)
-    skipped, counted = WRONG[wrong]
+    skipped, counted = {**BYTES, **CONTENT}[wrong]
     connector = McpConnector(tmp_path)
     with raw(transport, wrong) as spec:
         async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:

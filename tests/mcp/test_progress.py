@@ -17,8 +17,7 @@ from inspector.core.session import SessionState
 from inspector.features.chat.conversation import block
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.server_request import ProgressReport, ServerRequests
-from inspector.mcp.port import Unattended
-from tests.support.mcp_case import PATIENCE, serving
+from tests.support.mcp_case import PATIENCE, Listener, serving
 
 
 class Reporting:
@@ -62,15 +61,6 @@ class Reporting:
 async def _event(send: Any, **message: Any) -> None:
     data = json.dumps({"jsonrpc": "2.0", **message}).encode()
     await send({"type": "http.response.body", "body": b"data: " + data + b"\n\n", "more_body": True})
-
-
-class Listener(Unattended):
-    def __init__(self) -> None:
-        super().__init__()
-        self.events: list[Event] = []
-
-    def note(self, event: Event) -> None:
-        self.events.append(event)
 
 
 async def called(folder: Path, server: Reporting, timeout: float = PATIENCE, **arguments: Any) -> list[Event]:

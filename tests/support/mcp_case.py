@@ -14,11 +14,11 @@ from typing import Any
 import uvicorn
 
 from inspector.config.configuration import Configuration
-from inspector.core.events import Record
+from inspector.core.events import Event, Record
 from inspector.core.ports import SystemClock
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import ServerLink
+from inspector.mcp.port import ServerLink, Unattended
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.server_memory import SqliteServerMemory
@@ -57,6 +57,17 @@ async def opened(
     connector = McpConnector(folder)
     async with connector.connect(spec, era=era, on_tools_changed=on_tools_changed) as link:
         yield link
+
+
+class Listener(Unattended):
+    """Toolsight's side of a connection, which keeps what is recorded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[Event] = []
+
+    def note(self, event: Event) -> None:
+        self.events.append(event)
 
 
 @asynccontextmanager
