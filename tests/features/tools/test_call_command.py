@@ -4,10 +4,11 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from inspector.cli.consent import confirm_call
+from inspector.cli import consent
 from inspector.cli.location import source_words
 from inspector.cli.options import Options
 from inspector.core.error import ToolsightError
@@ -79,16 +80,17 @@ def test_only_what_destroys_is_not_called_without_a_yes(toolsight: Toolsight) ->
     assert toolsight(*refund, "--yes", *SHOP).exit_code == 0
 
 
-def test_a_call_that_destroys_asks_once_on_a_terminal(
+def test_a_call_that_destroys_asks_once_on_a_terminal_and_no_is_the_default(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    tool, answers = Tool("files", "delete", annotations=Annotations(destructive=False)), iter((True, False))
-    monkeypatch.setattr("click.confirm", lambda *_args, **_options: next(answers))
-    confirm_call(tool, {"path": "a"}, why_confirm(tool))
+    monkeypatch.setattr(consent, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    tool, answers = Tool("files", "delete", annotations=Annotations(destructive=False)), iter(("y", "n", ""))
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text: next(answers))
+    consent.confirm_call(tool, {"path": "a"}, why_confirm(tool))
     assert "Its name says “delete”" in capsys.readouterr().err
-    with pytest.raises(ToolsightError, match="was not called"):
-        confirm_call(tool, {"path": "a"}, why_confirm(tool))
+    for _ in range(2):
+        with pytest.raises(ToolsightError, match="was not called"):
+            consent.confirm_call(tool, {"path": "a"}, why_confirm(tool))
     assert next(answers, None) is None
 
 
