@@ -103,7 +103,7 @@ class ServerPanel(InContext, ViewPanel):
         if drawn != self._drawn or self.strip.current != VIEWS[0]:
             self._server, self._drawn = name, drawn
             self.draw()
-        else:
+        elif name in state.servers:
             self._judge(name)
 
     def draw(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from inspector.app.place import ServerPage, ToolPage
 from inspector.core.error import ConnectError
+from inspector.core.events import InstallFailed, ServerRemoved
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Catalog, Tool, definition
@@ -64,6 +65,16 @@ async def test_the_tools_of_a_server_that_failed_to_restart_stay_greyed_until_it
         await rig.bench.reconnect("shop")
         await until(pilot, lambda: "‖ away" not in seen(pilot))
         assert names(pilot) == [name for name in EVERYTHING if name != "shop:refund_order"]
+
+
+async def test_the_detail_of_a_server_that_is_removed_while_it_is_read_takes_further_events() -> None:
+    async with tools_page("shop") as (pilot, rig):
+        rig.bench._session.emit(ServerRemoved("shop"))
+        for number in range(3):
+            rig.bench._session.emit(InstallFailed("one", str(number), "no reason"))
+            await pilot.pause(0.2)
+        assert "shop" not in rig.bench.state.servers
+        assert pilot.app.is_running
 
 
 async def test_a_key_folds_a_server_and_unfolds_it_again() -> None:
