@@ -14,7 +14,7 @@ from inspector.core.ports import TaskCalls, ToolOutcomes
 from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
-from inspector.features.cost.audit.audit import Pricing, audit
+from inspector.features.cost.audit.audit import Pricing, configuration_audit
 from inspector.features.cost.audit.result import Audit, Basis, Problem, Reading, Subject
 from inspector.features.registry.facts import Health
 from inspector.features.registry.library import RegistryLibrary, embed_missing
@@ -139,7 +139,7 @@ def machine() -> Audit:
     )
     return Audit(
         Basis("m", meter.tokenizer, meter.window, PRICES, terms=PRICES.terms),
-        tuple(audit(subject, meter, _PRICING) for subject in subjects),
+        tuple(configuration_audit(subject, meter, _PRICING) for subject in subjects),
         (Problem("Windsurf", "user", "/srv/windsurf.json", "/srv/windsurf.json:2:1: expecting a name"),),
         (),
     )

@@ -1,7 +1,7 @@
 """`toolsight cost`: what each way to deliver tools costs over a session."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -14,229 +14,17 @@ from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
-from inspector.core.number import count, money, money_decimals, percent, saving, tokens
-from inspector.core.prompt_cache import CacheTerms, Ttl
-from inspector.core.report import NOTHING, Table, selected
+from inspector.core.number import count
+from inspector.core.prompt_cache import Ttl
 from inspector.core.settings import BudgetSettings
-from inspector.features.cost.assumption import HEADERS, Assumed, assumed, assuming, assumption_rows
+from inspector.features.cost.assumption import Assumed, assumed, assuming
+from inspector.features.cost.facts import Priced, priced_json, priced_report
 from inspector.session.setup import Planner, catalog_planner
-from inspector.session.verdict import PricedSession, discovery_delivery, price_session, verdict
+from inspector.session.verdict import discovery_delivery, price_session
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import LitellmPrices
-from inspector.tokens.break_even import MOST, BreakEven
-from inspector.tokens.cost import PRESETS, CachePreset, Delivery, DeliveryCost, SessionCost, session_cost
+from inspector.tokens.cost import Delivery
 from inspector.tokens.plan import Assumptions, Plan, plan_of
-
-ABOUT: Mapping[Delivery, str] = {
-    Delivery.STATIC: "every tool, always",
-    Delivery.REWRITE: "loaded tools, in catalog order",
-    Delivery.APPEND: "loaded tools, at the end of tools[]",
-    Delivery.CALL_TOOL: "tools[] never changes; definitions are in search results",
-    Delivery.GATE: "tools[] is chosen for each turn; the prompt has summaries of all tools",
-}
-_BREAKS = 4
-_MILLION = 1_000_000
-_MEASURES = (
-    "definitions",
-    "+ searches",
-    "all input",
-    "billed",
-    "cache hits",
-    "price, no cache",
-    "price with cache",
-    "per solved step",
-    "vs static",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """A priced session. `model` is the one that was asked for; `tokenizer` counted its tokens."""
-
-    session: PricedSession
-    model: str
-    tokenizer: str
-
-
-def _report(priced: Priced) -> Iterator[str | Table]:
-    """The comparison, what broke the caches, break-evens, other providers' caches, the assumptions."""
-    session = priced.session
-    plan = session.plan
-    yield plan.basis
-    tools = count(len(plan.tools), "tool")
-    yield f"definitions of {tools}: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})"
-    yield _whose(priced)
-    yield f"prompt cache: {terms_text(session.terms)}"
-    found = verdict(session)
-    if found is not None:
-        yield f"\n{found.text}"
-    yield ""
-    yield cost_table(session)
-    yield from (f"  {delivery}: {about}" for delivery, about in ABOUT.items())
-    yield from UNITS
-    if session.break_evens:
-        rows = tuple((delivery, *break_even_cells(found)) for delivery, found in session.break_evens.items())
-        yield ""
-        yield Table("", ("cheaper from", "as assumed", "at least", "at most"), rows, frozenset({1, 2, 3}))
-        yield (
-            f"cheaper from: how many tools of this size it takes to be cheaper than cached static, up to "
-            f"{MOST:,}; the range varies all assumptions below at once"
-        )
-    yield ""
-    broken = tuple(row for cost in session.costs for row in _breaks(cost.cached))
-    headers = ("delivery", "call", "what broke the cache", "resent")
-    yield Table("", headers, broken, frozenset({1, 3})) if broken else "Nothing breaks the cache."
-    yield ""
-    yield Table("", ("billed by", *Delivery), tuple(_presets(plan)), frozenset(range(1, 6)))
-    yield ""
-    yield Table("", HEADERS, tuple(assumption_rows(plan, session.assumed)), frozenset({1}))
-
-
-UNITS = (
-    "tokens are summed over all model calls; definitions include the manifest and summaries; + searches adds "
-    "searches and their results",
-    "billed: the number of full-price input tokens that would cost the same; prices include answers; vs "
-    "static compares prices with cache",
-    "per solved step: price with cache per tool call that succeeds and does not repeat another",
-)
-
-
-def cost_table(session: PricedSession, deliveries: Sequence[Delivery] = tuple(Delivery)) -> Table:
-    """A column for each of the deliveries, a row for each measure."""
-    costs = [session.of(delivery) for delivery in deliveries]
-    amounts = [one.dollars for cost in costs for one in (cost.cached, cost.uncached)]
-    decimals = money_decimals(amount for amount in amounts if amount is not None)
-    steps = [session.per_step(cost.cached) for cost in costs]
-    step_decimals = money_decimals(step for step in steps if step is not None)
-    columns = [
-        (
-            tokens(cost.cached.definitions),
-            tokens(cost.cached.discovery_tokens),
-            tokens(cost.cached.raw),
-            tokens(round(cost.cached.billed)),
-            percent(cost.cached.hit_rate),
-            _dollars(cost.uncached.dollars, decimals),
-            _dollars(cost.cached.dollars, decimals),
-            _dollars(step, step_decimals),
-            _against_static(session, cost.delivery),
-        )
-        for cost, step in zip(costs, steps, strict=True)
-    ]
-    rows = tuple(zip(_MEASURES, *columns, strict=True))
-    return Table("", ("", *deliveries), rows, frozenset(range(1, len(deliveries) + 1)))
-
-
-def _against_static(session: PricedSession, delivery: Delivery) -> str:
-    saved = session.saved_by(delivery)
-    return "" if delivery is Delivery.STATIC else NOTHING if saved is None else saving(saved)
-
-
-def _dollars(amount: float | None, decimals: int) -> str:
-    return NOTHING if amount is None else money(amount, decimals)
-
-
-def break_even_cells(found: BreakEven) -> tuple[str, str, str]:
-    """The usual point and both ends of the range."""
-    usual, low, high = (
-        "never" if tools is None else f"{tools:,}" for tools in (found.usual, found.low, found.high)
-    )
-    return usual, low, high
-
-
-def _whose(priced: Priced) -> str:
-    prices = priced.session.prices
-    if prices is None:
-        return f"no prices for {priced.model}: set budget.priced_as to a model that has prices"
-    whose = f"prices of {prices.model}"
-    if prices.model != priced.model:
-        whose += f" ({priced.model} has none)"
-    sent, answered = money(prices.input * _MILLION), money(prices.output * _MILLION)
-    return (
-        f"{whose}: {sent} in and {answered} out per million tokens, "
-        f"{prices.source}, {prices.date or 'undated'}"
-    )
-
-
-def terms_text(terms: CacheTerms) -> str:
-    """What a prompt cache charges, in words."""
-    if terms.read == terms.write == 1.0 and not terms.ttl_seconds:
-        return "none"
-    return (
-        f"writing costs {terms.write:g}x and reading {terms.read:g}x an input token; a prefix lasts "
-        f"{terms.ttl_seconds:g} s and needs at least {count(terms.minimum, 'token')}"
-        f"{'; only marked prefixes are cached' if terms.marked else ''}"
-    )
-
-
-def _breaks(cost: SessionCost) -> Iterator[tuple[str, ...]]:
-    breaks = cost.breaks
-    for request in breaks[:_BREAKS]:
-        yield (cost.delivery, str(request.call), request.broke, tokens(request.again))
-    rest = breaks[_BREAKS:]
-    if rest:
-        again = sum(request.again for request in rest)
-        yield (cost.delivery, "", f"{len(rest)} more", tokens(again))
-
-
-def _presets(plan: Plan) -> Iterator[tuple[str, ...]]:
-    for preset in PRESETS:
-        costs = (session_cost(plan, delivery, preset.terms) for delivery in Delivery)
-        yield (preset.name, *(tokens(round(cost.billed)) for cost in costs))
-
-
-_TERMS = "{write read ttl_seconds minimum marked}"
-_COST = "raw read written plain billed output dollars hit_rate"
-_REQUEST = (
-    "call definitions searches raw:charge.tokens read:charge.read written:charge.written plain:charge.plain "
-    "billed output dollars broke sent_again:again"
-)
-
-
-def _priced_json(priced: Priced) -> dict[str, Any]:
-    """Everything, including every request."""
-    prices = "{model input output cache_read cache_write cache_write_hour cache_minimum source date}"
-    return {
-        **session_json(priced.session),
-        **selected(priced, f"tokenizer model prices:session.prices{prices}"),
-        "presets": [_preset_json(priced.session.plan, preset) for preset in PRESETS],
-    }
-
-
-def session_json(session: PricedSession, *, requests: bool = True) -> dict[str, Any]:
-    """A session's plan, its assumptions, and each delivery; `requests` lists each delivery's."""
-    plan = session.plan
-    overhead = "{system meta manifest call_tool pool manifest_limit manifest_in_full}"
-    return {
-        **selected(plan, f"basis tool_tokens overhead{overhead} steps"),
-        "tools": len(plan.tools),
-        **selected(session, f"terms{_TERMS} discovery saved"),
-        "assumed": {name: getattr(session.assumed, name) for name in plan.assumed},
-        "verdict": selected(verdict(session), "answer text"),
-        "deliveries": [_delivery_json(session, cost, requests=requests) for cost in session.costs],
-    }
-
-
-def _delivery_json(session: PricedSession, cost: DeliveryCost, *, requests: bool) -> dict[str, Any]:
-    found = (session.break_evens or {}).get(cost.delivery)
-    sums = "definitions:cached.definitions definitions_and_searches:cached.discovery_tokens input:cached.raw"
-    return {
-        **selected(cost, f"delivery {sums}"),
-        "cached": _cost_json(session, cost.cached, requests=requests),
-        "uncached": _cost_json(session, cost.uncached, requests=False),
-        "saved": session.saved_by(cost.delivery),
-        "pays_from_tools": selected(found, "usual low high"),
-    }
-
-
-def _cost_json(session: PricedSession, cost: SessionCost, *, requests: bool) -> dict[str, Any]:
-    steps = {"dollars_per_step": session.per_step(cost), "breaks": len(cost.breaks)}
-    return selected(cost, f"{_COST} requests{{{_REQUEST}}}" if requests else _COST) | steps  # type: ignore[no-any-return]  # A dict.
-
-
-def _preset_json(plan: Plan, preset: CachePreset) -> dict[str, Any]:
-    billed = {each.value: session_cost(plan, each, preset.terms).billed for each in Delivery}
-    return {**selected(preset, f"name terms{_TERMS} source note"), "billed": billed}
-
 
 _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
 
@@ -271,7 +59,7 @@ def _show(priced: Priced | None) -> None:
     if priced is None:
         show(None, ["Nothing to price: there are no tools or no model calls."])
     else:
-        show(_priced_json(priced), _report(priced))
+        show(priced_json(priced), priced_report(priced))
 
 
 def _assumed(bench: Workbench, terms: Assumed, model: str) -> Priced | None:

@@ -32,5 +32,5 @@ FEATURE = Feature(
         CommandInfo("cost", "command:cost", "Cost"),
         CommandInfo("audit", "audit.command:audit", "Cost"),
     ),
-    provide="audit.machine:provide",
+    provide="audit.command:provide",
 )

@@ -17,9 +17,10 @@ from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.draw.plot import Curve, Scale, plot, round_above
 from inspector.core.budget import Prices
 from inspector.core.events import Record as EventRecord
-from inspector.core.number import count, money, money_decimals, percent, tokens
+from inspector.core.number import count, money, money_decimals, tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.report import NOTHING
+from inspector.features.cost.facts import ABOUT, MEASURES, break_even_cells, measures
 from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, own_delivery, price_session, verdict
 from inspector.tokens.cost import PRESETS, CachePreset, Delivery, DeliveryCost, RequestCost, SessionCost
@@ -86,29 +87,29 @@ class Question:
 
 
 _BAR = 16
+# The measures as columns: their weight, and the width of a terminal below which they are hidden.
+_MEASURES = (
+    ("definitions", 6, 112),
+    ("tools", 6, 112),
+    ("raw", 8, None),
+    ("plain", 8, None),
+    ("billed", 7, None),
+    ("hit", 7, None),
+    ("money", 9, None),
+    ("step", 6, 112),
+)
 COLUMNS = (
     Column("mark", width=1, weight=9),
     Column("way", "strategy", width=15, weight=9),
     Column("about", "sends", weight=3, hide_below=150),
-    Column("definitions", "definitions", align="right", weight=6, hide_below=112),
-    Column("tools", "+ searches", align="right", weight=6, hide_below=112),
-    Column("raw", "all input", align="right", weight=8),
-    Column("plain", "no cache", align="right", weight=8),
-    Column("billed", "billed", align="right", weight=7),
-    Column("hit", "cached", align="right", weight=7),
-    Column("money", "with cache", align="right", weight=9),
-    Column("step", "per step", align="right", weight=6, hide_below=112),
+    *(
+        Column(key, header, align="right", weight=weight, hide_below=least)
+        for (key, weight, least), header in zip(_MEASURES, MEASURES, strict=False)
+    ),
     Column("even", "cheaper from", align="right", weight=8),
     Column("bar", "cost with cache", width=_BAR, hide_below=150),
     Column("breaks", "breaks", align="right", weight=5, hide_below=96),
 )
-ABOUT: Mapping[Delivery, str] = {
-    Delivery.STATIC: "every tool in every call",
-    Delivery.REWRITE: "found tools in catalog order; a new tool shifts the rest",
-    Delivery.APPEND: "found tools at the end of tools[]",
-    Delivery.CALL_TOOL: "tools[] never changes; search results carry the definitions",
-    Delivery.GATE: "tools chosen for each turn; all summaries in the prompt",
-}
 WAITING = "Comparing five strategies …"
 EMPTY = "No tools to load yet: no server is ready (see Tools)."
 
@@ -117,51 +118,33 @@ def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:
     """Return one row per way; ★ is the cheapest with a cache, ● the one in use."""
     session = comparison.priced
     costs = {cost.delivery: cost.cached.worth for cost in session.costs}
-    amounts = [priced.dollars for cost in session.costs for priced in (cost.cached, cost.uncached)]
-    decimals = money_decimals(amount for amount in amounts if amount is not None)
     best = min(costs, key=lambda delivery: costs[delivery])
     most = max(costs.values())
     return tuple(
-        _row(cost, comparison, best, costs[cost.delivery] / most if most else 0.0, decimals)
-        for cost in session.costs
+        _row(cost, comparison, best, costs[cost.delivery] / most if most else 0.0) for cost in session.costs
     )
 
 
-def _row(
-    cost: DeliveryCost, comparison: DeliveryComparison, best: Delivery, share: float, decimals: int
-) -> Record:
-    way, cached = cost.delivery, cost.cached
+def _row(cost: DeliveryCost, comparison: DeliveryComparison, best: Delivery, share: float) -> Record:
+    way = cost.delivery
     marks = {comparison.own: Content.styled("●", "$text-success"), best: Content.styled("★", "$text-accent")}
     cells = (
         marks.get(way, ""),
         f"{way.value}{' (in use)' if way is comparison.own else ''}",
         Content.styled(ABOUT[way], MUTED),
-        tokens(cached.definitions),
-        tokens(cached.discovery_tokens),
-        tokens(cached.raw),
-        _dollars(cost.uncached.dollars, decimals),
-        tokens(round(cached.billed)),
-        percent(cached.hit_rate),
-        _dollars(cached.dollars, decimals),
-        _dollars(comparison.priced.per_step(cached)),
+        *list(measures(comparison.priced, cost).values())[:-1],
         _even(way, comparison),
         Content.styled("━" * max(1, round(_BAR * share)), "$success" if way is best else "$primary"),
-        str(len(cached.breaks)),
+        str(len(cost.cached.breaks)),
     )
     return Record(way.value, cells, search=f"{way.value} {ABOUT[way]}", copy=f"{way.value}: {ABOUT[way]}")
-
-
-def _dollars(value: float | None, decimals: int | None = None) -> str:
-    return NOTHING if value is None else money(value, decimals)
 
 
 def _even(way: Delivery, comparison: DeliveryComparison) -> str:
     found = (comparison.priced.break_evens or {}).get(way)
     if way is Delivery.STATIC or found is None:
         return NOTHING
-    usual, low, high = (
-        "never" if tools is None else f"{tools:,}" for tools in (found.usual, found.low, found.high)
-    )
+    usual, low, high = break_even_cells(found)
     return usual if low == high else f"{usual} ({low}–{high})"
 
 

@@ -1,10 +1,12 @@
-"""`toolsight cost`: a recorded session and an assumed one, under every delivery."""
+"""`toolsight cost`: a recorded session and an assumed one, as `toolsight audit` prices it too."""
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -18,10 +20,12 @@ from inspector.core.events import (
     ToolLoaded,
     UserSaid,
 )
+from inspector.core.number import money
 from inspector.store.store import SqliteStore
 from inspector.tokens.plan import Assumptions
 from tests.core.test_event import records
 from tests.support.commands import Toolsight
+from tests.support.mcp_case import SERVERS
 from tests.support.weather_configuration import write_weather_configuration
 
 SESSION = "20260101-cost"
@@ -126,3 +130,53 @@ def test_an_unknown_assumption_is_named_with_the_nearest(toolsight: Toolsight) -
     assert "there is no assumption 'growht'" in failed.stderr
     assert "growth" in failed.stderr
     assert "must be at least 1" in toolsight("cost", "--assume", "calls=0").stderr
+
+
+DEMO = SERVERS.parent / "configs" / "demo.json"
+OTHERWISE = tuple(
+    word
+    for value in ("calls=12", "searches_per_call=0.5", "growth=300", "pause=400")
+    for word in ("--assume", value)
+)
+
+
+@pytest.fixture(scope="module")
+def configs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {"demo": DEMO, "small": write_weather_configuration(tmp_path_factory.mktemp("agreement"))}
+
+
+@pytest.fixture(scope="module")
+def variables(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """With what the demo's configuration refers to."""
+    return {
+        **variables,
+        "TOOLSIGHT_PYTHON": sys.executable,
+        "TOOLSIGHT_FIXTURES": str(SERVERS.parent),
+        "TOOLSIGHT_STATE": str(tmp_path_factory.mktemp("state")),
+    }
+
+
+def asked(toolsight: Toolsight, command: str, config: Path, *more: str) -> Any:
+    done = toolsight(command, "--config", str(config), "--approve", *TERSE, *more, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "more"), [("demo", ()), ("small", OTHERWISE)])
+def test_both_commands_price_a_configuration_to_the_same_cent(
+    toolsight: Toolsight, configs: dict[str, Path], name: str, more: tuple[str, ...]
+) -> None:
+    (audited,) = asked(toolsight, "audit", configs[name], *more)["configurations"]
+    session, priced = audited["session"], asked(toolsight, "cost", configs[name], *more)
+    assert session["assumed"] == priced["assumed"]
+    assert session["saved"] == priced["saved"]
+    assert session["verdict"] == priced["verdict"]
+    assert session["verdict"]["text"]
+    pairs = list(zip(session["deliveries"], priced["deliveries"], strict=True))
+    assert len(pairs) == 5
+    for one, other in pairs:
+        assert one["delivery"] == other["delivery"]
+        for cache in ("cached", "uncached"):
+            assert money(one[cache]["dollars"], 2) == money(other[cache]["dollars"], 2)
+            assert one[cache]["dollars"] == pytest.approx(other[cache]["dollars"], abs=1e-12)

@@ -1,14 +1,35 @@
-"""The list that `toolsight search` prints."""
+"""`toolsight search`: what it prints, and what programs read of it."""
 
+import json
 import re
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from inspector.cli.run import Exit
 from inspector.cli.table import say_report
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.features.find.facts import search_report
 from tests.support.commands import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+QUERY = "forecast for a city"
+
+
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    path = write_weather_configuration(tmp_path_factory.mktemp("xray"))
+    settings = json.loads(path.read_text())
+    settings["tool_discovery"] = {"defer_all": True, "embedding_model": "none"}
+    path.write_text(json.dumps(settings))
+    return ("--config", str(path), "--approve")
+
+
+def answer(toolsight: Toolsight, *arguments: str) -> Any:
+    done = toolsight(*arguments, "--json")
+    assert done.exit_code in (Exit.DONE, Exit.GATE), done.stderr
+    return json.loads(done.stdout)
 
 
 @given(st.lists(st.tuples(st.sampled_from(Outcome), st.floats(-1, 3)), max_size=40))
@@ -32,3 +53,51 @@ def test_a_search_for_nothing_asks_for_a_query_before_anything_is_started(toolsi
     done = toolsight("search", "--", "no-such-program")
     assert done.exit_code == 2
     assert "Give a query" in done.stderr
+
+
+def test_why_says_what_beats_a_tool_and_what_it_lacks(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    found = answer(toolsight, "search", QUERY, "--why", "get_alerts", *configured)
+    assert found["tool_id"] == "weather:get_alerts"
+    assert "forecast" in found["lacking"]
+    assert found["rival"]["tool_id"] != "weather:get_alerts"
+    text = toolsight("search", QUERY, "--why", "get_alerts", *configured).stdout
+    assert re.search("missing words +forecast", text)
+
+
+def test_why_proposes_sentences_that_a_draft_confirms(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    asked = "list the warnings of a region"
+    found = answer(toolsight, "search", asked, "--why", "get_alerts", *configured)
+    proposed = found["proposals"]
+    assert proposed
+    text = toolsight("search", asked, "--why", "get_alerts", *configured).stdout
+    assert proposed[0]["sentence"] in text
+    for one in proposed:
+        (measured,) = one["effects"]
+        edit = ("--why", "get_alerts", "--try-description", one["description"])
+        effect = answer(toolsight, "search", asked, *edit, *configured)
+        before, after = measured["ranks"][asked]
+        assert effect["after"]["rank"] == after < (before or 99)
+        assert effect["tokens"]["after"] - effect["tokens"]["before"] == measured["tokens"]
+
+
+def test_rankers_are_listed_side_by_side(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
+    text = toolsight("search", QUERY, "--compare", *configured).stdout
+    assert {"hybrid", "bm25", "prd-bm25", "fuzzy"} <= set(text.split())
+
+
+def test_a_request_is_searched_step_by_step(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
+    found = answer(
+        toolsight, "search", "get the forecast, then check the air quality", "--steps", *configured
+    )
+    assert len(found["steps"]) == 2
+
+
+@pytest.mark.parametrize(("given", "limit"), [("0", 1), ("-3", 1), ("2", 2)])
+def test_a_limit_below_one_counts_as_one_as_in_a_models_search(
+    toolsight: Toolsight, configured: tuple[str, ...], given: str, limit: int
+) -> None:
+    assert answer(toolsight, "search", QUERY, "--limit", given, *configured)["limit"] == limit

@@ -1,15 +1,13 @@
 """Audits a client's configuration: what its tools cost, and what would make them cost less."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import combinations
 
 from inspector.clients.seen import without_descriptions
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Prices
-from inspector.core.number import count, percent, signed_percent
+from inspector.core.number import count, percent
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
-from inspector.core.report import NOTHING, Table
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.features.cost.audit.result import (
@@ -26,43 +24,6 @@ from inspector.session.verdict import PricedSession, discovery_delivery, price_s
 from inspector.tokens.cost import Delivery
 from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions
-
-_HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
-_NUMBERS = frozenset({1, 2, 3, 4, 5})
-
-
-def server_table(one: ConfigurationAudit) -> Table:
-    """The servers, each with its tokens or why it was not measured; and all of them together."""
-    rows = [_server(server) for server in one.servers]
-    if len(one.servers) > 1:
-        known = len(one.measured)
-        told = "" if known == len(one.servers) else f"{known} of {count(len(one.servers), 'server')} measured"
-        whole = _counts(len(one.tools), one.tokens, one.estimate, one.error, one.share)
-        rows.append(("together", *(whole if known else [NOTHING] * 5), told))
-    return Table("", _HEADERS, tuple(rows), _NUMBERS)
-
-
-def note(server: ServerAudit) -> str:
-    """Why a server was not measured, or its snapshot's date, its instructions and the tools left out."""
-    reading = server.reading
-    if not reading.is_measured:
-        return f"not measured: {reading.reason}"
-    parts = [f"{count(server.instructions, 'token')} of instructions"] if server.instructions else []
-    parts += [f"{reading.left_out} more left out by the client"] if reading.left_out else []
-    if reading.at is not None:
-        parts.insert(0, f"snapshot of {datetime.fromtimestamp(reading.at, UTC):%Y-%m-%d}")
-    return ", ".join(parts)
-
-
-def _server(server: ServerAudit) -> tuple[str, ...]:
-    if not server.reading.is_measured:
-        return (server.name, *[NOTHING] * 5, note(server))
-    whole = _counts(len(server.tools), server.tokens, server.estimate, server.error, server.share)
-    return (server.name, *whole, note(server))
-
-
-def _counts(tools: int, counted: int, estimate: int, error: float, share: float) -> tuple[str, ...]:
-    return (f"{tools:,}", f"{counted:,}", f"{estimate:,}", signed_percent(error), percent(share, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +205,7 @@ def _listed(names: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def audit(subject: Subject, meter: BudgetMeter, pricing: Pricing) -> ConfigurationAudit:
+def configuration_audit(subject: Subject, meter: BudgetMeter, pricing: Pricing) -> ConfigurationAudit:
     """Count and price a configuration, and suggest changes. Raises ConfigError for an unknown toolset."""
     tools = subject.tools
     tokens = meter.static(tools)

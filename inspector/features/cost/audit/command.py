@@ -1,82 +1,69 @@
-"""`toolsight audit`: what the servers of every MCP client on this machine cost. It only reads files."""
+"""`toolsight audit`: finds what every MCP client on this machine starts, asks, measures and counts."""
 
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from inspector.app.draw.line import shown_path
+from inspector.cli import composition, location
+from inspector.cli.composition import chosen_model, counter_for
+from inspector.cli.configuration import read_configuration
+from inspector.cli.consent import require_consent
+from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import COMMON, Options, as_json, require_nobody, session_command
-from inspector.cli.run import Exit
-from inspector.cli.table import show
-from inspector.core.budget import budget_report
-from inspector.core.number import count, money, percent, saving, tokens
+from inspector.cli.run import Exit, run
+from inspector.cli.table import Progress, say, show
+from inspector.config.client import (
+    ClientConfiguration,
+    ClientFile,
+    Unreadable,
+    client_file_of,
+    client_files,
+    is_there,
+    read_client_file,
+)
+from inspector.config.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.core.events import CallStarted
+from inspector.core.feature import Given
+from inspector.core.ports import ChatModel, EventStore, ServerMemory, SystemClock
 from inspector.core.prompt_cache import Ttl
-from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table, selected
-from inspector.features.cost.assumption import assumed, assuming
-from inspector.features.cost.audit.audit import server_table
-from inspector.features.cost.audit.machine import run_audit
-from inspector.features.cost.audit.result import NOT_APPROVED, Audit, Basis, ConfigurationAudit, ServerAudit
-from inspector.features.cost.command import cost_table, session_json, terms_text
-from inspector.session.verdict import PricedSession
-from inspector.tokens.cost import Delivery
-
-VERSION = 2
-"""The format's version: it increases when a key changes its meaning or is removed."""
-
-
-_PRICES = "{model input output cache_read cache_write cache_write_hour cache_minimum source date}"
-_ASSUMED = (
-    "calls calls_per_turn growth searches_per_call found search_tokens own_call gate_tools summary_tokens "
-    "manifest_tokens meta_tokens call_tool_tokens seconds pause search_seconds output search_output seed"
+from inspector.core.stream import LiveModel
+from inspector.features.cost.assumption import Assumed, assumed, assuming
+from inspector.features.cost.audit.audit import Pricing, configuration_audit
+from inspector.features.cost.audit.facts import audit_json, audit_report
+from inspector.features.cost.audit.result import (
+    NOT_APPROVED,
+    Audit,
+    Basis,
+    Problem,
+    Reading,
+    Subject,
+    Usage,
+    ask_servers,
+    stored,
+    unreadable,
 )
-_BASIS = (
-    f"model tokenizer{{name exact}} window prices{_PRICES} assumed{{{_ASSUMED}}} "
-    "terms{write read ttl_seconds minimum marked}"
-)
-_BUDGET = (
-    "window parts{system instructions history tools meta output_reserve manifest pool searches} static_tools "
-    "tokenizer{name exact} warn_at saved saved_fraction"
-)
-_CONFIGURATION = (
-    "client scope source tokens estimate estimate_error:error window_share:share discovery_tokens:discovery "
-    "saved saved_fraction suggestions{kind text tokens}"
-)
-_TOOL = (
-    "id name:cost.name description:cost.description schema:cost.schema framing:cost.framing chars:cost.chars "
-    "tokens:cost.tokens estimate:cost.estimate error:cost.error"
-)
-_SERVER = (
-    "name measured:reading.is_measured snapshot_at:reading.at reason:reading.reason hint:reading.hint "
-    f"left_out:reading.left_out definitions:tools{{{_TOOL}}}"
-)
-_COUNTED = "tokens estimate estimate_error:error window_share:share instruction_tokens:instructions"
+from inspector.features.cost.feature import AUDIT
+from inspector.loop.settings_check import Policy
+from inspector.session.setup import first_call
+from inspector.session.workbench import Workbench
+from inspector.tokens.accounting import Accounting, LitellmPrices
+from inspector.tokens.plan import Assumptions
 
 
-def audit_json(audit: Audit) -> dict[str, Any]:
-    """The whole audit."""
-    return {
-        "version": VERSION,
-        **selected(audit.basis, _BASIS),
-        "configurations": [_configuration(one) for one in audit.configurations],
-        **selected(audit, f"problems{{client scope source error hint}} empty first_call{{{_BUDGET}}}"),
-    }
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The configurations on this machine; `empty` are files in which a client has no servers."""
 
-
-def _configuration(one: ConfigurationAudit) -> dict[str, Any]:
-    return {
-        **selected(one, _CONFIGURATION),
-        "tools": len(one.tools),
-        "session": None if one.session is None else session_json(one.session, requests=False),
-        "servers": [_server(server) for server in one.servers],
-    }
-
-
-def _server(server: ServerAudit) -> dict[str, Any]:
-    """A server; what was not measured has no counts."""
-    counted = {"tools": len(server.tools), **selected(server, _COUNTED)}
-    if not server.reading.is_measured:
-        counted = dict.fromkeys(counted)
-    return {**selected(server, _SERVER), **counted}
+    configurations: tuple[ClientConfiguration, ...]
+    unreadable: tuple[Unreadable, ...]
+    empty: tuple[str, ...]
 
 
 @session_command(takes=COMMON)
@@ -103,108 +90,171 @@ def audit(assume: dict[str, Any], ttl: Ttl, chosen: Options) -> None:
         sys.exit(Exit.FAILED)
 
 
-def audit_report(audit: Audit) -> Iterator[str | Table]:
-    """Each configuration's servers, both ways to bind and suggestions; then the basis of the counts."""
-    for one in audit.configurations:
-        yield from _configuration_report(one, audit.basis)
-    if len(audit.configurations) > 1:
-        yield "All configurations"
-        yield Table.of(_SUMS, audit.configurations)
-        yield ""
-    if audit.first_call is not None:
-        yield "What the first model call costs with the configuration's settings"
-        yield from budget_report(audit.first_call)
-        yield ""
-    for problem in audit.problems:
-        yield f"not audited: {problem.title}: {problem.error}"
-        if problem.hint:
-            yield f"  try: {problem.hint}"
-    if audit.empty:
-        yield f"no servers in: {', '.join(map(shown_path, audit.empty))}"
-    yield from basis_lines(audit.basis)
+def run_audit(options: Options, assumed: Assumed) -> Audit:
+    """Audit every configuration on this machine, or the one of `--config`. Raises ToolsightError."""
+    found = _find(options)
+    if not any(options.toolset in ("", *one.configuration.toolsets) for one in found.configurations):
+        found.configurations[0].configuration.toolset(options.toolset)
+    with closing(composition.open_memory(options)) as memory:
+        readings = _readings(found.configurations, memory, options)
+    return _audited(found, readings, options, assumed)
 
 
-def _configuration_report(one: ConfigurationAudit, basis: Basis) -> Iterator[str | Table]:
-    yield f"{one.title}   {shown_path(one.source)}"
-    yield server_table(one)
-    yield from _first_call(one, basis)
-    if one.session is not None:
-        if one.verdict is not None:
-            yield one.verdict.text
-        yield f"\n{_session_line(one.session)}"
-        yield cost_table(one.session, _both(one.session))
-    yield from (f"{number}. {suggestion.text}" for number, suggestion in enumerate(one.suggestions, start=1))
-    hints = (server.reading.hint for server in one.servers if not server.reading.is_measured)
-    yield from (f"try: {hint}" for hint in dict.fromkeys(hints) if hint)
-    yield ""
+def audit_machine(options: Options) -> Audit:
+    """Audit every configuration on this machine by what its servers had last: nothing is asked or started."""
+    options = replace(options, config=None, server=(), demo=False, toolset="")
+    found = _on_machine(options, _candidates())
+    specs = [spec for one in found.configurations for spec in one.configuration.servers]
+    with closing(composition.open_memory(options)) as memory:
+        readings = {spec.fingerprint(): stored(spec, memory) for spec in specs}
+    return _audited(found, readings, options, Assumed(Assumptions(), ()))
 
 
-def _first_call(one: ConfigurationAudit, basis: Basis) -> Iterator[str]:
-    """What the tools take of the first model call, before anything was searched for."""
-    if one.tokens:
-        share = one.discovery / basis.window if basis.window > 0 else 0.0
-        yield (
-            f"first model call: {one.tokens:,} tokens with every tool bound ({percent(one.share, 1)} of the "
-            f"window), {one.discovery:,} with every tool deferred ({percent(share, 1)})"
-        )
-
-
-def _session_line(session: PricedSession) -> str:
-    searches = count(session.plan.searches, "search", "searches")
-    return f"{session.plan.basis}, with {searches} under discovery"
-
-
-def _both(session: PricedSession) -> tuple[Delivery, ...]:
-    """Static binding, and the delivery that stands for discovery."""
-    return Delivery.STATIC, session.discovery
-
-
-def _measured(value: Callable[[ConfigurationAudit], Any]) -> Callable[[ConfigurationAudit], Any]:
-    """The value of a configuration of which a server was measured."""
-    return lambda one: value(one) if one.measured else None
-
-
-_SUMS = (
-    Column("configuration", lambda one: f"{one.title}  {shown_path(one.source)}"),
-    Column("servers", lambda one: f"{len(one.measured)}/{len(one.servers)}", NUMBER),
-    Column("tools", _measured(lambda one: len(one.tools)), COUNT),
-    Column("tokens", _measured(lambda one: one.tokens), COUNT),
-    Column("first call", _measured(lambda one: one.discovery), COUNT),
-    Column("static", _measured(lambda one: _prices(one.session)[0]), NUMBER),
-    Column("discovery", _measured(lambda one: _prices(one.session)[1]), NUMBER),
-    Column("against static", _measured(lambda one: _prices(one.session)[2]), NUMBER),
-)
-
-
-def _prices(session: PricedSession | None) -> tuple[str, str, str]:
-    """What a session costs with every tool bound and with discovery, and how they compare."""
-    if session is None:
-        return NOTHING, NOTHING, NOTHING
-    costs = [session.of(delivery).cached for delivery in _both(session)]
-    static, discovery = (
-        tokens(round(cost.billed)) if cost.dollars is None else money(cost.dollars) for cost in costs
+def _audited(found: _Found, readings: Mapping[str, Reading], options: Options, assumed: Assumed) -> Audit:
+    model = chosen_model(options.model, options)
+    with closing(composition.open_store(options)) as store:
+        subjects = [_subject(one, readings, options, store) for one in found.configurations]
+    accounting = _accounting(model, options, subjects)
+    prices = accounting.prices()
+    terms = assumed.terms(prices, options.model, model.features)
+    pricing = Pricing(prices, terms, assumed.assumptions, judges=True)
+    audited = tuple(configuration_audit(subject, accounting.meter, pricing) for subject in subjects)
+    measured = [subject for subject, one in zip(subjects, audited, strict=True) if one.measured]
+    return Audit(
+        Basis(
+            options.model, accounting.meter.tokenizer, accounting.meter.window, prices, pricing.assumed, terms
+        ),
+        audited,
+        tuple(
+            Problem(one.client, one.scope, str(one.path), one.error.message, one.error.hint)
+            for one in found.unreadable
+        ),
+        found.empty,
+        first_call(measured[0].setup, accounting.meter).budget if len(measured) == 1 else None,
     )
-    return static, discovery, NOTHING if session.saved is None else saving(session.saved)
 
 
-def basis_lines(basis: Basis) -> Iterator[str]:
-    """The tokenizer, the window and the prices that the counts are based on."""
-    yield (
-        f"Tokens counted with {basis.tokenizer.label}, compact JSON; window {tokens(basis.window)} "
-        f"({basis.model}). chars/4 is a rule of thumb, shown with its error."
+def _find(options: Options) -> _Found:
+    if options.server or options.demo:
+        typed = read_configuration(options).unrestricted
+        return _Found((ClientConfiguration("command line", "", typed),), (), ())
+    candidates = _candidates()
+    found = _on_machine(options, candidates)
+    if not found.configurations:
+        _refuse(options, candidates, found)
+    return found
+
+
+def _candidates() -> Sequence[ClientFile]:
+    """Where clients keep their files, whether there are any or not."""
+    return client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+
+
+def _on_machine(options: Options, candidates: Sequence[ClientFile]) -> _Found:
+    """Read the files of every client, or the one of `--config`."""
+    there = [file for file in candidates if is_there(file)]
+    if options.config is not None:
+        there = [client_file_of(options.config, candidates)]
+    inputs = location.given_inputs(options)
+    read = {file: read_client_file(file, environment=os.environ, inputs=inputs) for file in there}
+    parts = tuple(chain.from_iterable(read.values()))
+    return _Found(
+        tuple(part for part in parts if isinstance(part, ClientConfiguration)),
+        tuple(part for part in parts if isinstance(part, Unreadable)),
+        tuple(str(file.path) for file, inside in read.items() if not inside),
     )
-    yield (
-        "On the first call, every tool is deferred. Searches add tokens, so costs cover a whole session with "
-        "its searches. `toolsight cost` shows every loading strategy and assumption."
+
+
+def _refuse(options: Options, candidates: Sequence[ClientFile], found: _Found) -> None:
+    """Raise ConfigError for an empty audit: say what is wrong, or where Toolsight looked."""
+    if options.config is not None:
+        if found.unreadable:
+            raise found.unreadable[0].error
+        raise ConfigError(f"{options.config} has no servers", hint="Servers go in `mcpServers`.")
+    for broken in found.unreadable:
+        say(f"not read: {broken.error.message}", err=True)
+    looked = "".join(f"\n  {file.client}: {file.path}" for file in candidates)
+    hint = f"Pass a file with --config, or try `toolsight demo`. Looked for:{looked}"
+    raise ConfigError("no MCP client on this machine has a server to audit", hint=hint)
+
+
+def _readings(
+    configurations: Sequence[ClientConfiguration], memory: ServerMemory, options: Options
+) -> dict[str, Reading]:
+    """Each server's reading by fingerprint: from the server with consent, else from its snapshot."""
+    specs = [spec for one in configurations for spec in one.configuration.servers]
+    allowed = [
+        spec
+        for one in configurations
+        if _is_allowed(one, memory, approve=options.approve)
+        for spec in one.configuration.servers
+        if not spec.lacks
+    ]
+    readings: dict[str, Reading] = {}
+    if allowed:
+        connector = composition.make_connector(options)
+        ask_about_leftovers(options)
+        with Progress() as progress:
+            tell = partial(progress, "asking servers for their tools")
+            readings = run(ask_servers(allowed, connector, memory, SystemClock(), tell))
+    waiting = {spec.fingerprint(): spec for spec in specs if spec.fingerprint() not in readings}
+    return readings | {fingerprint: stored(spec, memory) for fingerprint, spec in waiting.items()}
+
+
+def _is_allowed(one: ClientConfiguration, memory: ServerMemory, *, approve: bool) -> bool:
+    """Whether a person consents to starting the file's servers; asks if there is a terminal."""
+    if all(spec.lacks for spec in one.configuration.servers):
+        return False
+    name = (
+        f"{one.configuration.source} ({one.client}, {one.scope})" if one.scope else one.configuration.source
     )
-    assumed = basis.assumed
-    yield f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; --assume changes these."
-    yield _price_line(basis)
+    try:
+        require_consent(replace(one.configuration, source=name), memory, approve=approve)
+    except ConfigError:
+        return False
+    return True
 
 
-def _price_line(basis: Basis) -> str:
-    prices = basis.prices
-    if prices is None:
-        return "No price is known. Choose a model with --model or --set budget.priced_as=MODEL."
-    source = ", ".join(part for part in (prices.source, prices.date) if part)
-    return f"US dollars at {prices.model} prices ({source}); prompt cache: {terms_text(basis.terms)}."
+def _subject(
+    one: ClientConfiguration, readings: Mapping[str, Reading], options: Options, store: EventStore
+) -> Subject:
+    configuration = one.configuration
+    known = {
+        spec.name: readings[spec.fingerprint()].named(spec.name).within(spec.rule)
+        for spec in configuration.servers
+    }
+    return Subject(
+        client=one.client,
+        scope=one.scope,
+        configuration=configuration,
+        readings=known | {name: unreadable(fault) for name, fault in one.faults.items()},
+        settings=Policy(configuration, profile=options.profile, values=options.values).settings,
+        toolset=options.toolset if options.toolset in configuration.toolsets else "",
+        usage=_usage(configuration.source, store),
+    )
+
+
+def _usage(source: str, store: EventStore) -> Usage:
+    """The tool calls in a file's recorded sessions; sessions without calls are not counted."""
+    calls: dict[str, int] = {}
+    sessions = 0
+    for session in store.sessions():
+        if session.calls and Path(session.config).absolute() == Path(source).absolute():
+            sessions += 1
+            for record in store.read(session.id, kinds=(CallStarted.kind,)):
+                if isinstance(record.event, CallStarted):
+                    calls[record.event.tool] = calls.get(record.event.tool, 0) + 1
+    return Usage(sessions, calls)
+
+
+def _accounting(model: ChatModel, options: Options, subjects: Sequence[Subject]) -> Accounting:
+    """The accounting. A single configuration's settings decide the prices for a model that has none."""
+    common = Policy(Configuration("", ()), profile=options.profile, values=options.values).settings
+    settings = subjects[0].settings if len(subjects) == 1 else common
+    return Accounting(counter_for, LitellmPrices(), LiveModel(settings, model))
+
+
+def provide(options: Options, _bench: Workbench) -> Given:
+    """What reads the other configurations on this machine, in a thread."""
+
+    return {AUDIT: partial(audit_machine, options)}

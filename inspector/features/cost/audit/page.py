@@ -16,7 +16,7 @@ from inspector.app.draw.table import table_lines
 from inspector.app.list_page import ListPage
 from inspector.core.number import count, percent
 from inspector.core.report import NOTHING
-from inspector.features.cost.audit.audit import server_table
+from inspector.features.cost.audit.facts import measured, server_table
 from inspector.features.cost.audit.result import Audit, ConfigurationAudit
 from inspector.features.cost.feature import AUDIT
 from inspector.session.verdict import Answer
@@ -65,7 +65,7 @@ def _row(place: int, one: ConfigurationAudit) -> Record:
     cells = (
         one.title,
         shown_path(one.source),
-        f"{len(one.measured)} of {len(one.servers)}",
+        measured(one),
         *(f"{number:,}" if one.measured else NOTHING for number in numbers),
         _ANSWERS[one.verdict.answer] if one.verdict is not None else NOTHING,
     )

@@ -23,11 +23,11 @@ from inspector.features.cost.audit.audit import (
     SHORTEN,
     UNUSED,
     Pricing,
-    audit,
+    configuration_audit,
     deferring,
-    note,
     tool_tokens,
 )
+from inspector.features.cost.audit.facts import note
 from inspector.features.cost.audit.result import (
     NOT_APPROVED,
     ConfigurationAudit,
@@ -76,7 +76,7 @@ def subject(*found: Sequence[Tool], **more: Any) -> Subject:
 
 
 def audited(*found: Sequence[Tool], **more: Any) -> ConfigurationAudit:
-    return audit(subject(*found, **more), character_meter(), PRICED)
+    return configuration_audit(subject(*found, **more), character_meter(), PRICED)
 
 
 def kinds(found: ConfigurationAudit) -> list[str]:
@@ -101,7 +101,7 @@ def test_servers_add_up_to_their_configuration(drawn: list[tuple[str, str, str]]
     for server, name, text in drawn:
         own[server][name] = Tool(server, name, text)
     readings = {server: Reading(tuple(by_name.values())) for server, by_name in own.items()}
-    found = audit(subject(readings=readings), character_meter(), PRICED)
+    found = configuration_audit(subject(readings=readings), character_meter(), PRICED)
     assert sum(server.tokens for server in found.servers) == found.tokens
     assert sum(server.share for server in found.servers) == pytest.approx(found.share)
     assert found.tokens == character_meter().static([t for r in readings.values() for t in r.tools or ()])
@@ -113,7 +113,7 @@ def test_servers_add_up_to_their_configuration(drawn: list[tuple[str, str, str]]
 def test_discovery_is_the_search_tool_with_its_manifest_alone() -> None:
     one, other = tools("a", 30), tools("b", 30)
     asked = subject(one, other)
-    found = audit(asked, character_meter(), PRICED)
+    found = configuration_audit(asked, character_meter(), PRICED)
     assert found.discovery == tool_tokens(asked, character_meter(), frozenset("ab"))
     assert found.discovery < found.tokens
     only_b = tool_tokens(asked, character_meter(), frozenset("b"))
@@ -128,14 +128,14 @@ def test_a_configuration_that_binds_everything_is_told_what_discovery_would_cost
 def test_servers_that_were_not_measured_count_nothing_and_keep_their_reason() -> None:
     own = tools("a", 2)
     readings = {"a": Reading(own), "b": Reading(reason="needs B_TOKEN")}
-    found = audit(subject(readings=readings), character_meter(), PRICED)
+    found = configuration_audit(subject(readings=readings), character_meter(), PRICED)
     assert [server.name for server in found.measured] == ["a"]
     assert found.tokens == audited(own).tokens
     assert (found.servers[1].tokens, found.servers[1].reading.reason) == (0, "needs B_TOKEN")
 
 
 def test_nothing_measured_costs_nothing_and_suggests_nothing() -> None:
-    found = audit(subject(readings={"a": Reading(reason="gone")}), character_meter(0), PRICED)
+    found = configuration_audit(subject(readings={"a": Reading(reason="gone")}), character_meter(0), PRICED)
     assert (found.tokens, found.discovery, found.share, found.saved_fraction) == (0, 0, 0.0, 0.0)
     assert found.suggestions == ()
 
@@ -170,7 +170,7 @@ def test_a_small_configuration_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_server_whose_waiting_saves_most_is_named_with_what_a_session_saves() -> None:
     asked = subject(tools("a", 10), tools("b", 400))
-    found = audit(asked, character_meter(), PRICED)
+    found = configuration_audit(asked, character_meter(), PRICED)
     best = next(suggestion for suggestion in found.suggestions if suggestion.kind == DEFER)
     session = PRICED.session(deferring(asked, frozenset("b")), character_meter())
     static, other = (session.of(each).cached for each in (Delivery.STATIC, Delivery.APPEND))
@@ -346,7 +346,7 @@ def test_instructions_are_counted_beside_the_tools_and_unknown_in_a_snapshot() -
         Reading(own, at=0.0),
     )
     servers = [
-        audit(subject(readings={"a": one}), character_meter(), PRICED).servers[0]
+        configuration_audit(subject(readings={"a": one}), character_meter(), PRICED).servers[0]
         for one in (told, silent, snapshot)
     ]
     assert [server.instructions for server in servers] == [40, 0, None]
