@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from docs.benchmark import say
 from docs.benchmark.terminal import CHAT, Terminal, app
 from docs.hard.load import letters
@@ -96,8 +98,7 @@ def _type(opened: Terminal, seconds: float, row: Row) -> None:
 
 def memory(pid: int) -> float:
     """The megabytes of a process."""
-    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
-    return int(told.stdout) / 1000
+    return float(psutil.Process(pid).memory_info().rss / 1_000_000)
 
 
 @contextmanager

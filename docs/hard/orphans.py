@@ -18,6 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
+
 from tests.support import clinging_server
 
 KILLS = 30
@@ -30,15 +32,13 @@ _LOOK = 0.002
 
 def running(token: str) -> list[int]:
     """The processes that have a text in their command line, other than the app and its reaper."""
-    listed = subprocess.run(
-        ["ps", "-Aww", "-o", "pid=,stat=,command="], capture_output=True, text=True, check=True
-    )
-    rows = (line.split(None, 2) for line in listed.stdout.splitlines())
+    # A zombie has no command line.
+    listed = ((one.pid, " ".join(one.info["cmdline"] or ())) for one in psutil.process_iter(["cmdline"]))
     script = clinging_server.__file__
     return [
-        int(pid)
-        for pid, state, command in (row for row in rows if len(row) == 3)
-        if token in command and script in command and "inspector" not in command and "Z" not in state
+        pid
+        for pid, command in listed
+        if token in command and script in command and "inspector" not in command
     ]
 
 

@@ -7,13 +7,14 @@ server can take; and the light Python server, up to its tools.
 import asyncio
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+
+import psutil
 
 from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec
@@ -85,9 +86,7 @@ def reaper_cost() -> tuple[float, int]:
             registration = registry.register("one")
             taken.append((time.perf_counter() - began) * 1000)
             assert registry.reaper is not None
-            pid = str(registry.reaper.pid)
-            told = subprocess.run(["ps", "-o", "rss=", "-p", pid], capture_output=True, check=True)
-            kilobytes = max(kilobytes, int(told.stdout))
+            kilobytes = max(kilobytes, psutil.Process(registry.reaper.pid).memory_info().rss // 1024)
             registration.ended()
             registry.close()
     return statistics.median(taken), kilobytes

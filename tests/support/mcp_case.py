@@ -3,14 +3,14 @@
 import asyncio
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 import uvicorn
 
 from inspector.config.configuration import Configuration
@@ -113,16 +113,9 @@ class _PromptServer(uvicorn.Server):
 def is_alive(pid: int) -> bool:
     """Whether a process is running; a zombie is not."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        if Path("/proc/self").exists():
-            return False
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        return True
-    return state not in "ZX"
+        return bool(psutil.Process(pid).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD))
+    except psutil.NoSuchProcess:
+        return False
 
 
 SESSION = "faults"
@@ -220,18 +213,11 @@ async def session(folder: Path, fault: str = "", **seconds: float) -> AsyncGener
 
 def running(token: str) -> set[int]:
     """The processes whose command line or environment has a text."""
-    if not Path("/proc/self/environ").exists():
-        shown = subprocess.run(
-            ["ps", "-Aww", "-o", "pid=,command="], capture_output=True, text=True, check=True
-        )
-        return {int(line.split()[0]) for line in shown.stdout.splitlines() if token in line} - {os.getpid()}
     found: set[int] = set()
-    for process in Path("/proc").iterdir():
-        if process.name.isdecimal() and int(process.name) != os.getpid() and is_alive(int(process.name)):
-            try:
-                said = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if token.encode() in said:
-                found.add(int(process.name))
+    for process in psutil.process_iter():
+        if process.pid != os.getpid() and is_alive(process.pid):
+            with suppress(psutil.Error):
+                said = [*process.cmdline(), *process.environ().values()]
+                if any(token in text for text in said):
+                    found.add(process.pid)
     return found
