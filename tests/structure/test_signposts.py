@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 
 from inspector.config.setting import knobs
+from inspector.features.feature_list import FEATURES
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {knob.path for knob in knobs()}
 CODE = ("inspector", "widgets")
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/papers/*.md")
 PATH = re.compile(r"`((\w+)/(?:[\w.-]+/)*[\w-]+\.(?:py|toml|tcss))`")
+# A module in a string, which no type checker follows.
+MODULE = re.compile(r"""["'](inspector(?:\.\w+)+)["']""")
 NAME = re.compile(r"`((\w+)(?:\.\w+)+)`")
 # Names of other programs that begin like a module of ours.
 OTHERS = {"error.type", "mcp.server.name", "mcp.log", "client.call_tool", "tools.jsonl", "tools.lock.json"}
@@ -87,6 +90,20 @@ def test_files_and_names_in_backticks_are_there() -> None:
     for path in (path for top in CODE for path in (ROOT / top).rglob("*.py")):
         found[path] = dead(path.read_text(encoding="utf-8"), path.parent)
     assert {str(path.relative_to(ROOT)): names for path, names in found.items() if names} == {}
+
+
+def test_a_module_that_is_named_in_a_string_is_there() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "inspector").rglob("*.py")}
+    named = [(str(path), name) for path, text in texts.items() for name in MODULE.findall(text)]
+    assert named
+    assert [one for one in named if not _leads("inspector", one[1].split(".")[1:])] == []
+
+
+def test_what_a_feature_names_in_its_folder_is_there() -> None:
+    for feature in FEATURES:
+        made = [feature.compose, feature.stores, feature.provide, *(one.at for one in feature.pages)]
+        for at in filter(None, (*made, *(one.at for one in feature.commands))):
+            assert callable(feature.made(at)), f"{feature.name}: {at}"
 
 
 @pytest.mark.parametrize(
