@@ -21,10 +21,11 @@ import numpy as np
 
 from docs.benchmark import say
 from docs.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors
+from inspector.features.registry.acceptance import Neighbour
 from inspector.features.registry.postgres import PostgresRegistry
 from inspector.features.registry.postgres_vector import EF_SEARCH, written
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.index.ports import Neighbour, ToolRegistry
+from inspector.features.registry.tool_registry import ToolRegistry
 
 NEAREST = 10
 # A quarter of 8 GB of memory, as its manual advises; the rest is as it comes.

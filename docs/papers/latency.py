@@ -15,9 +15,9 @@ from inspector.features.marketplace.marketplace import MOST_SUGGESTED, PluginSea
 from inspector.features.marketplace.plugin import Plugin
 from inspector.features.registry.library import embed_missing
 from inspector.features.registry.source import RegistryTier
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.answer.search import SearchRules, ToolSearch
-from inspector.search.index.ports import ToolRegistry
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from secrets import token_hex
 
+from inspector.core.error import StoreError
 from inspector.features.registry.postgres import PostgresRegistry
-from inspector.features.registry.postgres_database import PostgresDatabase, parts_of
+from inspector.features.registry.postgres_database import parts_of
 
 
 @contextmanager
@@ -15,17 +16,20 @@ def scratch_registry(url: str) -> Iterator[PostgresRegistry]:
     Raises StoreError, also if the user may not create databases.
     """
     name = f"toolsight_scratch_{token_hex(4)}"
-    server = PostgresDatabase(url, migrated=False)
+    parts_of(url)
+    from psycopg import Error, connect
+
     try:
-        server.command(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
-        registry = PostgresRegistry(address_of(url, database=name))
-        try:
-            yield registry
-        finally:
-            registry.close()
-            server.command(f"DROP DATABASE {name} WITH (FORCE)")
-    finally:
-        server.close()
+        with connect(url, autocommit=True) as server:
+            server.execute(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0".encode())
+            registry = PostgresRegistry(address_of(url, database=name))
+            try:
+                yield registry
+            finally:
+                registry.close()
+                server.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+    except Error as error:
+        raise StoreError("no database can be made on the server") from error
 
 
 def address_of(url: str, *, database: str) -> str:

@@ -13,8 +13,9 @@ from inspector.core.ports import Clock, TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.features.marketplace.plugin import Plugin
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import key_of
-from inspector.search.index.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
+from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:
     from inspector.search.index.semantics import Semantics

@@ -62,7 +62,7 @@ def shown_changes(changes: Sequence[DefinitionChange]) -> Iterator[Diff]:
 def definition_hash(tool: Tool) -> str:
     """SHA-256 of everything that the server declares of the tool, the same for any order of keys."""
     declared = {field.name: getattr(tool, field.name) for field in fields(tool)}
-    declared["annotations"] = _annotations(tool.annotations)
+    declared["annotations"] = declared_annotations(tool.annotations)
     # What came later counts only if it is declared, so that older hashes stay.
     for name in ("tags", "meta", "task_support"):
         if not declared[name]:
@@ -76,12 +76,16 @@ def definition_changes(before: Tool, after: Tool) -> tuple[DefinitionChange, ...
     Prose is compared by sentence, schemas by the path of each value. Takes time linear in the size of the
     schemas.
     """
+    claims = tuple(declared_annotations(one.annotations) for one in (before, after))
     parts = (
         ("title", _prose(before.title, after.title)),
         ("description", _prose(before.description, after.description)),
         ("parameters", _values(before.input_schema, after.input_schema)),
         ("result", _values(before.output_schema, after.output_schema)),
-        ("annotations", _values(_annotations(before.annotations), _annotations(after.annotations))),
+        (
+            "annotations",
+            _values(*claims),
+        ),
         ("tags", _values({"tags": before.tags}, {"tags": after.tags})),
         ("_meta", _values(before.meta or None, after.meta or None)),
         ("tasks", _values({"taskSupport": before.task_support}, {"taskSupport": after.task_support})),
@@ -90,7 +94,7 @@ def definition_changes(before: Tool, after: Tool) -> tuple[DefinitionChange, ...
     return tuple(change for change in changes if change.lines)
 
 
-def _annotations(annotations: Annotations) -> JsonObject:
+def declared_annotations(annotations: Annotations) -> JsonObject:
     """The annotations that the server makes, by their names in MCP."""
     return {
         name: value

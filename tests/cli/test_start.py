@@ -14,9 +14,9 @@ from inspector.core.feature import Parts
 from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.features.registry.command import provide
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import embed_missing
+from inspector.features.registry.source import provide
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore

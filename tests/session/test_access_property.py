@@ -19,7 +19,7 @@ from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.features.registry.library import RegistryLibrary, embed_missing, synchronise
-from inspector.search.index.ports import ToolRegistry
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from inspector.core.access import Grant, Scope, Sight
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import embedded_text
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import key_of
-from inspector.search.index.ports import ToolRegistry
 
 MODEL = "m"
 # Characters that back ends confuse: patterns, NUL, surrogates, what is above them, and equal lower cases.

@@ -13,7 +13,8 @@ from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.features.marketplace.plugin import Package, Plugin, PluginTool
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.index.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
+from inspector.features.registry.tool_registry import ToolRegistry
+from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.index.semantics import Semantics
 from tests.support.fakes import CharacterCounter, ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors

@@ -16,10 +16,11 @@ from inspector.core.tool import Annotations, Tool
 from inspector.features.marketplace.marketplace import with_marketplace
 from inspector.features.marketplace.reader import Catalogs
 from inspector.features.registry.source import RegistrySource
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.loop.breaking import BreakerStore, MemoryBreakers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Elicitor
-from inspector.search.index.ports import Embedder, ToolRegistry
+from inspector.search.index.ports import Embedder
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore

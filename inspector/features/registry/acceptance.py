@@ -1,7 +1,7 @@
 """What a registry takes, checked in one place for every implementation, and the text that it searches."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ from inspector.core.error import StoreError
 from inspector.core.redaction import clean
 from inspector.core.tool import Tool
 from inspector.search.index.document import MAX_EMBEDDED
-from inspector.search.index.ports import RegisteredTool
 from inspector.search.index.vocabulary import spaced
 from inspector.store.codec import decode_value, encode_value
 
@@ -18,6 +17,41 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _HINT = "Import the tools again into another database."
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """One version of a tool. `origin` says where it came from: a server's name, a file, another registry.
+
+    `version` counts from 1 for each tool id; `hash` is `definition_hash` of the tool; `at` is when this
+    version was first seen, in seconds since 1970, UTC. `is_there` is false for an older version, and for the
+    newest one of a tool that is gone.
+    """
+
+    tool: Tool
+    origin: str
+    version: int
+    hash: str
+    at: float
+    is_there: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A tool near a query: `similarity` is the cosine of both vectors, -1 to 1."""
+
+    found: RegisteredTool
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a synchronisation did: how many tools are new or back, changed, as they were, and gone."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
 
 
 def embedded_text(tool: Tool) -> str:

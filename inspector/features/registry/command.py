@@ -1,4 +1,4 @@
-"""`toolsight registry`: what comes into the registry and goes out of it: imports, exports, vectors."""
+"""`toolsight registry`: what comes in and goes out, what there is, and the nearest to a query."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 
 from inspector.access.restriction import AccessControl, require_whole
-from inspector.cli.composition import make_embedder, open_breakers
+from inspector.cli.composition import make_embedder
 from inspector.cli.configuration import load_policy
 from inspector.cli.launch import headless
-from inspector.cli.location import database_path
 from inspector.cli.options import (
     ACCESS,
     COMMON,
@@ -23,30 +22,39 @@ from inspector.cli.options import (
     session_command,
 )
 from inspector.cli.run import Exit, run
-from inspector.cli.table import Progress, cancellation, say, say_raw, show
+from inspector.cli.table import Progress, cancellation, is_json, say, say_raw, show
+from inspector.config.setting import anchored, with_values
 from inspector.core.access import Sight
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.feature import Given
-from inspector.core.number import count
+from inspector.core.number import count, shown_moment
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table
-from inspector.core.settings import AccessSettings, DiscoverySettings
-from inspector.features.registry.acceptance import NAME_HINT, name_problem
-from inspector.features.registry.facts import NOTHING_SEEN, HealthOf, embedded_text, health_of, report_text
-from inspector.features.registry.feature import REGISTRY
+from inspector.core.settings import AccessSettings, DiscoverySettings, FederationSettings, Settings
+from inspector.core.text import closest
+from inspector.features.registry.acceptance import NAME_HINT, RegisteredTool, SyncReport, name_problem
+from inspector.features.registry.facts import (
+    NOTHING_SEEN,
+    Health,
+    embedded_text,
+    found_table,
+    history,
+    report_text,
+    tool_json,
+    tool_table,
+)
+from inspector.features.registry.federation import Federated, open_federation
 from inspector.features.registry.library import (
     FILL,
     Overview,
     RegistryLibrary,
     Synchronised,
+    nearest_in,
     synchronise,
 )
 from inspector.features.registry.peer import export_lines, is_export, read_export, write_export
-from inspector.features.registry.source import RegistrySource, open_registry
+from inspector.features.registry.source import open_health, open_registry
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.mcp.tool_file import read_definitions
-from inspector.search.index.ports import SyncReport, ToolRegistry
-from inspector.session.workbench import Workbench
-from inspector.store.call_history import SqliteCallHistory
 
 _MODEL = "discovery.embedding_model"
 _SYNCHRONISED = (
@@ -249,21 +257,124 @@ def _status(known: Overview, *, whole: bool) -> Iterator[str | Table]:
         yield "Searches find only embedded tools. Embed the rest with `toolsight registry --embed`."
 
 
-def open_health(options: Options) -> HealthOf:
-    """Reads the health of registered tools, from the sessions of the database."""
-    history, breakers = SqliteCallHistory(database_path(options)), open_breakers(options)
-    return health_of(history.outcomes, lambda: breakers.every().values())
-
-
-def provide(options: Options, bench: Workbench) -> Given:
-    """The registry of the session, searched with the session's own model."""
-    ports = bench.ports
-    if not isinstance(ports.stored_tools, RegistrySource):
-        return {}
-    library = RegistryLibrary(
-        ports.stored_tools.opened,
-        lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
-        lambda: bench.sight,
-        open_health(options),
+def _search_federation(options: Options, query: str, *, limit: int, floor: float) -> None:
+    """Print what a search of one's own registry and of other people's finds, and what each peer answered."""
+    federation, library = open_federation(_settings(options)), library_of(options)
+    embedder, sight = library.required_embedder(), library.sight()
+    embedder.prepare(lambda _done, _total: None, lambda: False)
+    done = federation.search(
+        lambda model, vector: nearest_in(library.opened(), model, vector, limit, sight, floor=floor),
+        embedder,
+        query,
+        limit=limit,
+        floor=floor,
     )
-    return {REGISTRY: library}
+    health = library.health()
+    found = [
+        {"registry": one.peer, "similarity": one.neighbour.similarity}
+        | tool_json(one.neighbour.found, None if one.peer else health)
+        for one in done.found
+    ]
+    show({"found": found, "peers": [asdict(one) for one in done.answers]}, _federated(done))
+
+
+def _settings(options: Options) -> FederationSettings:
+    values = {path: anchored(Path.cwd(), path, value) for path, value in options.settings.items()}
+    settings = with_values(Settings(), values).federation
+    if not settings.peers:
+        hint = "Choose a file with --set federation.peers=peers.yaml. docs/papers/registry.md has its format."
+        raise ConfigError("no peers are configured", hint=hint)
+    return settings
+
+
+def _federated(done: Federated) -> Iterator[str | Table]:
+    yield found_table([(one.peer, one.neighbour) for one in done.found], federated=True)
+    own = sum(not one.peer for one in done.found)
+    each = [f"{own} from this registry"]
+    each += [f"{one.found} from {one.peer}" for one in done.answers if not one.why]
+    yield f"{count(len(done.found), 'tool')}: {', '.join(each)}"
+    for one in done.answers:
+        if one.why:
+            say(f"skipped {one.peer}: {one.why}", err=True)
+        elif one.refused:
+            say(f"{one.peer}: rejected {count(one.refused, 'invalid result')}", err=True)
+
+
+@session_command("show", takes=REGISTRY_OPTIONS)
+@click.argument("tool_id", default="", metavar="[TOOL]")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number of results."
+)
+@as_json
+def show_tool(tool_id: str, limit: int, chosen: Options) -> None:
+    """Show every version of TOOL, or list the tools.
+
+    If no tool has exactly this id, lists those whose id contains TOOL. Without TOOL, lists all of them.
+
+    \b
+    toolsight registry show shop:list_orders
+    """
+    library = library_of(chosen)
+    health = library.health()
+    versions = library.versions(tool_id) if tool_id else ()
+    if versions:
+        show([tool_json(one, health) for one in versions], _versions(versions, health))
+        return
+    found = library.rows(tool_id, "", limit)
+    if tool_id and not found.total:
+        raise ConfigError(f"the registry has no tool '{tool_id}'", hint=_nearest(library, tool_id))
+    left = f", of which --limit shows {limit:,}" if found.total > limit else ""
+    data = [tool_json(one, health) for one in found.tools]
+    show(data, [tool_table(found.tools, health), f"{count(found.total, 'tool')}{left}"])
+
+
+def _nearest(library: RegistryLibrary, tool_id: str) -> str:
+    """A hint with the ids that look most like one that is not there."""
+    some = library.rows(tool_id.rpartition(":")[2][:3], "", 1000).tools
+    near = closest(tool_id, [one.tool.id for one in some])
+    return f"Closest: {', '.join(near)}." if near else "`toolsight registry show` lists them."
+
+
+def _versions(versions: Sequence[RegisteredTool], health: Health | None) -> Iterator[str]:
+    newest = versions[0]
+    gone = "" if newest.is_there else "   removed from its origin"
+    yield f"{newest.tool.id}   {newest.origin}{gone}"
+    if health is not None:
+        known = health.of(newest.tool.id)
+        yield f"health: {known.brief}   {known.told()}".rstrip()
+    yield newest.tool.description
+    for one, changes in history(versions):
+        yield f"\nversion {one.version}   {shown_moment(one.at)}   {one.origin}   {one.hash[:12]}"
+        for change in changes or ():
+            yield f"  {change.title}"
+            yield from (f"    {line}" for line in change.lines)
+
+
+@session_command(takes=REGISTRY_OPTIONS)
+@click.argument("query")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Maximum number of results."
+)
+@click.option(
+    "--floor", type=click.FloatRange(-1, 1), default=-1.0, help="Minimum cosine of a result. Default: any."
+)
+@click.option("--federated", is_flag=True, help="Also search the registries in `federation.peers`.")
+@as_json
+def search(query: str, limit: int, floor: float, *, federated: bool, chosen: Options) -> None:
+    """Find the tools closest in meaning to QUERY.
+
+    \b
+    toolsight registry search "late orders" --limit 5
+    """
+    if federated:
+        _search_federation(chosen, query, limit=limit, floor=floor)
+        return
+    library = library_of(chosen)
+    found = library.search(query, limit, floor=floor)
+    known, health = library.overview(), library.health()
+    data = [{"similarity": one.similarity, **tool_json(one.found, health)} for one in found]
+    table = found_table([("", one) for one in found], federated=False)
+    show(data, [table, f"{count(len(found), 'tool')} out of {known.embedded:,}"])
+    if (missing := known.tools - known.embedded) and not is_json():
+        how = ": `toolsight registry --embed`" if library.sight().is_whole else ""
+        say(f"{count(missing, 'tool is', 'tools are')} not embedded{how}", err=True)

@@ -15,8 +15,8 @@ from inspector.core.report import NAME, NUMBER, TIME, TWO, Column, Table
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.text import first_sentence, shortened
+from inspector.features.registry.acceptance import Neighbour, RegisteredTool, SyncReport
 from inspector.loop.breaker import Breaker
-from inspector.search.index.ports import Located, RegisteredTool, SyncReport
 
 NOTHING_SEEN = "The registry has no tools you may see."
 FIRST = "first version seen"
@@ -127,16 +127,16 @@ def tool_table(tools: Sequence[RegisteredTool], health: Health | None) -> Table:
     return Table.of(columns, tools)
 
 
-def found_table(found: Sequence[Located], *, federated: bool) -> Table:
-    """What a search found, by rank; a `federated` one names the registry of each."""
+def found_table(found: Sequence[tuple[str, Neighbour]], *, federated: bool) -> Table:
+    """What a search found, by rank, each with its peer; a `federated` one names the registry of each."""
     ranks = iter(range(1, len(found) + 1))
     columns = (
         Column("#", lambda _one: next(ranks), NUMBER),
-        *([Column("registry", lambda one: one.peer or "(local)", NAME)] if federated else []),
-        Column("tool", "neighbour.found.tool.id", NAME),
-        Column("cosine", "neighbour.similarity", TWO),
-        Column("origin", "neighbour.found.origin"),
-        Column("what it does", lambda one: about(one.neighbour.found)),
+        *([Column("registry", lambda one: one[0] or "(local)", NAME)] if federated else []),
+        Column("tool", lambda one: one[1].found.tool.id, NAME),
+        Column("cosine", lambda one: one[1].similarity, TWO),
+        Column("origin", lambda one: one[1].found.origin),
+        Column("what it does", lambda one: about(one[1].found)),
     )
     return Table.of(columns, found)
 

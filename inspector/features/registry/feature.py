@@ -33,10 +33,10 @@ FEATURE = Feature(
     commands=(
         CommandInfo("registry", "command:registry", "More"),
         CommandInfo("registry import", "command:import_tools"),
-        CommandInfo("registry show", "search_command:show_tool"),
-        CommandInfo("registry search", "search_command:search"),
+        CommandInfo("registry show", "command:show_tool"),
+        CommandInfo("registry search", "command:search"),
         CommandInfo("registry export", "command:export"),
     ),
     stores="source:stored_tools",
-    provide="command:provide",
+    provide="source:provide",
 )

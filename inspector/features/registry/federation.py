@@ -14,33 +14,74 @@ A file of peers:
         expert: billing
 """
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from inspector.access.policy_file import load_yaml
+from inspector.access.policy_file import load_policy, load_yaml
 from inspector.config.file import dotted
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
 from inspector.config.server_entry import Scope
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.features.registry.acceptance import embedded_text
+from inspector.core.settings import FederationSettings
+from inspector.features.registry.acceptance import Neighbour, embedded_text
 from inspector.features.registry.source import is_address
+from inspector.features.registry.tool_registry import SearchableRegistry
 from inspector.search.index.document import MAX_EMBEDDED
-from inspector.search.index.ports import (
-    Embedder,
-    Federated,
-    Located,
-    Neighbour,
-    Peer,
-    PeerAnswer,
-    SearchableRegistry,
-)
+from inspector.search.index.ports import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another Toolsight's registry: a file of SQLite, or an address of PostgreSQL.
+
+    With a `policy`, a file, only what it grants to `user`, and through `expert` if one is named, is searched.
+    """
+
+    name: str
+    database: str
+    policy: str = ""
+    user: str = ""
+    expert: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A tool that was found, and the peer whose registry has it; "" for one's own."""
+
+    peer: str
+    neighbour: Neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class PeerAnswer:
+    """What a peer added: how many of the results are its tools, and `why` it added none where it failed.
+
+    `refused` counts tools of its answer that were left out: with a vector that is not that of their text,
+    with a text beyond all measure, twice, or such as its policy does not grant.
+    """
+
+    peer: str
+    found: int = 0
+    refused: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Federated:
+    """The nearest tools of all registries, nearest first, and the answer of each peer in their order."""
+
+    found: tuple[Located, ...] = ()
+    answers: tuple[PeerAnswer, ...] = ()
+
 
 MAX_PEER_NAME, MAX_PEERS = 40, 50
 
@@ -280,3 +321,29 @@ def _forged(theirs: Sequence[Located], embedder: Embedder, vector: Sequence[floa
         for one, value in zip(theirs, true, strict=True)
         if abs(value - one.neighbour.similarity) > TOLERANCE
     ]
+
+
+# How long a search waits for all peers: a person waits with it; later answers are dropped.
+_SECONDS = 5.0
+
+
+def open_federation(settings: FederationSettings) -> Federation:
+    """The peers that a file names; none without one. Nothing is opened yet. Raises ConfigError."""
+    peers = load_peers(Path(settings.peers), os.environ) if settings.peers else ()
+    members = (Member(peer.name, cache(partial(_opened, peer)), partial(_sight, peer)) for peer in peers)
+    return Federation(tuple(members), seconds=_SECONDS)
+
+
+def _opened(peer: Peer) -> SearchableRegistry:
+    if not is_address(peer.database):
+        from inspector.features.registry.peer import SqlitePeer
+
+        return SqlitePeer(Path(peer.database), seconds=_SECONDS)
+    from inspector.features.registry.postgres import open_peer
+
+    return open_peer(peer.database, seconds=_SECONDS)
+
+
+def _sight(peer: Peer) -> Sight:
+    """What its policy grants us, read for each search: a grant that goes is gone at once."""
+    return load_policy(Path(peer.policy)).sight(peer.user, peer.expert) if peer.policy else EVERYTHING

@@ -8,17 +8,17 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.server import ServerPhase, is_registered
 from inspector.core.text import closest
-from inspector.features.registry.acceptance import embedded_text, name_problem
-from inspector.features.registry.facts import Health, HealthOf
-from inspector.search.index.document import MAX_EMBEDDED, key_of
-from inspector.search.index.ports import (
-    Embedder,
+from inspector.features.registry.acceptance import (
     Neighbour,
     RegisteredTool,
-    SearchableRegistry,
     SyncReport,
-    ToolRegistry,
+    embedded_text,
+    name_problem,
 )
+from inspector.features.registry.facts import Health, HealthOf
+from inspector.features.registry.tool_registry import SearchableRegistry, ToolRegistry
+from inspector.search.index.document import MAX_EMBEDDED, key_of
+from inspector.search.index.ports import Embedder
 from inspector.session.view import SessionView
 
 FILL = "fill the registry"

@@ -15,10 +15,10 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
 from inspector.features.registry import registered_text as content
+from inspector.features.registry.acceptance import Neighbour, RegisteredTool
 from inspector.features.registry.facts import Health
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import FILL, Overview, RegistryLibrary, Rows, synchronise
-from inspector.search.index.ports import Neighbour, RegisteredTool
 from widgets import PlainInput, RecordList
 
 # Rows that are read at once, and results of a search.

@@ -13,21 +13,21 @@ from pydantic import Field
 from inspector.config.file import open_file, unusable
 from inspector.config.problem import Foreign, validated
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.definition import definition_hash
+from inspector.core.definition import declared_annotations, definition_hash
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.redaction import open_private
-from inspector.core.tool import Annotations, Tool, acting_meta, task_support
+from inspector.core.tool import Tool, acting_meta, task_support
 from inspector.features.registry.acceptance import (
     LAST_MOMENT,
     MOST_VERSION,
     NAME_HINT,
+    Neighbour,
+    RegisteredTool,
     name_problem,
     without_secrets,
 )
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.mcp.tool_file import Claims
-from inspector.schema.json_value import JsonObject
-from inspector.search.index.ports import Neighbour, RegisteredTool
 from inspector.store.database import SqliteDatabase, opened_to_read
 from inspector.store.migrations import is_current, require_own
 
@@ -121,7 +121,6 @@ class SqlitePeer:
 
 _MAX_LINE = 32 * 1024 * 1024
 _NOTHING = "Nothing was imported from the file. Correct the line, or remove it."
-_CLAIMS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
 class _Line(Foreign):
@@ -224,15 +223,10 @@ def export_lines(versions: Iterable[RegisteredTool]) -> Iterator[str]:
         parts |= {"title": tool.title} if tool.title else {}
         parts |= {"description": tool.description, "inputSchema": tool.input_schema}
         parts |= {"outputSchema": tool.output_schema} if tool.output_schema is not None else {}
-        parts |= {"annotations": claims} if (claims := _claims(tool.annotations)) else {}
+        parts |= {"annotations": claims} if (claims := declared_annotations(tool.annotations)) else {}
         parts |= {"tags": list(tool.tags)} if tool.tags else {}
         parts |= {"_meta": tool.meta} if tool.meta else {}
         parts |= {"execution": {"taskSupport": tool.task_support}} if tool.task_support else {}
         parts |= {"origin": found.origin, "version": found.version, "hash": found.hash, "at": found.at}
         parts |= {} if found.is_there else {"there": False}
         yield json.dumps(parts, separators=(",", ":"))
-
-
-def _claims(annotations: Annotations) -> JsonObject:
-    values = (annotations.read_only, annotations.destructive, annotations.idempotent, annotations.open_world)
-    return {name: value for name, value in zip(_CLAIMS, values, strict=True) if value is not None}

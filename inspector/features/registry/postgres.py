@@ -6,6 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import Sight
+from inspector.features.registry.acceptance import Neighbour, SyncReport
 from inspector.features.registry.postgres_database import CHANGED, LOCK, TIMEOUT_S, PostgresDatabase
 from inspector.features.registry.postgres_vector import (
     ITERATING,
@@ -18,8 +19,7 @@ from inspector.features.registry.postgres_vector import (
     stored,
     tables_of,
 )
-from inspector.features.registry.sql_registry import Condition, Dialect, SqlRegistry
-from inspector.search.index.ports import Neighbour, SearchableRegistry, SyncReport
+from inspector.features.registry.tool_registry import Condition, Dialect, SearchableRegistry, ToolRegistry
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -42,7 +42,7 @@ _DIALECT = Dialect(
 )
 
 
-class PostgresRegistry(SqlRegistry):
+class PostgresRegistry(ToolRegistry):
     """A ToolRegistry in a database of PostgreSQL, with an HNSW index over the vectors. See `ToolRegistry`.
 
     A role that may only read can search. The index is built when many vectors are there and none is missing.

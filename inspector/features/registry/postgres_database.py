@@ -164,15 +164,13 @@ class PostgresDatabase:
         *,
         reader: str = "",
         timeout: int = TIMEOUT_S,
-        migrated: bool = True,
         read_only: bool = False,
     ) -> None:
         """Nothing is connected yet. `reader` are settings of the connection to read with, as SQL.
 
-        `timeout` is how long connecting may take, in seconds. Unless it is to be `migrated`, the database is
-        taken as it is. One that is `read_only` has to be up to date.
+        `timeout` is how long connecting may take, in seconds. A database that is `read_only` has to be up to
+        date.
         """
-        self._migrated = migrated
         self._is_read_only = read_only
         self._url = url
         self._settings = f"SET default_transaction_read_only = on; {reader}"
@@ -205,11 +203,6 @@ class PostgresDatabase:
                     raise
                 return self._read_anew(sql, parameters)
 
-    def command(self, sql: str) -> None:
-        """Execute what cannot be part of a transaction. Raises StoreError."""
-        with self._writing, self._translated("written"):
-            self._writable().execute(sql.encode())
-
     def close(self) -> None:
         """Disconnect; the next use connects again."""
         with self._writing, self._reading:
@@ -236,8 +229,6 @@ class PostgresDatabase:
         asked |= parts_of(self._url) | {"client_encoding": "utf8"}
         connection = connect(make_conninfo("", **asked), autocommit=True)
         try:
-            if not self._migrated:
-                return connection
             if connection.execute("SHOW server_encoding").fetchone() != ("UTF8",):
                 raise StoreError(
                     f"{self._name()} does not use UTF-8", hint="Create a database with the encoding UTF8."

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import Sight
+from inspector.features.registry.acceptance import Neighbour, RegisteredTool
 from inspector.features.registry.postgres_database import CHANGED, LOCK, PostgresDatabase
-from inspector.features.registry.sql_registry import Condition, seen_of
-from inspector.search.index.ports import Neighbour, RegisteredTool
+from inspector.features.registry.tool_registry import Condition, seen_of
 
 if TYPE_CHECKING:
     from psycopg import Connection

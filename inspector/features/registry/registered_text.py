@@ -8,6 +8,7 @@ from textual.content import Content
 from inspector.app.draw.line import MUTED, diff_lines
 from inspector.core.number import bar, count, shown_moment
 from inspector.core.session import ServerState
+from inspector.features.registry.acceptance import Neighbour, RegisteredTool, SyncReport
 from inspector.features.registry.facts import (
     FIRST,
     NOTHING_SEEN,
@@ -19,7 +20,6 @@ from inspector.features.registry.facts import (
     report_text,
 )
 from inspector.features.registry.library import Overview, Synchronised
-from inspector.search.index.ports import Neighbour, RegisteredTool, SyncReport
 from widgets import Column, Record, plain, visible
 
 _TOOL, _ORIGIN, _VERSION, _SINCE = (

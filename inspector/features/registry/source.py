@@ -13,21 +13,28 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from inspector.access.reach import reaches
+from inspector.cli.composition import open_breakers
 from inspector.cli.location import database_path
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight, matches_any
 from inspector.core.error import ConfigError, ConnectError, StoreError, ToolsightError
+from inspector.core.feature import Given
 from inspector.core.message import ToolResult
 from inspector.core.ranking import Unconnected
 from inspector.core.server import SOURCE, Era, ServerInfo, ServerSpec, is_registered
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
-from inspector.features.registry.library import nearest_in
+from inspector.features.registry.acceptance import Neighbour
+from inspector.features.registry.facts import HealthOf, health_of
+from inspector.features.registry.feature import REGISTRY
+from inspector.features.registry.library import RegistryLibrary, nearest_in
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.search.answer.answer_text import unconnected_text
-from inspector.search.index.ports import Neighbour, ToolRegistry
+from inspector.session.workbench import Workbench
+from inspector.store.call_history import SqliteCallHistory
 
 if TYPE_CHECKING:
     from inspector.search.answer.answer_text import SearchAnswer
@@ -234,3 +241,23 @@ class RegistryTier:
             if len(found) >= limit or len(near) < asked:
                 return found[:limit]
             asked *= 4
+
+
+def open_health(options: Options) -> HealthOf:
+    """Reads the health of registered tools, from the sessions of the database."""
+    history, breakers = SqliteCallHistory(database_path(options)), open_breakers(options)
+    return health_of(history.outcomes, lambda: breakers.every().values())
+
+
+def provide(options: Options, bench: Workbench) -> Given:
+    """The registry of the session, searched with the session's own model."""
+    ports = bench.ports
+    if not isinstance(ports.stored_tools, RegistrySource):
+        return {}
+    library = RegistryLibrary(
+        ports.stored_tools.opened,
+        lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
+        lambda: bench.sight,
+        open_health(options),
+    )
+    return {REGISTRY: library}

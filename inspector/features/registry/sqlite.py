@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.access import Sight
-from inspector.features.registry.sql_registry import (
+from inspector.features.registry.acceptance import Neighbour, RegisteredTool, SyncReport
+from inspector.features.registry.tool_registry import (
     IDS_A_STATEMENT,
     Condition,
     Dialect,
-    SqlRegistry,
+    ToolRegistry,
     one_of,
     seen_of,
 )
-from inspector.search.index.ports import Neighbour, RegisteredTool, SyncReport
 from inspector.store.codec import as_column
 from inspector.store.database import SqliteDatabase
 from inspector.store.server_memory import SqliteVectors
@@ -95,7 +95,7 @@ _DIALECT = Dialect(
 )
 
 
-class SqliteRegistry(SqlRegistry):
+class SqliteRegistry(ToolRegistry):
     """A ToolRegistry that one machine's file holds; `nearest` compares every permitted vector.
 
     For that it keeps the vectors of one model in memory, 4 bytes a dimension and tool. See `ToolRegistry`.

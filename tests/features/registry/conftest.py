@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.index.ports import ToolRegistry
+from inspector.features.registry.tool_registry import ToolRegistry
 from tests.support.postgres import empty_registry
 
 Opener = Callable[[], AbstractContextManager[ToolRegistry]]

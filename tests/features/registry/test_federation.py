@@ -10,9 +10,8 @@ from hypothesis import given, strategies as st
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
-from inspector.features.registry.acceptance import embedded_text
-from inspector.features.registry.federation import BUSY, LATE, Federation, Member
-from inspector.search.index.ports import Federated, Neighbour, RegisteredTool
+from inspector.features.registry.acceptance import Neighbour, RegisteredTool, embedded_text
+from inspector.features.registry.federation import BUSY, LATE, Federated, Federation, Member
 from tests.support.memory_vectors import MemoryEmbedder
 
 EMBEDDER = MemoryEmbedder()

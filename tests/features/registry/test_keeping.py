@@ -11,7 +11,8 @@ from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError
 from inspector.core.redaction import SECRETS
 from inspector.core.tool import Annotations, Tool
-from inspector.search.index.ports import RegisteredTool, SyncReport, ToolRegistry
+from inspector.features.registry.acceptance import RegisteredTool, SyncReport
+from inspector.features.registry.tool_registry import ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import sight_of, tool
 
@@ -46,9 +47,7 @@ def test_tools_come_in_order_of_their_ids(registry: ToolRegistry) -> None:
     assert ids(registry, after="shop:ship") == []
     assert registry.count() == 3
     assert list(registry.servers().items()) == [("mail", 1), ("shop", 2)]
-    assert registry.get(["shop:list", "no:such"]) == {
-        "shop:list": RegisteredTool(LIST, "a", 1, definition_hash(LIST), 5.0)
-    }
+    assert next(registry.tools(part="list")) == RegisteredTool(LIST, "a", 1, definition_hash(LIST), 5.0)
 
 
 def test_everything_that_a_server_declares_is_kept(registry: ToolRegistry) -> None:
@@ -67,7 +66,6 @@ def test_another_definition_is_a_new_version_and_the_old_one_stays(registry: Too
         RegisteredTool(newer, "a", 2, definition_hash(newer), 2.0),
         RegisteredTool(LIST, "a", 1, definition_hash(LIST), 1.0, is_there=False),
     )
-    assert registry.get([LIST.id])[LIST.id].version == 2
     assert registry.count() == 2
 
 
@@ -82,7 +80,6 @@ def test_a_tool_that_its_origin_has_no_more_is_gone_and_its_versions_stay(regist
     registry.sync("b", [SEND], at=1.0)
     assert registry.sync("a", [SHIP], at=2.0) == SyncReport(unchanged=1, removed=1)
     assert ids(registry) == ["mail:send", "shop:ship"]
-    assert registry.get([LIST.id]) == {}
     assert [(one.version, one.is_there) for one in registry.versions(LIST.id)] == [(1, False)]
     assert registry.origins() == {"a": 1, "b": 1}
 
@@ -113,7 +110,7 @@ def test_the_origin_that_was_synchronised_last_has_the_tool(registry: ToolRegist
 
 def test_of_two_tools_with_the_same_id_the_first_counts(registry: ToolRegistry) -> None:
     assert registry.sync("a", [LIST, replace(LIST, description="Other.")], at=1.0) == SyncReport(added=1)
-    assert registry.get([LIST.id])[LIST.id].tool == LIST
+    assert [one.tool for one in registry.tools()] == [LIST]
 
 
 def test_nothing_is_kept_of_tools_that_end_with_an_error(registry: ToolRegistry) -> None:
@@ -142,7 +139,7 @@ def test_a_tool_that_is_gone_in_an_export_stays_where_it_is_here(registry: ToolR
     other = replace(LIST, description="Other.")
     gone = RegisteredTool(other, "x", 1, definition_hash(other), 2.0, is_there=False)
     assert registry.restore([gone]) == SyncReport()
-    assert registry.get([LIST.id])[LIST.id].tool == LIST
+    assert [one.tool for one in registry.tools()] == [LIST]
     assert len(registry.versions(LIST.id)) == 1
 
 
@@ -174,8 +171,7 @@ def test_of_versions_with_one_that_no_registry_holds_none_is_kept(
 def test_hostile_text_is_kept_as_it_is(registry: ToolRegistry, text: str) -> None:
     hostile, origin = tool(text[:60], text[:60], text), text[:100]
     registry.sync(origin, [hostile], at=1.0)
-    assert registry.get([hostile.id])[hostile.id].tool == hostile
-    assert registry.get([hostile.id])[hostile.id].origin == origin
+    assert [(one.tool, one.origin) for one in registry.tools()] == [(hostile, origin)]
     assert registry.count(part=text[:60]) >= 1
     registry.sync(origin, [], at=2.0)
 

@@ -13,11 +13,11 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.features.registry import registered_text as content
+from inspector.features.registry.acceptance import RegisteredTool, SyncReport
 from inspector.features.registry.facts import ToolHealth
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import Overview, RegistryLibrary, Synchronised
 from inspector.features.registry.page import PAGE, RegistryScreen
-from inspector.search.index.ports import RegisteredTool, SyncReport
 from tests.support.app import app_rig, goes, said, seen, toasts, until
 from tests.support.canned import REFUNDS, canned_library, library_of
 from tests.support.hostile import with_hostile_text

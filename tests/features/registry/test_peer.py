@@ -9,11 +9,11 @@ import pytest
 from inspector.core.access import Grant, Scope, Sight
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.tool import Tool
-from inspector.features.registry.federation import load_peers
+from inspector.features.registry.federation import Peer, load_peers
 from inspector.features.registry.library import embed_missing
 from inspector.features.registry.peer import SqlitePeer
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.index.ports import Peer, SearchableRegistry, ToolRegistry
+from inspector.features.registry.tool_registry import SearchableRegistry, ToolRegistry
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute
 

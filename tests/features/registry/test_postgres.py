@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import numpy as np
@@ -18,6 +19,7 @@ from inspector.features.registry.postgres import PostgresRegistry
 from inspector.features.registry.postgres_database import STEPS, PostgresDatabase, migrate
 from inspector.features.registry.postgres_vector import original, stored
 from inspector.search.index.document import key_of
+from tests.support.commands import Toolsight
 from tests.support.examples import examples
 from tests.support.postgres import address, empty_registry, execute
 from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit
@@ -282,3 +284,11 @@ def test_a_scratch_registry_leaves_nothing(registry: PostgresRegistry) -> None:
         assert (scratch.count(), registry.count()) == (2, 1)
         assert registry._database.rows(sql) == [(1,)]
     assert registry._database.rows(sql) == [(0,)]
+
+
+def test_the_command_line_keeps_tools_on_the_server(toolsight: Toolsight, tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text('{"tools": [{"name": "a", "description": "One."}]}')
+    with empty_registry() as registry:
+        done = toolsight("registry", "import", str(file), "--no-embed", TOOLSIGHT_DATABASE_URL=address())
+        assert (done.exit_code, [one.tool.id for one in registry.tools()]) == (0, ["s:a"])

@@ -10,6 +10,7 @@ from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError, ConnectError, StoreError, ToolsightError
 from inspector.core.ranking import SearchRequest, Unconnected
 from inspector.core.tool import Tool
+from inspector.features.registry.acceptance import SyncReport
 from inspector.features.registry.library import (
     RegistryLibrary,
     Synchronised,
@@ -18,7 +19,6 @@ from inspector.features.registry.library import (
 )
 from inspector.features.registry.source import NOT_CONNECTED, RegistrySource
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.index.ports import SyncReport
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder

@@ -11,8 +11,8 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import embedded_text
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import key_of
-from inspector.search.index.ports import ToolRegistry
 from tests.features.registry.conftest import OPENERS
 from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit
 
@@ -125,7 +125,6 @@ def test_a_tool_that_is_not_permitted_is_never_found(filled: ToolRegistry) -> No
     assert found(filled, 2, own) == ["s:b", "s:a"]
     assert [one.tool for one in filled.tools(own)] == [A, B]
     assert (filled.count(own), filled.embedded(MODEL, own)) == (2, 2)
-    assert filled.get([A.id, C.id], own).keys() == {A.id}
     assert filled.versions(C.id, own) == ()
     assert {one.tool.id for one in filled.history(own)} == {A.id, B.id}
     assert (filled.servers(own), filled.origins(own)) == ({"s": 2}, {"o": 2})
@@ -165,7 +164,6 @@ def test_a_filtered_registry_answers_as_one_of_permitted_tools_alone(
         seen = [one for one in registry.tools() if sight.permits(one.tool.id)]
         assert list(registry.tools(sight)) == seen
         assert registry.count(sight) == registry.embedded(MODEL, sight) == len(seen)
-        assert registry.get([one.id for one in given_tools], sight) == {one.tool.id: one for one in seen}
         near = [one for one in registry.nearest(MODEL, QUERY, 99) if sight.permits(one.found.tool.id)]
         assert registry.nearest(MODEL, QUERY, 3, sight) == tuple(near[:3])
 

@@ -1,14 +1,17 @@
-"""A tool registry in SQL: all that SQLite and PostgreSQL have in common. Each has its dialect in one file."""
+"""The tool registry: all that SQLite and PostgreSQL have in common. Each has its dialect in its own file."""
 
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import (
+    Neighbour,
+    RegisteredTool,
+    SyncReport,
     accepted,
     accepted_query,
     accepted_vectors,
@@ -18,7 +21,6 @@ from inspector.features.registry.acceptance import (
     versions_of,
 )
 from inspector.search.index.document import key_of
-from inspector.search.index.ports import Neighbour, RegisteredTool, SyncReport
 
 # SQLite before 3.32 binds at most 999 values per statement.
 IDS_A_STATEMENT = 500
@@ -66,12 +68,47 @@ class Dialect:
 
     @property
     def columns(self) -> str:
-        """A version, as `SqlRegistry._registered` reads it."""
+        """A version, as `ToolRegistry._registered` reads it."""
         return f"v.definition, v.origin, v.version, v.hash, v.at, {self.is_now}"
 
 
-class SqlRegistry(ABC):
-    """A `ToolRegistry` in a database."""
+class SearchableRegistry(Protocol):
+    """What a search asks of a registry. Each method raises StoreError.
+
+    Whatever is asked with a `sight` answers as if the other tools were not there: the filter is part of the
+    query, so that a count is one of permitted tools and the nearest k are k permitted ones.
+    """
+
+    def count(self, sight: Sight = EVERYTHING) -> int:
+        """How many tools there are now."""
+
+    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
+        """How many of the tools there are now have a vector of this model."""
+
+    def nearest(
+        self,
+        model: str,
+        vector: Sequence[float],
+        count: int,
+        sight: Sight = EVERYTHING,
+        *,
+        floor: float = -1.0,
+    ) -> tuple[Neighbour, ...]:
+        """The `count` tools nearest to a unit vector by cosine, nearest first, none below `floor`.
+
+        Equal ones come in order of their ids. A similarity depends on both vectors alone, whatever else is
+        searched. An approximate index may miss some tools, but returns fewer only if fewer are permitted,
+        embedded and above the floor.
+        """
+
+
+# Long because it says what a registry does, and does what no database does in its own way.
+class ToolRegistry(ABC):
+    """Keeps tools and searches their vectors. Thread-safe.
+
+    Ids are ordered by code point. They may hold any character, NUL and lone surrogates too. What cannot be
+    kept or searched for is a StoreError: see `acceptance`.
+    """
 
     _sql: ClassVar[Dialect]
 
@@ -116,12 +153,25 @@ class SqlRegistry(ABC):
         )
 
     def sync(self, origin: str, tools: Iterable[Tool], *, at: float, whole: bool = True) -> SyncReport:
-        """See `ToolRegistry`."""
+        """Keep these tools of an origin, all or none; a tool with another definition gets a new version.
+
+        With `whole` they are all that the origin has: its other tools are gone, their versions stay. A tool
+        that is back with its last definition keeps its version. Of two tools with the same id the first
+        counts; of two origins that have it the last one synchronised has it, and its newest version.
+
+        `tools` is read before anything is locked; an exception that it raises is passed on, and nothing is
+        kept.
+        """
         versions = map(self._row, versions_of(origin, tools, at))
         return self._merge(versions, self._sql.stored(origin) if whole else None)
 
     def restore(self, versions: Iterable[RegisteredTool]) -> SyncReport:
-        """See `ToolRegistry`."""
+        """Keep versions that `history` gave, all or none, as `sync` without `whole` does; count tools.
+
+        The versions of a tool come in their order. One that is not known here gets all of them with their
+        origins, numbers and times. One that is gets those behind the last that equals its newest, or only
+        the last if none does. Versions of a tool that is gone there and there here change nothing.
+        """
         return self._merge(map(self._row, accepted(versions)), None)
 
     def _row(self, found: RegisteredTool) -> tuple[Any, ...]:
@@ -136,11 +186,11 @@ class SqlRegistry(ABC):
         return *named, found.hash, found.at, found.is_there, key, definition_of(tool)
 
     def count(self, sight: Sight = EVERYTHING, *, part: str = "") -> int:
-        """See `ToolRegistry`."""
+        """How many tools there are now whose id contains `part`; a to z match in either case."""
         return self._count(sight, Condition(self._sql.has_part, {"part": self._sql.part(part)}))
 
     def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
-        """See `ToolRegistry`."""
+        """How many of the tools there are now have a vector of this model."""
         return self._count(sight, self._has_vector(model))
 
     def _count(self, sight: Sight, which: Condition) -> int:
@@ -152,7 +202,7 @@ class SqlRegistry(ABC):
     def tools(
         self, sight: Sight = EVERYTHING, *, part: str = "", after: str = "", limit: int | None = None
     ) -> Iterator[RegisteredTool]:
-        """See `ToolRegistry`; they are read page by page."""
+        """The tools there are now whose id contains `part`, in order of their ids, from behind `after`."""
         seen = self._sql.seen(sight)
         where = f"{self._sql.is_there} AND ({seen.sql}) AND {self._sql.has_part} AND id > :after"
         sql = f"SELECT {self._sql.columns} FROM {self._sql.now} WHERE {where} ORDER BY id LIMIT :size"
@@ -166,27 +216,15 @@ class SqlRegistry(ABC):
                 return
             after, left = page[-1].tool.id, None if left is None else left - size
 
-    def get(self, ids: Sequence[str], sight: Sight = EVERYTHING) -> Mapping[str, RegisteredTool]:
-        """See `ToolRegistry`."""
-        seen = self._sql.seen(sight)
-        found: dict[str, RegisteredTool] = {}
-        for start in range(0, len(ids), IDS_A_STATEMENT):
-            wanted = one_of("id", map(self._sql.stored, ids[start : start + IDS_A_STATEMENT]))
-            where = f"{self._sql.is_there} AND ({seen.sql}) AND {wanted.sql}"
-            sql = f"SELECT {self._sql.columns} FROM {self._sql.now} WHERE {where}"
-            page = self._read(sql, {**seen.parameters, **wanted.parameters})
-            found |= {one.tool.id: one for one in page}
-        return found
-
     def versions(self, tool_id: str, sight: Sight = EVERYTHING) -> tuple[RegisteredTool, ...]:
-        """See `ToolRegistry`."""
+        """Every version of a tool, the newest first, also of one that is gone."""
         seen = self._sql.seen(sight)
         where = f"({seen.sql}) AND id = :id ORDER BY v.version DESC"
         sql = f"SELECT {self._sql.columns} FROM {self._sql.versions} WHERE {where}"
         return tuple(self._read(sql, {**seen.parameters, "id": self._sql.stored(tool_id)}))
 
     def history(self, sight: Sight = EVERYTHING) -> Iterator[RegisteredTool]:
-        """See `ToolRegistry`; they are read page by page."""
+        """Every version of every tool, also of those that are gone: by id, the oldest first."""
         seen = self._sql.seen(sight)
         where = f"({seen.sql}) AND (id, v.version) > (:id, :version) ORDER BY id, v.version LIMIT {_PAGE}"
         sql = f"SELECT {self._sql.columns} FROM {self._sql.versions} WHERE {where}"
@@ -198,11 +236,11 @@ class SqlRegistry(ABC):
             tool_id, version = page[-1].tool.id, page[-1].version
 
     def origins(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
-        """See `ToolRegistry`."""
+        """How many tools there are now of each origin that has any, in order of their names."""
         return self._counted("origin", sight)
 
     def servers(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
-        """See `ToolRegistry`."""
+        """How many tools there are now of each server that has any, in order of their names."""
         return self._counted("server", sight)
 
     def _counted(self, column: str, sight: Sight) -> Mapping[str, int]:
@@ -212,7 +250,11 @@ class SqlRegistry(ABC):
         return {self._sql.loaded(name): count for name, count in self._rows(sql, seen.parameters)}
 
     def unembedded(self, model: str, limit: int) -> Mapping[bytes, str]:
-        """See `ToolRegistry`."""
+        """Texts of tools there are now that have no vector of this model yet, by their key; {} if none.
+
+        The text is `embedded_text` of a tool: what it is called and what it does. Its key is
+        `document.key_of` the text, so that equal texts are embedded once.
+        """
         with self._lock:
             last = self._last_key.get(model, _NO_KEY)
         # On from where the last call ended, so that a long embedding does not look at its beginning again.
@@ -232,7 +274,10 @@ class SqlRegistry(ABC):
         return {bytes(key): embedded_text(tool_in(definition)) for key, definition in rows}
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
-        """See `ToolRegistry`."""
+        """Keep vectors by the key of their text: unit vectors as float32, little-endian.
+
+        All vectors of a model have the same number of dimensions: those that have another one are forgotten.
+        """
         if vectors:
             self._keep(model, vectors, accepted_vectors(vectors))
 
@@ -245,7 +290,12 @@ class SqlRegistry(ABC):
         *,
         floor: float = -1.0,
     ) -> tuple[Neighbour, ...]:
-        """See `ToolRegistry`."""
+        """The `count` tools nearest to a unit vector by cosine, nearest first, none below `floor`.
+
+        Equal ones come in order of their ids. A similarity depends on both vectors alone, whatever else is
+        searched. An approximate index may miss some tools, but returns fewer only if fewer are permitted,
+        embedded and above the floor.
+        """
         accepted_query(vector)
         return self._compare(model, vector, count, sight, floor)
 
@@ -254,7 +304,7 @@ class SqlRegistry(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """See `ToolRegistry`."""
+        """Close what is open; the next call opens it again."""
 
 
 def one_of(column: str, values: Iterable[Any], name: str = "one") -> Condition:
