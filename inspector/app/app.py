@@ -180,7 +180,8 @@ class ToolsightApp(PlaceApp):
         async def find() -> None:
             self.filled = await asyncio.to_thread(look)
 
-        self.run_worker(find(), exit_on_error=False)
+        # What an earlier look finds later is of other settings, or of somebody else's session.
+        self.run_worker(find(), exit_on_error=False, group="content", exclusive=True)
 
     async def _use_own_keys(self) -> None:
         """Change the keys that a person has changed, and say what cannot be used of them."""

@@ -232,7 +232,8 @@ def session_command(
 def _gathered(**values: Any) -> Options:
     chosen = Options(**values)
     if bool(chosen.server) + (chosen.config is not None) + chosen.demo + chosen.registry > 1:
-        raise click.UsageError("use only one of --config, --demo, --registry and a server after --")
+        told = "use only one of --config, --demo, --registry and a server after --"
+        raise click.UsageError(told, click.get_current_context())
     return chosen
 
 

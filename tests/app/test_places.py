@@ -1,9 +1,11 @@
 """The six places: where one is, how one goes elsewhere, and that pages stay as they were left."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -74,6 +76,32 @@ async def test_the_registry_is_listed_once_something_is_in_it() -> None:
             library.opened().sync("shop", (Tool("shop", "list", "Lists."),), at=1.0)
             await goes(pilot, "servers")
             await until(pilot, lambda: "registry" in app.filled)
+
+
+async def test_an_earlier_look_for_optional_pages_that_ends_later_changes_nothing() -> None:
+    approver, held, waits = ModalApprover(), threading.Event(), list[bool]()
+
+    def has_tools() -> bool:
+        return held.wait(10) if waits and waits.pop() else False
+
+    async with opened(approver=approver) as rig:
+        parts = Parts({REGISTRY: SimpleNamespace(has_tools=has_tools)})
+
+        async def start() -> Opened:
+            return Opened(rig.bench, rig.memory, approver, parts, home="servers")
+
+        app: ToolsightApp = RigApp(start)
+        async with app.run_test() as pilot:
+            await ready(pilot, rig)
+            await app.workers.wait_for_complete()
+            waits.append(True)
+            app._look_for_content()
+            await until(pilot, lambda: not waits)
+            app._look_for_content()
+            await pilot.pause(0.3)
+            held.set()
+            await pilot.pause(0.3)
+            assert "registry" not in app.filled
 
 
 async def test_v_shows_the_other_view_of_a_page_and_again_the_first() -> None:

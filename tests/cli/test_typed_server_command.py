@@ -55,6 +55,7 @@ def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(t
         (("mcp-server-time",), "toolsight -- mcp-server-time"),
         (("tools", "--"), "no server after --"),
         (("tools", "--config", "x.json", "--", "sh"), "use only one of"),
+        (("search", "--demo", "--config", "x.json", "late"), " search [OPTIONS] [QUERY]"),
         (("tools", "--", "no-such-command"), "is not a command, file or address"),
     ],
 )
