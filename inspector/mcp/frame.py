@@ -117,10 +117,6 @@ class FrameLog:
         """How many frames there were so far, with those that are dropped."""
         return self._total
 
-    @property
-    def next_number(self) -> int:
-        return self._total + 1
-
     def append(self, frame: Frame) -> None:
         """Add a frame; the oldest ones are dropped until the rest is within the bounds. The newest stays."""
         with self._lock:

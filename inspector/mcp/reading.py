@@ -329,6 +329,6 @@ async def ping(link: ServerLink) -> str:
 
 async def set_log_level(link: ServerLink, spec: ServerSpec, level: str) -> None:
     """Ask a server for log messages from this level on. Raises ToolsightError."""
-    if not any(one.partition(" ")[0] == "logging" for one in link.info.capabilities):
+    if not declares(link.info, "logging"):
         raise ToolsightError(f"{spec.name} does not declare that it logs to its client")
     await link.request(SET_LOG_LEVEL, {"level": level}, timeout=spec.call_timeout)

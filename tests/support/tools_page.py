@@ -166,5 +166,5 @@ def crossed(
     """Let a frame cross the wire of a server."""
     sent = kind is FrameKind.REQUEST
     took = None if sent else 3.0
-    frame = Frame(server.log.next_number, 1_772_438_400.5, sent, kind, method, "7", len(text), text, took)
+    frame = Frame(server.log.total + 1, 1_772_438_400.5, sent, kind, method, "7", len(text), text, took)
     server.log.append(frame)

@@ -99,7 +99,7 @@ class Recorder:
     ) -> None:
         text = data[: LONGEST_TEXT + 1].decode("utf-8", "replace").rstrip("\r\n")
         frame = Frame(
-            self._log.next_number,
+            self._log.total + 1,
             self._clock.now(),
             sent,
             kind,
