@@ -1,30 +1,94 @@
 """`toolsight cost`: what each way to deliver tools costs over a session."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 
 from inspector.cli.composition import counter_for, features_for, open_store, require_sessions
 from inspector.cli.launch import run_headless
-from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, require_nobody, session_command
+from inspector.cli.options import (
+    COMMON,
+    DEMO_MODEL,
+    Options,
+    as_json,
+    checked_values,
+    require_nobody,
+    session_command,
+    with_options,
+)
 from inspector.cli.table import show
-from inspector.core.budget import Prices
-from inspector.core.error import ConfigError
+from inspector.config.setting import Knob, knobs_of
+from inspector.core.budget import Prices, cache_terms
+from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
 from inspector.core.number import count
-from inspector.core.prompt_cache import Ttl
+from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
 from inspector.core.settings import BudgetSettings
-from inspector.features.cost.assumption import Assumed, assumed, assuming
+from inspector.core.text import closest
 from inspector.features.cost.facts import Priced, priced_json, priced_report
+from inspector.schema.schema import ModelFeatures
 from inspector.session.setup import Planner, catalog_planner
 from inspector.session.verdict import discovery_delivery, price_session
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import LitellmPrices
 from inspector.tokens.cost import Delivery
 from inspector.tokens.plan import Assumptions, Plan, plan_of
+
+_KNOBS = {knob.path: knob for knob in knobs_of(Assumptions)}
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What a person chose: the assumptions, the names of those that were given, and the cache's lifetime."""
+
+    assumptions: Assumptions
+    given: tuple[str, ...]
+    ttl: Ttl = FIVE_MINUTES
+
+    def terms(self, prices: Prices | None, model: str, features: ModelFeatures) -> CacheTerms:
+        """The terms of the prompt cache. Raises ToolsightError if the model has no price for an hour."""
+        if self.ttl == HOUR and (prices is None or prices.hour_terms is None):
+            priced = model if prices is None else prices.model
+            raise ToolsightError(
+                f"'{priced}' has no price for a one-hour cache",
+                hint="Anthropic models have one, such as --model anthropic/claude-sonnet-4-5.",
+            )
+        return cache_terms(prices, features, self.ttl)
+
+
+def assumed(given: Mapping[str, Any], ttl: Ttl) -> Assumed:
+    """What the options say. Raises ConfigError."""
+    checked = {name: _KNOBS[name].check(value) for name, value in given.items()}
+    return Assumed(Assumptions(**checked), tuple(checked), ttl)
+
+
+def _found(name: str) -> Knob:
+    if name not in _KNOBS:
+        near = closest(name, list(_KNOBS), limit=1) or list(_KNOBS)
+        raise ConfigError(f"there is no assumption '{name}'", hint=f"Did you mean {', '.join(near)}?")
+    return _KNOBS[name]
+
+
+_assume = click.option(
+    "--assume",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=lambda _context, _parameter, pairs: checked_values("--assume", pairs, _found),
+    help="Change an assumption that `toolsight cost` lists, such as calls=12 or growth=300. May be repeated.",
+)
+_ttl = click.option(
+    "--ttl",
+    type=click.Choice([FIVE_MINUTES, HOUR]),
+    default=FIVE_MINUTES,
+    show_default=True,
+    help="How long a cached prefix lasts; 1h needs a model that has a price for it.",
+)
+assuming = with_options(_assume, _ttl)
+"""Adds the options `--assume` and `--ttl`; see `assumed`."""
+
 
 _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
 

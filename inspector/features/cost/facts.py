@@ -1,15 +1,15 @@
 """What a session costs under each way to deliver tools, said once for the page and the commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from inspector.config.setting import render_value
 from inspector.core.number import count, money, money_decimals, percent, saving, tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.report import NOTHING, Table
-from inspector.features.cost.assumption import HEADERS, assumption_rows
 from inspector.session.verdict import PricedSession, verdict
-from inspector.tokens.break_even import MOST, BreakEven
+from inspector.tokens.break_even import MOST, BreakEven, ranges
 from inspector.tokens.cost import (
     PRESETS,
     CachePreset,
@@ -19,7 +19,7 @@ from inspector.tokens.cost import (
     SessionCost,
     session_cost,
 )
-from inspector.tokens.plan import Plan
+from inspector.tokens.plan import Assumptions, Plan
 
 ABOUT: Mapping[Delivery, str] = {
     Delivery.STATIC: "every tool in every call",
@@ -39,6 +39,7 @@ MEASURES = (
     "per step",
     "vs static",
 )
+ASSUMPTIONS = ("assumption", "value", "break-even over", "meaning")
 _BREAKS = 4
 _MILLION = 1_000_000
 
@@ -83,7 +84,7 @@ def priced_report(priced: Priced) -> Iterator[str | Table]:
     yield ""
     yield Table("", ("billed by", *Delivery), tuple(_presets(plan)), frozenset(range(1, 6)))
     yield ""
-    yield Table("", HEADERS, tuple(assumption_rows(plan, session.assumed)), frozenset({1}))
+    yield Table("", ASSUMPTIONS, tuple(_assumptions(plan, session.assumed)), frozenset({1}))
 
 
 UNITS = (
@@ -176,6 +177,21 @@ def _presets(plan: Plan) -> Iterator[tuple[str, ...]]:
     for preset in PRESETS:
         costs = (session_cost(plan, delivery, preset.terms) for delivery in Delivery)
         yield (preset.name, *(tokens(round(cost.billed)) for cost in costs))
+
+
+def _assumptions(plan: Plan, assumptions: Assumptions) -> list[tuple[str, str, str, str]]:
+    """Each assumption of a plan, the range that break-even points are looked for over, and its meaning."""
+    spread = ranges(plan, assumptions)
+    return [
+        (
+            field.name,
+            render_value(getattr(assumptions, field.name)),
+            " to ".join(f"{end:g}" for end in spread.get(field.name, ())),
+            str(field.metadata["about"]),
+        )
+        for field in fields(assumptions)
+        if field.name in plan.assumed
+    ]
 
 
 def priced_json(priced: Priced) -> dict[str, Any]:

@@ -34,7 +34,6 @@ from inspector.core.feature import Given
 from inspector.core.ports import ChatModel, EventStore, ServerMemory, SystemClock
 from inspector.core.prompt_cache import Ttl
 from inspector.core.stream import LiveModel
-from inspector.features.cost.assumption import Assumed, assumed, assuming
 from inspector.features.cost.audit.audit import Pricing, configuration_audit
 from inspector.features.cost.audit.facts import audit_json, audit_report
 from inspector.features.cost.audit.result import (
@@ -49,6 +48,7 @@ from inspector.features.cost.audit.result import (
     stored,
     unreadable,
 )
+from inspector.features.cost.command import Assumed, assumed, assuming
 from inspector.features.cost.feature import AUDIT
 from inspector.loop.settings_check import Policy
 from inspector.session.setup import first_call

@@ -1,4 +1,4 @@
-"""The arithmetic of an audit, by hand and over any tools; asking servers; suggestions; growth."""
+"""The arithmetic of an audit, by hand and over any tools; asking servers; suggestions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -328,14 +328,6 @@ def test_an_unusable_entry_says_what_it_needs() -> None:
     spec = ServerSpec("a", lacks="K", advice="The variable K is not set. Set it.")
     told = Reading(reason="needs K", hint="The variable K is not set. Set it.")
     assert stored(spec, MemoryServerMemory()) == told
-
-
-# Growth
-
-KEY = ("Cursor", "user", "x.json")
-
-
-tokens = st.dictionaries(st.sampled_from("abcd"), st.none() | st.integers(0, 1000))
 
 
 def test_instructions_are_counted_beside_the_tools_and_unknown_in_a_snapshot() -> None:
