@@ -143,7 +143,8 @@ def kept(listing: ToolListing, before: ToolListing) -> ToolListing:
     """
     known = {tool.name: tool for tool in before.tools}
     same = ((known.get(tool.name), tool) for tool in listing.tools)
-    return replace(listing, tools=tuple(old if old == now else now for old, now in same))
+    # Python takes true and 1 for equal, a schema does not.
+    return replace(listing, tools=tuple(old if repr(old) == repr(now) else now for old, now in same))
 
 
 def remember_tools(

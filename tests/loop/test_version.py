@@ -12,9 +12,10 @@ from inspector.core.definition import SchemaChange, definition_hash, schema_chan
 from inspector.core.events import DefinitionChanged, ServerFailed, ToolsChanged
 from inspector.core.fold import fold
 from inspector.core.message import NoteMessage
+from inspector.core.ports import ToolListing
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.mcp.listing import MOST_TOLD, changes
+from inspector.mcp.listing import MOST_TOLD, changes, kept
 from inspector.mcp.pace import FIRST, LONGEST_PAUSE, ChangePace
 from tests.mcp.test_connections import Bench, connected
 from tests.support.fakes import calls, says, searches
@@ -197,3 +198,13 @@ async def test_the_model_is_told_what_differs_from_what_it_read_and_nothing_betw
         await rig.bench.chat("And tomorrow?")
         assert "parameter u is new and required." in notes(rig)[0]
         assert "days" not in notes(rig)[0]
+
+
+@pytest.mark.parametrize("now", [1, 1.0, False, "true"])
+def test_a_listing_keeps_a_tool_only_if_each_value_of_its_schema_is_as_it_was(now: Any) -> None:
+    before, after = (
+        ToolListing((Tool("shop", "buy", input_schema={"const": one}), Tool("shop", "sell")))
+        for one in (True, now)
+    )
+    assert repr(kept(after, before).tools[0].input_schema) == repr({"const": now})
+    assert kept(after, before).tools[1] is before.tools[1]
