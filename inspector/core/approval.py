@@ -33,7 +33,7 @@ def _call_question(request: ApprovalRequest, options: tuple[Option, ...]) -> Que
         blocks.append(_trusting(request.tool.server))
     if request.changes:
         blocks += ["Changed since you were last asked", *shown_changes(request.changes)]
-    return Question(f"Call {request.tool.id}?", tuple(blocks), options, is_exact=True)
+    return Question(f"Call {request.tool.id}?", tuple(blocks), options)
 
 
 def trust_question(server: str) -> Question:
