@@ -142,9 +142,10 @@ def kept(listing: ToolListing, before: ToolListing) -> ToolListing:
     Takes long for large ones: it belongs in a thread.
     """
     known = {tool.name: tool for tool in before.tools}
-    same = ((known.get(tool.name), tool) for tool in listing.tools)
+    same = ((known.get(tool.name, tool), tool) for tool in listing.tools)
     # Python takes true and 1 for equal, a schema does not.
-    return replace(listing, tools=tuple(old if repr(old) == repr(now) else now for old, now in same))
+    tools = (old if old == now and repr(old) == repr(now) else now for old, now in same)
+    return replace(listing, tools=tuple(tools))
 
 
 def remember_tools(
