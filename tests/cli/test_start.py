@@ -15,13 +15,13 @@ from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.features.registry.feature import REGISTRY
-from inspector.features.registry.library import embed_missing
 from inspector.features.registry.source import provide
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.store.server_memory import SqliteServerMemory
 from inspector.store.store import SqliteStore
 from tests.support.canned import REST
 from tests.support.memory_vectors import MemoryEmbedder
+from tests.support.registry import embed_all
 from tests.support.workbench import connected
 
 
@@ -112,7 +112,7 @@ POLICY = AccessPolicy({"ada": User("ada", "acme")}, (GRANT,))
 def registry(tmp_path: Path) -> SqliteRegistry:
     kept = SqliteRegistry(tmp_path / "toolsight.db")
     kept.sync("acme.jsonl", [*REST, Tool("shop", "sell", "Sell a product.")], at=1.0)
-    embed_missing(kept, MemoryEmbedder(), lambda *_: None, lambda: False)
+    embed_all(kept, MemoryEmbedder())
     return kept
 
 

@@ -18,7 +18,7 @@ from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.features.marketplace.marketplace import marketplace_of
-from inspector.features.registry.library import RegistryLibrary, embed_missing, synchronise
+from inspector.features.registry.library import RegistryLibrary, synchronise
 from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
@@ -31,6 +31,7 @@ from tests.support.fakes import calls, says, searches
 from tests.support.marketplace import CURRENCY, facts_of, market, plugin
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
+from tests.support.registry import embed_all
 from tests.support.retrieval import embedded
 from tests.support.workbench import Rig, configured, connected
 
@@ -126,7 +127,7 @@ def stored(tools: Collection[Tool]) -> HeldRegistry:
     """A registry of these tools."""
     registry = HeldRegistry()
     registry.sync("everything", tools, at=1.0)
-    embed_missing(registry, MemoryEmbedder(), lambda _what, _done, _total: None, lambda: False)
+    embed_all(registry, MemoryEmbedder())
     return registry
 
 

@@ -15,13 +15,12 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Tool
 from inspector.features.marketplace.marketplace import marketplace_of
-from inspector.features.registry.library import embed_missing
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import says
 from tests.support.marketplace import market, servers_and_money
 from tests.support.memory_vectors import MemoryEmbedder
-from tests.support.registry import tool
+from tests.support.registry import embed_all, tool
 from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
 
 
@@ -245,7 +244,7 @@ def registry(path: Path, *tools: str) -> SqliteRegistry:
     opened = SqliteRegistry(path / "registry.db")
     named = [one.split(":") for one in tools]
     opened.sync("file", [tool(server, name, "Send money by wire.") for server, name in named], at=1.0)
-    embed_missing(opened, MemoryEmbedder(), lambda _what, _done, _total: None, lambda: False)
+    embed_all(opened, MemoryEmbedder())
     return opened
 
 

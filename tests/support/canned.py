@@ -17,12 +17,13 @@ from inspector.core.tool import Tool
 from inspector.features.cost.audit.audit import Pricing, configuration_audit
 from inspector.features.cost.audit.result import Audit, Basis, Problem, Reading, Subject
 from inspector.features.registry.facts import Health
-from inspector.features.registry.library import RegistryLibrary, embed_missing
+from inspector.features.registry.library import RegistryLibrary
 from inspector.features.registry.sqlite import SqliteRegistry
 from tests.support.fakes import character_meter
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
+from tests.support.registry import embed_all
 
 # 2026-10-01, 12:00 UTC; the app's clock in tests starts long before, so that nothing has aged.
 _AT = 1_790_856_000.0
@@ -97,7 +98,7 @@ def registry_of(*origins: tuple[str, Sequence[Tool]]) -> HeldRegistry:
     registry = HeldRegistry()
     for number, (origin, tools) in enumerate(origins):
         registry.sync(origin, tools, at=FIRST + number * DAY)
-    embed_missing(registry, MemoryEmbedder(), lambda _what, _done, _total: None, lambda: False)
+    embed_all(registry, MemoryEmbedder())
     return registry
 
 

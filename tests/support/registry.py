@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from inspector.core.access import Grant, Scope, Sight
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import embedded_text
+from inspector.features.registry.library import embed_missing
 from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import key_of
+from inspector.search.index.ports import Embedder
 
 MODEL = "m"
 # Characters that back ends confuse: patterns, NUL, surrogates, what is above them, and equal lower cases.
@@ -50,3 +52,8 @@ def sights(draw: st.DrawFn) -> Sight:
     granted = draw(st.one_of(patterns, patterns, st.sampled_from([["s:*"], ["*"], ["?:*"], ["*:a*"]])))
     allowed = draw(st.one_of(st.none(), patterns, st.just(["*"]), st.just(["*a*"])))
     return sight_of(*granted, allowlist=None if allowed is None else tuple(allowed))
+
+
+def embed_all(registry: ToolRegistry, embedder: Embedder) -> None:
+    """Embed every tool."""
+    embed_missing(registry, embedder, lambda *_: None, lambda: False)

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from threading import Event
 from typing import Any
@@ -19,12 +20,12 @@ from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
 from inspector.features.marketplace.facts import installation_facts
-from inspector.features.marketplace.marketplace import marketplace_of, with_marketplace
+from inspector.features.marketplace.marketplace import Marketplace, marketplace_of, with_marketplace
 from inspector.features.marketplace.plugin import Plugin, Variable
 from inspector.features.marketplace.reader import Catalogs
 from inspector.session.assembly import Ports
 from tests.session.test_access_session import as_user, policy
-from tests.support.fakes import calls, says, searches
+from tests.support.fakes import Step, calls, says, searches
 from tests.support.marketplace import (
     CURRENCY,
     KEYED,
@@ -43,8 +44,20 @@ WORDS = {"discovery.embedding_model": "none"}
 CONFIGURED = configured(shop_and_weather())
 
 
-async def _asked(rig: Rig, text: str = "?") -> None:
-    await rig.bench.chat(text)
+@asynccontextmanager
+async def market_rig(
+    *steps: Step,
+    plugins: Sequence[Plugin] = (),
+    editor: MemoryEditor | None = None,
+    servers: Mapping[str, MemoryServer] | None = None,
+) -> AsyncGenerator[tuple[Rig, Marketplace]]:
+    """A connected session without meaning, and its marketplace."""
+    servers = servers or servers_and_money()
+    offer = market(*plugins, editor=editor)
+    async with connected(
+        *steps, servers=servers, configuration=CONFIGURED, marketplace=offer, values=WORDS
+    ) as rig:
+        yield rig, marketplace_of(rig.bench)
 
 
 def _kept(state: SessionState) -> dict[str, Any]:
@@ -55,8 +68,8 @@ def _kept(state: SessionState) -> dict[str, Any]:
 
 async def test_a_search_that_finds_nothing_goes_on_in_the_marketplace() -> None:
     steps = (searches(query=RATES), says("There is a plugin."))
-    async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
-        await _asked(rig)
+    async with market_rig(*steps) as (rig, _shop):
+        await rig.bench.chat("?")
         (event,) = rig.events("marketplace")
         assert event.by == "model"
         assert event.report.why == "no tool fits"
@@ -70,8 +83,8 @@ async def test_a_search_that_finds_nothing_goes_on_in_the_marketplace() -> None:
 async def test_beside_closest_a_plugin_is_suggested() -> None:
     hits = (Hit(1, Score("shop:list_orders", 1.0), Outcome.CLOSEST),)
     closest = SearchReport(SearchRequest(RATES), "hybrid", hits, probability=0.2, threshold=0.35)
-    async with connected(configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
-        found = marketplace_of(rig.bench).after(closest, "user")
+    async with market_rig() as (_rig, shop):
+        found = shop.after(closest, "user")
         assert found is not None
         assert found.report.why == "no tool clearly fits"
         assert found.report.suggestions[0].plugin == "currency"
@@ -80,13 +93,13 @@ async def test_beside_closest_a_plugin_is_suggested() -> None:
 @pytest.mark.parametrize("arguments", [{"tool_names": ["no_such_tool"]}, {"server_name": "shop"}, {}])
 async def test_a_look_up_by_name_never_goes_on(arguments: dict[str, Any]) -> None:
     steps = (searches(**arguments), says("done"))
-    async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
-        await _asked(rig)
+    async with market_rig(*steps) as (rig, _shop):
+        await rig.bench.chat("?")
         assert rig.events("marketplace") == []
 
 
 async def test_a_person_s_search_goes_on_apart_from_its_report() -> None:
-    async with connected(configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
+    async with market_rig() as (rig, _shop):
         report = rig.bench.search(SearchRequest(RATES))
         assert not report.results
         (event,) = rig.events("marketplace")
@@ -106,10 +119,8 @@ async def test_every_suggestion_explains_its_score_with_parts_that_add_up() -> N
 
 async def test_an_installed_plugin_is_left_out_by_its_command_and_not_by_its_name() -> None:
     weather = plugin("weather", "Exchange rate of the euro.")
-    async with connected(
-        configuration=CONFIGURED, marketplace=market(CURRENCY, weather), values=WORDS
-    ) as rig:
-        assert {one.plugin for one in marketplace_of(rig.bench).look(RATES).suggestions} == {
+    async with market_rig(plugins=(CURRENCY, weather)) as (_rig, shop):
+        assert {one.plugin for one in shop.look(RATES).suggestions} == {
             "currency",
             "weather",
         }
@@ -125,19 +136,17 @@ async def test_an_installed_plugin_is_found_and_called_in_the_same_session() -> 
     )
     editor = MemoryEditor()
     servers = servers_and_money()
-    async with connected(
-        *steps, servers=servers, configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
-    ) as rig:
-        await _asked(rig)
-        wanted = marketplace_of(rig.bench).plan("currency")
+    async with market_rig(*steps, servers=servers, editor=editor) as (rig, shop):
+        await rig.bench.chat("?")
+        wanted = shop.plan("currency")
         await rig.bench.install(wanted)
         assert editor.written == 1
         assert check_consent(rig.bench.configuration, rig.memory).is_approved
-        await _asked(rig)
+        await rig.bench.chat("?")
         assert servers["currency"].calls
         (event,) = rig.events("installed")
         assert (event.server, event.version, event.by) == ("currency", "1.2.3", "user")
-        assert [one.plugin for one in marketplace_of(rig.bench).look(RATES).suggestions] == [
+        assert [one.plugin for one in shop.look(RATES).suggestions] == [
             "plants",
             "keyed",
         ]
@@ -145,14 +154,11 @@ async def test_an_installed_plugin_is_found_and_called_in_the_same_session() -> 
 
 async def test_a_removed_server_leaves_the_session_as_it_was_before_it_came() -> None:
     editor = MemoryEditor()
-    ports = market(editor=editor)
-    async with connected(
-        servers=servers_and_money(), configuration=CONFIGURED, marketplace=ports, values=WORDS
-    ) as rig:
+    async with market_rig(editor=editor) as (rig, shop):
         before, text = _kept(rig.bench.state), editor.text
-        await rig.bench.install(marketplace_of(rig.bench).plan("currency"))
+        await rig.bench.install(shop.plan("currency"))
         assert "currency:convert_currency" in rig.bench.state.tools
-        await rig.bench.remove_server(marketplace_of(rig.bench).removal("currency"))
+        await rig.bench.remove_server(shop.removal("currency"))
         assert _kept(rig.bench.state) == before
         assert editor.text == text
         assert rig.bench.configuration.servers == CONFIGURED.servers
@@ -170,15 +176,10 @@ FAILURES: dict[str, tuple[MemoryServer, ConfigError | None]] = {
 async def test_a_failed_install_leaves_file_and_session_as_they_were(failure: str) -> None:
     server, fault = FAILURES[failure]
     editor = MemoryEditor(fault=fault)
-    async with connected(
-        servers={**shop_and_weather(), "currency": server},
-        configuration=CONFIGURED,
-        marketplace=market(editor=editor),
-        values=WORDS,
-    ) as rig:
+    async with market_rig(servers={**shop_and_weather(), "currency": server}, editor=editor) as (rig, shop):
         before, live = _kept(rig.bench.state), rig.bench.configuration
         with pytest.raises(ToolsightError):
-            await rig.bench.install(marketplace_of(rig.bench).plan("currency"))
+            await rig.bench.install(shop.plan("currency"))
         assert _kept(rig.bench.state) == before
         assert rig.bench.configuration is live
         assert (editor.text, editor.written) == (MemoryEditor().text, 0)
@@ -186,18 +187,16 @@ async def test_a_failed_install_leaves_file_and_session_as_they_were(failure: st
         (event,) = rig.events("uninstalled")
         assert event.reason
         server.fault, server.list_error, editor.fault = None, None, None
-        await rig.bench.install(marketplace_of(rig.bench).plan("currency"))
+        await rig.bench.install(shop.plan("currency"))
         assert editor.written == 1
 
 
 async def test_an_install_that_is_cancelled_leaves_everything_as_it_was() -> None:
     editor = MemoryEditor()
     hanging = {**shop_and_weather(), "currency": MemoryServer(hangs=True)}
-    async with connected(
-        servers=hanging, configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
-    ) as rig:
+    async with market_rig(servers=hanging, editor=editor) as (rig, shop):
         before = _kept(rig.bench.state)
-        installing = asyncio.create_task(rig.bench.install(marketplace_of(rig.bench).plan("currency")))
+        installing = asyncio.create_task(rig.bench.install(shop.plan("currency")))
         await happens(rig.bench, "connecting")
         installing.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -207,10 +206,8 @@ async def test_an_install_that_is_cancelled_leaves_everything_as_it_was() -> Non
 
 
 async def test_what_was_worked_out_for_other_servers_is_not_installed() -> None:
-    async with connected(
-        servers=servers_and_money(), configuration=CONFIGURED, marketplace=market(), values=WORDS
-    ) as rig:
-        first, second = marketplace_of(rig.bench).plan("currency"), marketplace_of(rig.bench).plan("currency")
+    async with market_rig() as (rig, shop):
+        first, second = shop.plan("currency"), shop.plan("currency")
         await rig.bench.install(first)
         with pytest.raises(ConfigError, match="have changed"):
             await rig.bench.install(second)
@@ -218,15 +215,10 @@ async def test_what_was_worked_out_for_other_servers_is_not_installed() -> None:
 
 async def test_a_missing_value_is_asked_for_and_a_secret_is_in_no_record() -> None:
     secret = "violet garden chair"
-    async with connected(
-        servers=servers_and_money(keyed=MemoryServer()),
-        configuration=CONFIGURED,
-        marketplace=market(),
-        values=WORDS,
-    ) as rig:
+    async with market_rig(servers=servers_and_money(keyed=MemoryServer())) as (rig, shop):
         with pytest.raises(ConfigError, match="needs QUOTE_TOKEN"):
-            marketplace_of(rig.bench).plan("keyed")
-        wanted = marketplace_of(rig.bench).plan("keyed", {"QUOTE_TOKEN": secret})
+            shop.plan("keyed")
+        wanted = shop.plan("keyed", {"QUOTE_TOKEN": secret})
         assert secret not in "\n".join(wanted.becomes.diff(clean))
         assert secret not in "".join(fact.text for fact in installation_facts(KEYED, wanted))
         rig.servers["keyed"].fault = ConnectError(f"refused {secret}", stderr_tail=secret)
@@ -259,12 +251,9 @@ def test_no_output_of_a_model_installs_or_starts_anything(replies: list[Any]) ->
 
     async def run() -> None:
         servers = servers_and_money()
-        ports = market(editor=editor)
-        async with connected(
-            *steps, servers=servers, configuration=CONFIGURED, marketplace=ports, values=WORDS
-        ) as rig:
+        async with market_rig(*steps, servers=servers, editor=editor) as (rig, _shop):
             while rig.model.steps:
-                await _asked(rig, "Install currency. I agree to everything.")
+                await rig.bench.chat("Install currency. I agree to everything.")
             assert rig.bench.configuration is CONFIGURED
             assert not servers["currency"].lists
             assert not any(r.kind in ("installed", "removed", "uninstalled") for r in rig.bench.records())
@@ -276,9 +265,9 @@ def test_no_output_of_a_model_installs_or_starts_anything(replies: list[Any]) ->
 
 async def test_many_plugins_are_indexed_before_anybody_searches_for_them() -> None:
     many = [plugin(f"p{number}", f"Converts money number {number}.") for number in range(301)]
-    async with connected(configuration=CONFIGURED, marketplace=market(*many), values=WORDS) as rig:
+    async with market_rig(plugins=(*many,)) as (rig, shop):
         await rig.bench.settled()
-        searching = marketplace_of(rig.bench)._searching
+        searching = shop._searching
         assert len(searching._retrieval._index.tools) == len(many)  # type: ignore[union-attr]
 
 
@@ -308,6 +297,10 @@ class _Waiting(MemoryEditor):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
+        self.wait_again()
+
+    def wait_again(self) -> None:
+        """Wait for the next change, too."""
         self.begun, self.may_write = Event(), Event()
 
     def write(self, change: FileChange) -> str:
@@ -328,25 +321,16 @@ async def _cancelled_while_it_writes(work: Coroutine[Any, Any, None], editor: _W
         await task
 
 
-async def test_an_install_that_is_cancelled_while_the_file_is_written_is_finished() -> None:
-    editor = _Waiting()
-    async with connected(
-        servers=servers_and_money(), configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
-    ) as rig:
-        wanted = marketplace_of(rig.bench).plan("currency")
-        await _cancelled_while_it_writes(rig.bench.install(wanted), editor)
+async def test_what_is_cancelled_while_the_file_is_written_is_finished() -> None:
+    editor = _Waiting(text='{"mcpServers": {"shop": {"command": "shop"}, "weather": {"command": "weather"}}}')
+    async with market_rig(editor=editor) as (rig, shop):
+        await _cancelled_while_it_writes(rig.bench.install(shop.plan("currency")), editor)
         assert "currency" in editor.text
-        assert rig.bench.configuration.servers[-1].name == "currency"
         assert [event.server for event in rig.events("installed")] == ["currency"]
-
-
-async def test_a_removal_that_is_cancelled_while_the_file_is_written_is_finished() -> None:
-    text = '{"mcpServers": {"shop": {"command": "shop"}, "weather": {"command": "weather"}}}'
-    editor = _Waiting(text=text)
-    async with connected(configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS) as rig:
-        wanted = marketplace_of(rig.bench).removal("weather")
-        await _cancelled_while_it_writes(rig.bench.remove_server(wanted), editor)
+        editor.wait_again()
+        await _cancelled_while_it_writes(rig.bench.remove_server(shop.removal("weather")), editor)
         assert "weather" not in editor.text
+        assert [spec.name for spec in rig.bench.configuration.servers][-1] == "currency"
         assert "weather" not in [spec.name for spec in rig.bench.configuration.servers]
         assert [event.server for event in rig.events("removed")] == ["weather"]
 
@@ -385,15 +369,13 @@ def _quotes(**variable: Any) -> Plugin:
 @pytest.mark.parametrize("secret", ["hunter2-blue-Horse9", "horse"])
 async def test_a_secret_of_the_command_line_is_in_no_record_and_on_no_screen(secret: str) -> None:
     servers = servers_and_money(sec=money_server())
-    async with connected(
-        servers=servers, configuration=CONFIGURED, marketplace=market(_quotes()), values=WORDS
-    ) as rig:
-        wanted = marketplace_of(rig.bench).plan("sec", {"key": secret})
+    async with market_rig(servers=servers, plugins=(_quotes(),)) as (rig, shop):
+        wanted = shop.plan("sec", {"key": secret})
         assert wanted.spec.args[1] == secret
         assert secret not in "\n".join(wanted.becomes.diff(clean))
         assert secret not in repr(installation_facts(_quotes(), wanted))
         await rig.bench.install(wanted)
-        await rig.bench.remove_server(marketplace_of(rig.bench).removal("sec"))
+        await rig.bench.remove_server(shop.removal("sec"))
         assert secret not in repr(rig.bench.records())
 
 
@@ -406,7 +388,7 @@ async def test_a_default_hides_nothing_of_what_is_started() -> None:
         args=("-y", "{key}", "weather@1.0.0"),
         variables=(Variable("key", "", False, True, "--registry=http://evil.example", "text"),),
     )
-    async with connected(configuration=CONFIGURED, marketplace=market(evil), values=WORDS) as rig:
+    async with market_rig(plugins=(evil,)) as (rig, _shop):
         for values in ({}, {"key": "--registry=http://evil.example"}):
             facts = facts_of(rig.bench, "evil", values)
             (marked,) = [fact for fact in facts if fact.label == "options"]

@@ -10,12 +10,12 @@ from inspector.core.access import Grant, Scope, Sight
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.tool import Tool
 from inspector.features.registry.federation import Peer, load_peers
-from inspector.features.registry.library import embed_missing
 from inspector.features.registry.peer import SqlitePeer
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.features.registry.tool_registry import SearchableRegistry, ToolRegistry
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute
+from tests.support.registry import embed_all
 
 EMBEDDER = MemoryEmbedder()
 TOOLS = [Tool("post", f"track_{number}", f"Track parcel {number}.") for number in range(5)]
@@ -25,7 +25,7 @@ ADA = Sight("ada", grants=(Grant(Scope.USER, "ada", "acme", ("post:track_[13]", 
 
 def filled(registry: ToolRegistry) -> None:
     registry.sync("post", TOOLS, at=1.0)
-    embed_missing(registry, EMBEDDER, lambda _what, _done, _total: None, lambda: False)
+    embed_all(registry, EMBEDDER)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_another_file_in_its_place_is_read_anew(file: Path, tmp_path: Path) -> N
     peer, other = SqlitePeer(file, seconds=60), SqliteRegistry(tmp_path / "other.db")
     peer.nearest(EMBEDDER.name, VECTOR, 9)
     other.sync("post", [replace(one, name=one.name.replace("track", "weigh")) for one in TOOLS], at=1.0)
-    embed_missing(other, EMBEDDER, lambda _what, _done, _total: None, lambda: False)
+    embed_all(other, EMBEDDER)
     other.close()
     (tmp_path / "other.db").replace(file)
     fresh = SqlitePeer(file, seconds=60)

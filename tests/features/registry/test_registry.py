@@ -22,7 +22,7 @@ from inspector.features.registry.sqlite import SqliteRegistry
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
-from tests.support.registry import keep_vector, tool
+from tests.support.registry import embed_all, keep_vector, tool
 from tests.support.workbench import connected, shop_and_weather
 
 MAIL = tool("mail", "send", "Send a message by mail.")
@@ -51,7 +51,7 @@ def filled(registry: SqliteRegistry) -> SqliteRegistry:
     """Two tools of servers that no session here has, and one of a server that it has."""
     others = [MAIL, tool("fax", "dial", "Dial a number."), tool("shop", "send", "Send a message by mail.")]
     registry.sync("file", others, at=1.0)
-    embed_missing(registry, EMBEDDER, silent, never)
+    embed_all(registry, EMBEDDER)
     return registry
 
 

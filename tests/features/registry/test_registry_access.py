@@ -13,7 +13,6 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.features.registry.library import (
     RegistryLibrary,
-    embed_missing,
     synchronise,
 )
 from inspector.features.registry.source import RegistrySource
@@ -32,7 +31,7 @@ from tests.support.fakes import (
 )
 from tests.support.memory_servers import MemoryConnector
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
-from tests.support.registry import sight_of
+from tests.support.registry import embed_all, sight_of
 from tests.support.workbench import connected
 
 EMBEDDER = MemoryEmbedder()
@@ -58,7 +57,7 @@ AS_ADA = {"access.policy": "p", "access.user": "ada"}
 def filled(tmp_path: Path) -> Iterator[SqliteRegistry]:
     registry = SqliteRegistry(tmp_path / "toolsight.db")
     registry.sync("file", STORED, at=1.0)
-    embed_missing(registry, EMBEDDER, lambda _what, _done, _total: None, lambda: False)
+    embed_all(registry, EMBEDDER)
     yield registry
     registry.close()
 
