@@ -33,7 +33,7 @@ GENERAL = {
         "features/clients/facts.py",
         "features/tools/command.py",
     ),
-    *("features/cost/command.py", "features/cost/audit/facts.py"),
+    *("features/cost/command.py", "features/cost/audit/command.py", "features/cost/audit/facts.py"),
 }
 SOURCES = (
     Options(demo=True),
