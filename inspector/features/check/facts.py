@@ -65,36 +65,25 @@ def report_json(report: CheckReport) -> dict[str, Any]:
 
 def _expectation_json(one: ExpectationResult) -> dict[str, Any]:
     wanted = one.expectation
-    return {
-        "text": wanted.text,
+    asked = {
         "query": wanted.query,
         "tools": wanted.tools,
         "within": wanted.within,
         "least": wanted.confidence,
-        "tool": one.tool,
-        "rank": one.rank,
-        "confidence": one.confidence,
-        "first": one.first,
-        "holds": one.holds,
-        "problem": one.problem,
     }
+    return {"text": wanted.text, **asked, **_without("expectation", one), "holds": one.holds}
+
+
+def _without(key: str, one: Any) -> dict[str, Any]:
+    """What a dataclass has besides one of its fields."""
+    return {name: value for name, value in asdict(one).items() if name != key}
 
 
 def finding_json(one: Finding) -> dict[str, Any]:
     """One finding, with what mending it changes."""
-    return {
-        "rule": one.rule.name,
-        "title": one.rule.title,
-        "severity": one.rule.severity,
-        "stage": one.rule.stage,
-        "server": one.server,
-        "tool": one.tool,
-        "message": one.message,
-        "proof": one.proof,
-        "client": one.client,
-        "place": None if one.place is None else asdict(one.place),
-        "effects": [asdict(effect) for effect in one.effects],
-    }
+    rule = one.rule
+    named = {"rule": rule.name, "title": rule.title, "severity": rule.severity, "stage": rule.stage}
+    return {**named, **_without("rule", one)}
 
 
 def _proof_json(proof: "ModelProof") -> dict[str, Any]:
@@ -107,19 +96,7 @@ def _proof_json(proof: "ModelProof") -> dict[str, Any]:
         "dollars": proof.dollars,
         "priced_as": None if proof.prices is None else proof.prices.model,
         "chosen": chosen and {"mean": chosen.mean, "low": chosen.low, "high": chosen.high},
-        "runs": [
-            {
-                "text": run.expectation.text,
-                "chosen": run.chosen,
-                "problem": run.problem,
-                "checked": run.checked,
-                "searches": run.searches,
-                "input_tokens": run.input_tokens,
-                "output_tokens": run.output_tokens,
-                "error": run.error,
-            }
-            for run in proof.runs
-        ],
+        "runs": [{"text": run.expectation.text, **_without("expectation", run)} for run in proof.runs],
         "requests": [
             {
                 "text": one.expectation.text,

@@ -45,14 +45,6 @@ from inspector.search.ranker.ranker_list import RANKERS
 from inspector.session.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """Another name ("" for its own) and another description (None for its own) of a tool."""
-
-    name: str = ""
-    description: str | None = None
-
-
 @session_command(takes=COMMON)
 @click.argument("query", default="")
 @click.option("--server", "server_name", default="", help="Search only this server.")
@@ -113,10 +105,10 @@ def search(
     \b
     toolsight search "late orders" --why shop:list_orders --demo
     """
-    draft = Draft(try_name, try_description)
+    is_draft = bool(try_name) or try_description is not None
     if not (query or server_name or tool_names or tags or server_query):
         raise click.UsageError('Give a query, such as "late orders".')
-    _check(query, tool_id, clients, ranker, is_draft=draft != Draft())
+    _check(query, tool_id, clients, ranker, is_draft=is_draft)
     for client in clients:
         # One that has no search to follow is an error before anything is started.
         client_ranker(client)
@@ -126,7 +118,7 @@ def search(
     model = None if given.model == DEMO_MODEL else chosen_model(given.model, given)
     views: tuple[tuple[bool, Callable[[Workbench], Coroutine[Any, Any, bool] | None]], ...] = (
         (len(clients) > 1, lambda bench: _compare_clients(bench, query, clients, tool_id)),
-        (draft != Draft(), lambda bench: _show_draft(bench, tool_id, query, draft, alone)),
+        (is_draft, lambda bench: _show_draft(bench, tool_id, query, try_name, try_description, alone)),
         (bool(tool_id), lambda bench: _show_why(bench, request, tool_id, alone, model)),
         (side_by_side, lambda bench: _compare(bench, query)),
         (steps, lambda bench: _steps(bench, query)),
@@ -212,14 +204,16 @@ def _proposal_json(one: Proposal) -> dict[str, Any]:
     }
 
 
-def _show_draft(bench: Workbench, tool_id: str, query: str, draft: Draft, client: Client | None) -> None:
-    """Print how a tool would rank for a query, and for the labelled requests, with the draft's texts.
+def _show_draft(
+    bench: Workbench, tool_id: str, query: str, name: str, description: str | None, client: Client | None
+) -> None:
+    """Print how a tool would rank with another name ("": its own) or description (None: its own).
 
     Nothing is sent to its server. Raises ConfigError for an unknown tool, or one that the client refuses.
     """
     tool = bench.catalog.require(tool_id)
-    text = tool.description if draft.description is None else draft.description
-    edited = replace(tool, name=draft.name or tool.name, description=text)
+    text = tool.description if description is None else description
+    edited = replace(tool, name=name or tool.name, description=text)
     ranked = edited
     if client is not None:
         require_offered(client, edited)

@@ -22,25 +22,14 @@ _MISSES_SHOWN, _FIRST, _NONE = 10, 5, "nothing"
 
 # Outcomes as people say them; the terms of art are those of the events and of --json.
 _WORDS = {Outcome.BELOW_FLOOR: "no match", Outcome.UNLIKELY: "unlikely", Outcome.PRECONDITION: "not yet"}
-SIGNAL_WORDS = {
-    Signal.NAME: "name",
+_SIGNAL_WORDS = {
     Signal.DESCRIPTION: "descr.",
     Signal.PARAMETERS: "params",
-    Signal.SERVER: "server",
-    Signal.WORDS: "words",
     Signal.SEMANTIC: "meaning",
-    Signal.KEYWORD: "keyword",
-    Signal.FUZZY: "fuzzy",
-    Signal.PATTERN: "pattern",
     Signal.FUSION: "rank",
-    Signal.EXACT: "exact",
-    Signal.TIER: "tier",
-    Signal.STEP: "step",
     Signal.HISTORY: "asked",
     Signal.AFFINITY: "used",
-    Signal.AVERAGE: "average",
 }
-"""The signals of a score; a signal's letter is its value."""
 # What is too long for a column.
 SHORT_TERMS = {
     "best: description": "best: descr.",
@@ -58,6 +47,11 @@ def stands_for(ranker: str) -> str:
 def score(value: float) -> str:
     """A score as it is written everywhere."""
     return f"{value:.3f}"
+
+
+def signal_word(signal: Signal) -> str:
+    """A part of a score in a word; its letter is the signal's value."""
+    return _SIGNAL_WORDS.get(signal, signal.name.lower())
 
 
 def state_word(outcome: Outcome) -> str:
@@ -236,7 +230,7 @@ def ledger_cells(line: LedgerLine, query: str) -> tuple[str, ...]:
     if line.signal is not Signal.WORDS:
         term = SHORT_TERMS.get(line.term) or as_written(query, (line.term,))[0]
     amounts = (score(value) if value else NOTHING for value in (line.mine, line.rival))
-    signal = f"{line.signal.value} {SIGNAL_WORDS[line.signal]}"
+    signal = f"{line.signal.value} {signal_word(line.signal)}"
     return signal, term, *amounts, signed(line.difference, 3)
 
 

@@ -12,31 +12,23 @@ from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED
 from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
-from inspector.features.find.facts import SHORT_TERMS, SIGNAL_WORDS
+from inspector.features.find.facts import SHORT_TERMS, signal_word
 from inspector.features.find.pane import Pane, Topic, outcome
 from inspector.search.index.vocabulary import as_written
 from inspector.search.ranker.ranker_list import INFO
 from widgets import middle, plain, shorten, stacked, visible
 
-# The signals of a score, each with a fixed color; its letter is its value.
-COLORS = {
-    Signal.NAME: "$primary",
-    Signal.DESCRIPTION: "$success",
-    Signal.PARAMETERS: "$accent",
-    Signal.SERVER: "$warning",
-    Signal.WORDS: "$success",
-    Signal.SEMANTIC: "$secondary",
-    Signal.KEYWORD: "$secondary",
-    Signal.FUZZY: "$warning",
-    Signal.PATTERN: "$primary",
-    Signal.FUSION: "$accent",
-    Signal.EXACT: "$primary",
-    Signal.TIER: "$foreground",
-    Signal.STEP: "$accent",
-    Signal.HISTORY: "$success",
-    Signal.AFFINITY: "$primary",
-    Signal.AVERAGE: MUTED,
+# Each signal of a score has a fixed color.
+_COLORED = {
+    "$primary": (Signal.NAME, Signal.PATTERN, Signal.EXACT, Signal.AFFINITY),
+    "$success": (Signal.DESCRIPTION, Signal.WORDS, Signal.HISTORY),
+    "$accent": (Signal.PARAMETERS, Signal.FUSION, Signal.STEP),
+    "$warning": (Signal.SERVER, Signal.FUZZY),
+    "$secondary": (Signal.SEMANTIC, Signal.KEYWORD),
+    "$foreground": (Signal.TIER,),
+    MUTED: (Signal.AVERAGE,),
 }
+COLORS = {signal: color for color, signals in _COLORED.items() for signal in signals}
 LETTERS = "N name, D description, P parameters, V server, W words, S meaning, Q step, T tier"
 BAR_WIDTH = 10
 
@@ -164,7 +156,7 @@ def _row(term: str, where: str, numbers: Sequence[str], adds: str) -> str:
 
 
 def _part_line(part: Part, columns: Sequence[str]) -> Content:
-    word, style = SIGNAL_WORDS[part.signal], COLORS[part.signal]
+    word, style = signal_word(part.signal), COLORS[part.signal]
     term = plain(middle(SHORT_TERMS.get(part.term, part.term), _TERM), newlines=False)
     inputs = ((column, part.inputs.get(column)) for column in columns)
     numbers = [
