@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import ConfigError
-from inspector.features.check.check_file import CheckFile, find_check
+from inspector.features.check.command import CheckFile, find_check
 from tests.support.hostile import with_hostile_text
 
 RULES = ("similar-tool", "no-annotations")
