@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from docs.papers.published import report
@@ -17,11 +18,9 @@ from docs.papers.source import Source, Steps, Stopped
 from inspector.cli.run import Exit
 from inspector.cli.table import Progress, cancellation, say, say_json, say_report, write_file
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.report import Column, selected
+from inspector.core.report import Column
 
 _CHAPTER = (Column("section", "id"), Column("published in", "source"), Column("measured", "about"))
-_TABLE = "tables{title headers rows right notes origin why}"
-_KEYS = f"title intro sections{{id title source measured {_TABLE} findings bars recorded}}"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -71,7 +70,7 @@ def _run(given: argparse.Namespace) -> int:
     if given.output is not None:
         write_file(given.output, markdown(result))
     if given.json:
-        say_json(selected(result, _KEYS))
+        say_json(asdict(result))
     elif given.output is None:
         say_report(markdown(result).splitlines())
     return Exit.DONE

@@ -17,7 +17,7 @@ from inspector.core.message import (
 )
 from inspector.core.tool import function_definition
 from inspector.features.demo.argument import Source, fill
-from inspector.features.demo.choice import bound_tools, ranked
+from inspector.features.demo.choice import bound_tools, fitting
 from inspector.features.demo.planner import MAX_MODEL_CALLS, decide
 from inspector.features.demo.reading import read, split, word_set
 from inspector.search.answer.answer_text import NOTHING_FOUND
@@ -213,7 +213,7 @@ def test_no_schema_and_no_text_makes_the_parts_raise(
     tool = {"function": {"name": "shop__find_orders", "description": text, "parameters": schema}}
     for step in split(text):
         reading = read(step)
-        ranked(bound_tools([tool]), reading)
+        fitting(bound_tools([tool]), reading, ["shop:find_orders"])
         fill(schema, Source(reading, tuple(rows), "earlier", frozenset({"order"})))
 
 

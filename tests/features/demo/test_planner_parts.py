@@ -7,7 +7,7 @@ import pytest
 from inspector.core.tool import function_definition
 from inspector.features.demo import planner as answer
 from inspector.features.demo.argument import Source, fill, unused
-from inspector.features.demo.choice import bound_tools, first_words, other_words, ranked
+from inspector.features.demo.choice import bound_tools, fitting
 from inspector.features.demo.reading import MAX_STEPS, expression, read, split
 
 
@@ -136,15 +136,9 @@ def test_values_without_a_place_are_noticed() -> None:
 
 
 def _best(text: str, *tools: dict[str, Any]) -> str:
-    candidates = ranked(bound_tools(tools), read(text))
-    return candidates[0][0].wire if candidates else ""
-
-
-@pytest.mark.parametrize("text", ["PDF extraction", "Extract text from PDF files", "Convert this to PDF"])
-def test_an_abbreviation_stays_in_every_query(text: str) -> None:
-    reading = read(text)
-    assert "PDF" in first_words(reading).split()
-    assert "PDF" in other_words(reading).split()
+    named = [tool["function"]["name"].replace("__", ":", 1) for tool in tools]
+    candidates = fitting(bound_tools(tools), read(text), named)
+    return candidates[0].wire if candidates else ""
 
 
 def test_the_tool_that_shares_most_words_is_chosen() -> None:
