@@ -82,13 +82,17 @@ def _parameters(schema: JsonObject, depth: int = _DEPTH) -> list[SchemaField]:
     return parameters[:200]
 
 
-def fitting(tools: Sequence[Bound], reading: Reading, found: Sequence[str] = ()) -> list[Bound]:
-    """The tools worth calling, best first. `found` are the ids that searches returned, in their order."""
-    place = {name.replace(":", "__", 1): number for number, name in reversed(list(enumerate(found)))}
+def fitting(tools: Sequence[Bound], reading: Reading, found: Mapping[str, bool]) -> list[Bound]:
+    """The tools worth calling, best first.
+
+    `found` are the ids that searches returned, in their order, and whether they were sure of them.
+    """
+    sure = {name.replace(":", "__", 1): is_sure for name, is_sure in found.items()}
+    place = {wire: number for number, wire in enumerate(sure)}
     scored = []
     for tool in tools:
         share, ahead = shared(tool, reading), max(0.0, _FOUND - _NEXT * place.get(tool.wire, MAX_TOOLS))
-        if share >= FITS or (share and tool.wire in place):
+        if share >= FITS or sure.get(tool.wire) or (share and tool.wire in place):
             scored.append((share + ahead + _kind(tool, reading), tool))
     scored.sort(key=lambda pair: -pair[0])
     return [tool for score, tool in scored[:MAX_CANDIDATES] if score >= scored[0][0] - _MARGIN]

@@ -22,6 +22,7 @@ from inspector.core.message import (
 from inspector.features.demo.argument import Source, fill, unused
 from inspector.features.demo.choice import bound_tools, fitting, shared
 from inspector.features.demo.reading import Reading, read, split
+from inspector.search.answer.answer_text import CLOSEST_ONLY
 from inspector.search.index.query import is_statement
 from inspector.search.index.vocabulary import terms
 from inspector.tokens.manifest import SEARCH_TOOLS
@@ -215,7 +216,11 @@ class _Plan:
         """The search or call that a step needs, or why there is none."""
         reading, attempt = self.steps[index], self.history.attempt(index)
         identity = f"plan-{self.history.turn}-{index}-{len(attempt.searches)}"
-        found = [name for search in attempt.searches for name in _FOUND.findall(search.result)]
+        found = {
+            name: CLOSEST_ONLY not in search.result
+            for search in attempt.searches
+            for name in _FOUND.findall(search.result)
+        }
         tools = fitting(self.tools, reading, found)
         filled = [(tool, fill(tool.schema, self._source(index))) for tool in tools]
         ready = [(tool, result.arguments) for tool, result in filled if not result.missing]

@@ -213,7 +213,7 @@ def test_no_schema_and_no_text_makes_the_parts_raise(
     tool = {"function": {"name": "shop__find_orders", "description": text, "parameters": schema}}
     for step in split(text):
         reading = read(step)
-        fitting(bound_tools([tool]), reading, ["shop:find_orders"])
+        fitting(bound_tools([tool]), reading, {"shop:find_orders": False})
         fill(schema, Source(reading, tuple(rows), "earlier", frozenset({"order"})))
 
 

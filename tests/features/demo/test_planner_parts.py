@@ -136,7 +136,7 @@ def test_values_without_a_place_are_noticed() -> None:
 
 
 def _best(text: str, *tools: dict[str, Any]) -> str:
-    named = [tool["function"]["name"].replace("__", ":", 1) for tool in tools]
+    named = {tool["function"]["name"].replace("__", ":", 1): False for tool in tools}
     candidates = fitting(bound_tools(tools), read(text), named)
     return candidates[0].wire if candidates else ""
 
