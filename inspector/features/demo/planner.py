@@ -280,13 +280,18 @@ def _offered(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
 
 def _query(reading: Reading, attempt: Attempt) -> str:
     """The next query, or an empty string if there is none left to try."""
-    text = reading.text[:_LONGEST]
-    words = " ".join(dict.fromkeys((*reading.capability, *(["search"] if reading.topic else []))))
+    text, words = reading.text[:_LONGEST], list(dict.fromkeys(reading.capability))
+    # The first word is mostly the verb, but no abbreviation (PDF) is one.
+    others = [word for at, word in enumerate(words) if at or word.isupper()]
+    queries = [" ".join((*words, *(["search"] if reading.topic else []))), " ".join((*others, reading.topic))]
     # What is merely told stays a sentence: of its words alone a search could not see that nothing is asked.
-    queries = [text] if is_statement(text) or " " not in words else [words, text]
+    # A single word says too little.
+    if is_statement(text) or len(words) < 2:
+        queries = [text]
     if reading.expression:
         queries = ["evaluate an arithmetic expression", "calculator"]
-    return next(iter(queries[len(attempt.searches) :]), "")
+    fresh = [one.strip() for one in queries[len(attempt.searches) :]]
+    return next((one for one in fresh if one and one not in attempt.queries), "")
 
 
 def _outcome(done: Done, reading: Reading) -> str:

@@ -1,4 +1,4 @@
-"""`toolsight scenario`: lists scenarios, plays them on real servers, and checks what is expected of them."""
+"""`toolsight scenario`: lists scenarios, plays them on real servers, checks them, and compares profiles."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,15 +9,33 @@ import click
 
 from inspector.cli import location
 from inspector.cli.launch import ask_about_leftovers
-from inspector.cli.options import COMMON, CommandGroup, Options, as_json, session_command
+from inspector.cli.options import COMMON, PROFILE, CommandGroup, Options, as_json, session_command
 from inspector.cli.run import Exit
-from inspector.cli.table import is_json, say, say_json, say_report, show, terminal_width
+from inspector.cli.table import (
+    Progress,
+    is_json,
+    say,
+    say_json,
+    say_report,
+    show,
+    side_by_side,
+    terminal_width,
+)
+from inspector.config.profile import PROFILES, find_profile
 from inspector.core.access import viewer
-from inspector.core.events import ModelResponded, Record, SessionStarted
+from inspector.core.events import ModelRequested, ModelResponded, Record, SessionStarted
 from inspector.core.number import count
-from inspector.features.lab.comparison import compare_profiles
+from inspector.core.report import Table
+from inspector.features.lab.comparison import STATIC, ProfileComparison, compare_profiles
 from inspector.features.lab.expectation import Finding
-from inspector.features.lab.facts import played_json, scenario_json, totals_lines
+from inspector.features.lab.facts import (
+    compared_json,
+    notes,
+    played_json,
+    scenario_json,
+    tables,
+    totals_lines,
+)
 from inspector.features.lab.open_lab import NamedScenario, Played, names_model, play, require_answers
 from inspector.features.lab.scenario import Scenario
 from widgets import visible
@@ -183,3 +201,89 @@ def _judge(played: Sequence[Played]) -> None:
         say(f"\n{len(played) - len(failed)} of {len(played)} scenarios passed{rest}")
     if failed:
         sys.exit(Exit.GATE)
+
+
+def _comparison(compared: ProfileComparison, width: int) -> Iterator[str | Table]:
+    profiles, *others = tables(compared)
+    yield compared.title
+    for table in side_by_side(profiles, width):
+        yield ""
+        yield table
+    yield ""
+    yield from notes(compared)
+    for one in others if compared.calls else ():
+        for place, table in enumerate(side_by_side(one, width)):
+            yield table if not place else replace(table, title="")
+
+
+# Profiles are compared: none is that of the session.
+_COMMON = tuple(option for option in COMMON if option is not PROFILE)
+
+
+@session_command(takes=_COMMON)
+@click.argument("name", metavar="FILE|NAME")
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    callback=lambda _context, _parameter, names: list(dict.fromkeys(find_profile(one).name for one in names)),
+    help="Compare this profile; see `toolsight config settings --profiles`. May be repeated.",
+)
+@click.option("--all-profiles", is_flag=True, help="Compare every profile.")
+@click.option(
+    "--script", is_flag=True, help="Let the scenario's script answer, identically under each profile."
+)
+@as_json
+@click.pass_context
+def compare(
+    context: click.Context,
+    /,
+    name: str,
+    profiles: list[str],
+    all_profiles: bool,
+    script: bool,
+    chosen: Options,
+) -> None:
+    """Play a scenario under several profiles, side by side.
+
+    The model answers the scenario's user, so it can act on what each profile offers.
+
+    \b
+    toolsight scenario compare demo --script --profile toolsight --profile static
+    """
+    if script and names_model(context):
+        raise click.UsageError("--script and --model cannot be used together.")
+    # Static first: if the run stops, the baseline is there.
+    wanted = sorted(list(PROFILES) if all_profiles else profiles, key=lambda name: name != STATIC)
+    if len(wanted) < 2:
+        raise click.UsageError("Pass --profile two or more times, or use --all-profiles.")
+    one = NamedScenario.find(name)
+    ask_about_leftovers(chosen)
+    played: list[Played] = []
+    try:
+        _play_each(one, replace(chosen, model=one.script) if script else chosen, wanted, played)
+    except KeyboardInterrupt as error:
+        say(f"{len(played)} of {len(wanted)} profiles played", err=True)
+        raise click.Abort from error
+    finally:
+        if played:
+            _show_compared(played, scripted=script)
+    require_answers(played)
+
+
+def _play_each(one: NamedScenario, setup: Options, profiles: Sequence[str], played: list[Played]) -> None:
+    """Play the scenario under each profile; results are added to `played`, so that a failure keeps them."""
+    with Progress() as progress:
+        for number, profile in enumerate(profiles):
+
+            def tell(record: Record, what: str = f"{number + 1} of {len(profiles)}: {profile}") -> None:
+                call = record.event.call if isinstance(record.event, ModelRequested) else 0
+                progress(f"{what}, model call {call}" if call else what, 0, 0)
+
+            played.append(play(one, setup, profile=profile, tell=tell))
+
+
+def _show_compared(played: Sequence[Played], *, scripted: bool) -> None:
+    compared = compare_profiles([one.result for one in played], scripted=scripted)
+    report = _comparison(compared, terminal_width())
+    show(compared_json(compared, [one.session for one in played]), report)

@@ -43,9 +43,9 @@ FEATURE = Feature(
         CommandInfo("race", "race.command:race", "Cost"),
         CommandInfo("scenario", "command:scenario", "Talk"),
         CommandInfo("scenario run", "command:run_scenarios"),
-        CommandInfo("scenario compare", "compare_command:compare"),
+        CommandInfo("scenario compare", "command:compare"),
         CommandInfo("bench runs", "runs.command:runs"),
     ),
     provide="open_lab:provide",
-    models="script_model:model",
+    models="scenario:model",
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -32,6 +32,8 @@ from inspector.core.ports import SystemClock
 from inspector.core.stream import Listener
 from inspector.features.lab.comparison import ScenarioResult
 from inspector.features.lab.feature import LAB, RUNS
+from inspector.features.lab.ground import AllowedBefore, Ground, require_tools
+from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.features.lab.runs.recorded_session import RunSource
 from inspector.features.lab.scenario import Scenario, load_scenario
 from inspector.features.lab.scenario_job import ScenarioFile
@@ -39,29 +41,23 @@ from inspector.loop.breaking import MemoryBreakers
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 
-if TYPE_CHECKING:
-    from inspector.features.lab.comparison import ScenarioResult
-    from inspector.features.lab.ground import Ground
-    from inspector.features.lab.run import ScenarioRun
-    from inspector.features.lab.scenario import Scenario
-
 
 @dataclass(frozen=True, slots=True)
 class OpenLab:
     """A connected workbench, and a scenario's run on it."""
 
     bench: Workbench
-    run: "ScenarioRun"
+    run: ScenarioRun
 
 
 @asynccontextmanager
 async def open_lab(
-    scenario: "Scenario",
+    scenario: Scenario,
     options: Options,
     profile: str = "",
     *,
     tell: Listener | None = None,
-    ground: "Ground | None" = None,
+    ground: Ground | None = None,
 ) -> AsyncIterator[OpenLab]:
     """Open a session for a scenario: on the demo servers with fresh data, or on those that were named.
 
@@ -70,9 +66,6 @@ async def open_lab(
     something need no approval; on others they do, see `TerminalApprover`. A `ground` names the servers of a
     race instead, on which nobody is asked: see `AllowedBefore`. Raises ToolsightError.
     """
-    from inspector.features.lab.ground import AllowedBefore, require_tools
-    from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
-
     chosen = profile or options.profile or scenario.profile
     options = replace(options, profile=chosen, implied={**options.implied, **scenario.settings})
     async with AsyncExitStack() as stack:
@@ -219,7 +212,7 @@ class ShippedLab:
 
     async def run(
         self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
-    ) -> "ScenarioResult":
+    ) -> ScenarioResult:
         """See `Lab`. The run is recorded as a session like any other."""
         if file.scenario is None:
             raise ConfigError(file.problem)
@@ -230,11 +223,11 @@ class ShippedLab:
     async def race(
         self,
         scenario: Scenario,
-        ground: "Ground",
+        ground: Ground,
         profile: str,
         values: Mapping[str, Any],
         tell: Callable[[Record], None],
-    ) -> "ScenarioResult":
+    ) -> ScenarioResult:
         """See `Lab`. On the demo's servers every side has data of its own, so it may change them."""
         options = replace(
             self._options,
@@ -249,8 +242,6 @@ class ShippedLab:
 
 
 def _read(path: Path) -> ScenarioFile:
-    from inspector.features.lab.scenario import load_scenario
-
     try:
         return ScenarioFile(path, load_scenario(path))
     except ConfigError as error:

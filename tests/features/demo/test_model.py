@@ -16,7 +16,7 @@ from inspector.core.message import (
 )
 from inspector.core.ports import ChatModel
 from inspector.features.demo.model import DemoPlanner
-from inspector.features.lab.script_model import ScriptModel
+from inspector.features.lab.scenario import ScriptModel
 from inspector.loop.model.litellm import LitellmModel
 from inspector.tokens.manifest import search_tools_definition
 from tests.loop.test_litellm_openai import chunk, stream

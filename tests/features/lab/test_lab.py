@@ -15,8 +15,7 @@ from inspector.core.events import SettingsChanged, TurnEnded
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
-from inspector.features.lab.scenario import CatalogChange
-from inspector.features.lab.script_model import ScriptModel
+from inspector.features.lab.scenario import CatalogChange, ScriptModel
 from inspector.session.workbench import Workbench
 from tests.support.fakes import ManualClock
 from tests.support.lab import lab_bench

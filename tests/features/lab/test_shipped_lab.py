@@ -14,6 +14,7 @@ from inspector.core.events import ApprovalDecided, CallFinished, Record, Session
 from inspector.features.lab.ground import Ground, question
 from inspector.features.lab.open_lab import ShippedLab, open_lab
 from inspector.features.lab.scenario import Scenario, Turn
+from tests.support.commands import Toolsight
 from tests.support.retrieval import give
 
 
@@ -97,3 +98,13 @@ async def test_a_race_on_the_demo_changes_only_data_of_its_own(tmp_path: Path) -
     await lab.race(asked, ground, "static", {"discovery.embedding_model": "none"}, records.append)
     assert any(isinstance(record.event, CallFinished) and record.event.ok for record in records)
     assert names(own) == set()
+
+
+SCENARIOS = sorted((Path(__file__).parents[3] / "fixtures" / "scenarios").glob("*.yaml"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [path.stem for path in SCENARIOS])
+def test_what_a_shipped_scenario_expects_is_met(toolsight: Toolsight, name: str) -> None:
+    played = toolsight("scenario", "run", name, "--check")
+    assert played.exit_code == 0, played.stdout
