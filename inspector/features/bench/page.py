@@ -79,7 +79,7 @@ class BenchScreen(ListPage):
         "p50 and p95: half of the searches, or 95 % of them, finished within this time.",
         "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
         "v plays recorded runs again, yours too, and shows what each profile finds and costs.",
-        "x exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
+        "x exports the table as Markdown or JSON. `toolsight bench` measures without the app.",
     )
 
     when_idle = frozenset({"run"})

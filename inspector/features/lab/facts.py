@@ -7,7 +7,7 @@ from typing import Any
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, saving
 from inspector.core.report import COUNT, MONEY, NOTHING, NUMBER, SAVING, Column, Table
-from inspector.features.lab.comparison import ComparedProfile, ModelCallCost, ProfileComparison, Totals
+from inspector.features.lab.comparison import ComparedProfile, ProfileComparison, Totals
 from inspector.features.lab.expectation import Expectation
 from inspector.features.lab.open_lab import NamedScenario, Played
 
@@ -160,35 +160,15 @@ def compared_json(compared: ProfileComparison, sessions: Sequence[str]) -> dict[
 
 
 def _totals(had: Totals) -> dict[str, Any]:
+    # These are what the sums of a comparison rest on, and are no figures of a call.
+    inner = ("billed", "static_tokens")
     return {
-        "costs": list(map(_cost, had.costs)),
-        "searches": had.searches,
-        "loads": had.loads,
-        "evictions": had.evictions,
-        "calls": had.calls,
-        "rejections": had.rejections,
-        "loops": had.loops,
-        "redundant": had.redundant,
-        "outcome": had.outcome,
-        "steps": had.steps,
+        **asdict(had),
+        "costs": [{key: one for key, one in asdict(cost).items() if key not in inner} for cost in had.costs],
         "model_calls": had.model_calls,
         "tool_tokens": had.tool_tokens,
         "discovery_tokens": had.discovery_tokens,
         "input_tokens": had.input_tokens,
         "dollars": had.dollars,
         "dollars_per_step": had.dollars_per_step,
-    }
-
-
-def _cost(cost: ModelCallCost) -> dict[str, Any]:
-    return {
-        "call": cost.call,
-        "tool_tokens": cost.tool_tokens,
-        "bound": cost.bound,
-        "think": cost.think,
-        "search_tokens": cost.search_tokens,
-        "input_tokens": cost.input_tokens,
-        "message": cost.message,
-        "dollars": cost.dollars,
-        "only_follows_search": cost.only_follows_search,
     }

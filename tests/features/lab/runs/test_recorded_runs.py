@@ -31,6 +31,8 @@ from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.recordings import LIBRARY, SPENT, write, write_lines
 
 BOOK, LEND, WATER, SOIL = (f"{tool.server}:{tool.name}" for tool in LIBRARY)
+# Every search returns what it ranks.
+FREE = {"discovery.auto": "always", "discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
 PRICES = Prices("priced", input=0.001, output=0.01, cache_read=0.0001)
 
 
@@ -65,11 +67,7 @@ def run_of(*steps: RecordedStep, asked: str = "Please.", solved: bool | None = T
 def played(
     run: RecordedRun, profile: str = "toolsight", tools: Sequence[Tool] = LIBRARY, **values: Any
 ) -> PlayedRun:
-    chosen = {path.replace("__", "."): value for path, value in values.items()}
-    chosen.setdefault("discovery.auto", "always")
-    chosen.setdefault("discovery.min_probability", 0.0)
-    chosen.setdefault("discovery.min_closest", 0.0)
-    setup = RunSetup(profile, profile, chosen)
+    setup = RunSetup(profile, profile, FREE | {path.replace("__", "."): one for path, one in values.items()})
     return asyncio.run(play(run, setup, tools, ports(), Kept(), model="priced"))
 
 
@@ -135,7 +133,7 @@ def test_every_delivery_makes_the_recorded_calls(delivery: str) -> None:
     assert (run.calls, run.rejected, searched(run)) == (2, 0, {"first": 1})
 
 
-def events(run: RecordedRun, profile: str = "static", **values: Any) -> list[Event]:
+def events(run: RecordedRun) -> list[Event]:
     """The events of a played run, which are not kept afterwards."""
     copied: list[Event] = []
 
@@ -145,11 +143,7 @@ def events(run: RecordedRun, profile: str = "static", **values: Any) -> list[Eve
             super().append(record)
 
     listening = replace(ports(), store=Listening())
-    chosen = {
-        "discovery.auto": "always",
-        **{path.replace("__", "."): value for path, value in values.items()},
-    }
-    asyncio.run(play(run, RunSetup("s", profile, chosen), LIBRARY, listening, Kept(), model="priced"))
+    asyncio.run(play(run, RunSetup("s", "static"), LIBRARY, listening, Kept(), model="priced"))
     assert listening.store.sessions() == []
     return copied
 
@@ -304,13 +298,17 @@ def test_a_refused_call_is_recovered_only_if_its_tool_is_called_again_and_is_bou
     assert not played(run).refused
 
 
-def test_a_summary_counts_searches_and_bound_tools_of_a_run() -> None:
-    values = {"discovery.auto": "always", "discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
-    known, chosen = known_runs([LENDING], LIBRARY), setups(["static", "toolsight"], values, {})
+def test_a_summary_counts_searches_by_reason_and_bound_tools_of_a_run() -> None:
+    known, chosen = known_runs([LENDING], LIBRARY), setups(["static", "toolsight"], FREE, {})
     static, found = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
     assert (static.searches_a_run.mean, found.searches_a_run.mean, found.few.mean) == (0, 1, 1)
     assert {value.mean for value in static.bound.values()} == {len(LIBRARY)}
     assert found.bound[25].mean == 0 < found.bound[100].mean
+    assert found.searches == {Reason.OWN: 0, Reason.FIRST: 1, Reason.AGAIN: 0, Reason.NAMED: 0}
+    assert found.whole is not None
+    assert found.whole.mean == 1
+    assert found.used is not None
+    assert 0 < found.used.mean <= 1
 
 
 def test_only_a_call_that_was_answered_as_unknown_has_a_wrong_name() -> None:
@@ -337,18 +335,6 @@ def test_a_run_may_have_only_the_servers_that_it_called() -> None:
     assert alone is not None
     assert among is not None
     assert alone.mean < among.mean
-
-
-def test_reasons_are_told_apart_in_the_summary() -> None:
-    known = known_runs([LENDING], LIBRARY)
-    values = {"discovery.auto": "always", "discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
-    chosen = setups(["toolsight"], values, {})
-    (summary,) = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
-    assert summary.searches == {Reason.OWN: 0, Reason.FIRST: 1, Reason.AGAIN: 0, Reason.NAMED: 0}
-    assert summary.whole is not None
-    assert summary.whole.mean == 1
-    assert summary.used is not None
-    assert 0 < summary.used.mean <= 1
 
 
 def test_a_run_that_did_not_reach_its_tools_costs_but_counts_as_no_solved_one() -> None:
