@@ -13,8 +13,9 @@ from inspector.tokens.manifest import SEARCH_TOOLS
 
 MAX_TOOLS = 200
 MAX_CANDIDATES = 5
-# The share of a step's words that a tool must have which no search found.
+# How well a tool must fit which no search found, by the share of a step's words that it has and by its name.
 FITS = 0.75
+_NAMED = 0.2
 # How much the first tool of a search is ahead of one that was not found, and of the next one.
 _FOUND, _NEXT = 0.4, 0.1
 # What is further behind the best one is another tool, and no stand-in for it.
@@ -91,9 +92,10 @@ def fitting(tools: Sequence[Bound], reading: Reading, found: Mapping[str, bool])
     place = {wire: number for number, wire in enumerate(sure)}
     scored = []
     for tool in tools:
-        share, ahead = shared(tool, reading), max(0.0, _FOUND - _NEXT * place.get(tool.wire, MAX_TOOLS))
-        if share >= FITS or sure.get(tool.wire) or (share and tool.wire in place):
-            scored.append((share + ahead + _kind(tool, reading), tool))
+        share = shared(tool, reading)
+        fit = share + _NAMED * _named(tool, reading) + _kind(tool, reading)
+        if (share and fit >= FITS) or sure.get(tool.wire) or (share and tool.wire in place):
+            scored.append((fit + max(0.0, _FOUND - _NEXT * place.get(tool.wire, MAX_TOOLS)), tool))
     scored.sort(key=lambda pair: -pair[0])
     return [tool for score, tool in scored[:MAX_CANDIDATES] if score >= scored[0][0] - _MARGIN]
 
@@ -110,6 +112,11 @@ def _weight(tool: Bound, term: str) -> float:
     # A word of its name says more than one of its description.
     said = {term, _COMES_OUT.get(term, term)}
     return 1.0 if said & tool.name else 0.85 if said & tool.words else 0.0
+
+
+def _named(tool: Bound, reading: Reading) -> float:
+    """The share of the tool's name that the step says, or that every question says."""
+    return len(tool.name & ({*reading.terms} | stems(READING_VERBS))) / max(1, len(tool.name))
 
 
 def _kind(tool: Bound, reading: Reading) -> float:
