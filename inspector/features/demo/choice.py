@@ -27,8 +27,8 @@ _WRITING_VERBS = word_set(
     " start stop turn unlock update upload write"
 )
 _ARITHMETIC = word_set("add sum total subtract multiply product divide")
-# Stems of words for one operation: people name what to do, tools what comes out.
-_COMES_OUT = {"add": "sum", "multipli": "product", "divid": "quotient"}
+# Stems of what people say and of what tools call it: people name what to do, tools what comes of it.
+_CALLED = {"add": "sum", "multipli": "product", "divid": "quotient", "meet": "event"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def shared(tool: Bound, reading: Reading) -> float:
 
 def _weight(tool: Bound, term: str) -> float:
     # A word of its name says more than one of its description.
-    said = {term, _COMES_OUT.get(term, term)}
+    said = {term, _CALLED.get(term, term)}
     return 1.0 if said & tool.name else 0.85 if said & tool.words else 0.0
 
 
