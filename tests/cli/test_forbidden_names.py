@@ -79,7 +79,7 @@ OPENERS = {
     *("cli/launch.py", "cli/open_app.py", "features/marketplace/command.py", "features/lab/open_lab.py"),
     *("features/lab/race/command.py", "features/tools/sign_in_command.py"),
     # The owner's, and what it lists is restricted afterwards.
-    *("features/cost/audit/machine.py", "features/setup/config_command.py"),
+    *("features/cost/audit/command.py", "features/setup/config_command.py"),
 }
 
 
