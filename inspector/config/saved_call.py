@@ -3,6 +3,7 @@
 import difflib
 import json
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -84,12 +85,9 @@ def result_changes(before: ToolResult, after: ToolResult) -> tuple[str, ...]:
     outcomes = ["error" if one.is_error else "ok" for one in (before, after)]
     changes = [] if outcomes[0] == outcomes[1] else [f"-{outcomes[0]}", f"+{outcomes[1]}"]
     is_text = before.text != after.text
-    old, new = (one.text if is_text else _indented(one.structured) for one in (before, after))
+    indented = partial(json.dumps, indent=2, sort_keys=True, ensure_ascii=False)
+    old, new = (one.text if is_text else indented(one.structured) for one in (before, after))
     lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0))[2:]
     changes += [line for line in lines if not line.startswith("@@")]
     left = len(changes) - _MOST_LINES
     return (*changes[:_MOST_LINES], *([f"… {left:,} more lines"] if left > 0 else []))
-
-
-def _indented(value: object) -> str:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)

@@ -72,7 +72,10 @@ def evictions(
     chosen: list[Eviction] = []
     if limits.ttl > 0 and (limits.eager or limits.are_exceeded(loaded)):
         expired = [tool for _, tool in staying if now - _last_use(tool) > limits.ttl]
-        chosen += [Eviction(tool.id, TTL, _expired(tool, limits, now)) for tool in expired]
+        limit = f"the limit is {limits.ttl:g} s"
+        chosen += [
+            Eviction(tool.id, TTL, f"not used for {now - _last_use(tool):.0f} s, {limit}") for tool in expired
+        ]
         gone = {tool.id for tool in expired}
         staying = [entry for entry in staying if entry[1].id not in gone]
     left = [tool for _, tool in staying]
@@ -94,10 +97,6 @@ def _searches(loaded: Sequence[ToolState]) -> list[int]:
 
 def _last_use(tool: ToolState) -> float:
     return tool.last_used_at if tool.last_used_at is not None else tool.discovered_at or 0.0
-
-
-def _expired(tool: ToolState, limits: Limits, now: float) -> str:
-    return f"not used for {now - _last_use(tool):.0f} s, the limit is {limits.ttl:g} s"
 
 
 def _least(left: Sequence[ToolState], limits: Limits) -> str:

@@ -15,7 +15,7 @@ from collections.abc import (
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from inspector.config.configuration import Configuration
 from inspector.config.server_change import NoEditor, ServerEditor
@@ -77,16 +77,8 @@ class Background:
         await asyncio.gather(*self._tasks)
 
 
-def _no_seeds(path: str) -> Mapping[str, InertiaGraph]:
-    raise ConfigError(f"{path} cannot be read here", hint="Unset inertia.seed.")
-
-
-def _no_policy(path: str) -> AccessPolicy:
-    raise ConfigError(f"{path} cannot be read here", hint="Unset access.policy.")
-
-
-def _no_servers(_live: Live, _is_connecting: Callable[[], bool]) -> ServerSource:
-    return NoServers()
+def _unreadable(path: str) -> NoReturn:
+    raise ConfigError(f"{path} cannot be read here", hint="Unset the setting that names it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +112,13 @@ class Ports:
     static: StaticEmbedder | None = None
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
-    seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
+    seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _unreadable
     breakers: BreakerStore = field(default_factory=MemoryBreakers)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     stored_tools: StoredTools | None = None
     editor: ServerEditor = NoEditor()
-    source_for: Callable[[Live, Callable[[], bool]], ServerSource] = _no_servers
-    policy_from: Callable[[str], AccessPolicy] = _no_policy
+    source_for: Callable[[Live, Callable[[], bool]], ServerSource] = lambda _live, _is_connecting: NoServers()
+    policy_from: Callable[[str], AccessPolicy] = _unreadable
 
 
 class Wires:

@@ -309,7 +309,8 @@ class Timeline:
             return False
         binding = self._state.settings.get("binding")
         patterns = binding.get("always_include") if isinstance(binding, Mapping) else ()
-        return matches(move.tool, _strings(patterns)) or server_of(move.tool) in _waiting(event)
+        waiting = {server_of(entry.id) for entry in event.entries if entry.deferred}
+        return matches(move.tool, _strings(patterns)) or server_of(move.tool) in waiting
 
 
 def _every(state: SessionState) -> Mapping[str, ToolState]:
@@ -353,7 +354,3 @@ def _action(record: Record) -> Action:
 
 def _strings(value: Any) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
-
-
-def _waiting(event: CatalogBuilt) -> frozenset[str]:
-    return frozenset(server_of(entry.id) for entry in event.entries if entry.deferred)

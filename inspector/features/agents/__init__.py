@@ -1,1 +1,0 @@
-"""Sessions of real agents: their transcripts, and the tap on their servers."""

@@ -1,1 +1,0 @@
-"""How well every ranker finds the right tools."""

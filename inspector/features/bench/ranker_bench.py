@@ -132,11 +132,9 @@ def _counts(summary: Summary, kind: Kind) -> dict[str, int] | None:
 
 def _shares(summary: Summary, kind: Kind) -> dict[str, dict[str, float]] | None:
     answers = summary.answers.get(kind)
-    return None if answers is None else {answer.value: _interval(share) for answer, share in answers.items()}
-
-
-def _interval(share: Share) -> dict[str, float]:
-    return {"mean": share.value, "low": share.low, "high": share.high}
+    if answers is None:
+        return None
+    return {answer: {"mean": one.value, "low": one.low, "high": one.high} for answer, one in answers.items()}
 
 
 def json_text(rows: Sequence[Row]) -> str:
@@ -151,16 +149,15 @@ def _cells(row: Row) -> list[str]:
         _plain(row.ranker),
         str(row.tools),
         str(summary.cases),
-        *(_estimate_cell(value) for _, value in _estimates(summary)),
+        *(
+            NOTHING if one is None else f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
+            for _, one in _estimates(summary)
+        ),
         *(_share_cell(summary.share(kind, answer)) for kind in KINDS for answer in Answer),
         *(_number(getattr(summary, name), 1) for name in LATENCIES),
         _number(row.index_seconds, 2),
         _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1),
     ]
-
-
-def _estimate_cell(value: Estimate | None) -> str:
-    return NOTHING if value is None else f"{value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
 
 
 def _share_cell(value: Share | None) -> str:

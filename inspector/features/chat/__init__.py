@@ -1,1 +1,0 @@
-"""A conversation with a model, and what each of its calls sends."""

@@ -1,1 +1,0 @@
-"""What keeps tools from being found, chosen and called right."""

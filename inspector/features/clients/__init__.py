@@ -1,1 +1,0 @@
-"""What real clients make of the tools."""

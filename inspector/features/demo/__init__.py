@@ -1,1 +1,0 @@
-"""A demonstration: servers, requests and models that need no key."""

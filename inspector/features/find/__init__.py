@@ -1,1 +1,0 @@
-"""Searches, and why they find a tool or do not."""

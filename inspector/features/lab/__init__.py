@@ -1,1 +1,0 @@
-"""Scenarios, profiles side by side, the race, and recorded runs."""

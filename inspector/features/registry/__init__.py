@@ -1,1 +1,0 @@
-"""Stored tools and their versions, beside those of connected servers."""

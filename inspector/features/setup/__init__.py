@@ -1,1 +1,0 @@
-"""Configuration, and what is wrong on this machine."""

@@ -73,7 +73,8 @@ def changed_text(
     known = f"now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')}"
     since = f"since {shown_moment(change.since)} UTC" if change and change.since else ""
     text = f"{parts}; {known} {since or 'in this session'}"
-    return Content("\n").join([_fact("changed", text), *_verdict(change), *change_lines(changes)])
+    changed = fact("changed", plain(text, limit=300, newlines=False), _LABELS, 0)
+    return Content("\n").join([changed, *_verdict(change), *change_lines(changes)])
 
 
 def _verdict(change: DefinitionChanged | None) -> Iterator[Content]:
@@ -86,10 +87,6 @@ def _verdict(change: DefinitionChanged | None) -> Iterator[Content]:
     for number, reason in enumerate(change.reasons):
         color = "$text-error" if number < change.breaking else MUTED
         yield plain(f"  {reason}", limit=300, newlines=False).stylize(color)
-
-
-def _fact(label: str, value: str) -> Content:
-    return fact(label, plain(value, limit=300, newlines=False), _LABELS, 0)
 
 
 def exact_json(tool: Tool) -> str:

@@ -1,1 +1,0 @@
-"""What was recorded: model calls, events, sessions, and statistics over them."""

@@ -123,13 +123,10 @@ async def read_pages(
             break
         progress(len(tools))
     told = (
-        SkippedTool(name, _counted(reason, number)) for (name, reason), number in (skipped + again).items()
+        SkippedTool(name, f"{reason} ({number:,} times)" if number > 1 else reason)
+        for (name, reason), number in (skipped + again).items()
     )
     return ToolListing(tuple(tools.values()), tuple(told))
-
-
-def _counted(reason: str, number: int) -> str:
-    return f"{reason} ({number:,} times)" if number > 1 else reason
 
 
 def _lost(page: int, reason: str) -> tuple[str, str]:
