@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import EVENT_TYPES, Record, SessionStarted
@@ -108,6 +108,8 @@ def test_importing_twice_changes_nothing(said: list[Entry]) -> None:
 
 @given(entries, entries)
 def test_a_transcript_that_grew_ends_up_as_if_imported_at_once(said: list[Entry], more: list[Entry]) -> None:
+    # What is offered last is stored at the end of what there is, and else with what follows it.
+    assume(not said or isinstance(said[-1], Asked | Answered | Searched | Called | Compacted | Interrupted))
     store = MemoryStore()
     imported(store, BEGUN, *said)
     imported(store, BEGUN, *said, *more)
