@@ -94,9 +94,9 @@ def _fact_line(fact: Fact, width: int) -> str:
 
 def answer_to(question: Question) -> str:
     """Ask on the terminal; return the value of an option, by default of the one that changes nothing."""
-    say_question(question)
     options = question.options
     with interruptible():
+        say_question(question)
         if options[0].value == YES:
             label = options[0].label
             agreed = click.confirm(f"{label[:1].upper()}{label[1:]}?", default=False, err=True)
