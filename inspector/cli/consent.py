@@ -45,13 +45,16 @@ def require_consent(configuration: Configuration, memory: ServerMemory, *, appro
     check = check_consent(configuration, memory)
     if check.is_approved and not (approve and check.changed):
         return
-    question = consent_question(str(configuration.source), check.question)
-    if not approve and not (sys.stdin.isatty() and answer_to(question) != question.refusal):
+    if not approve and not _agrees(consent_question(str(configuration.source), check.question)):
         raise ConfigError(
             f"{configuration.source} has not been approved{_since(check)}, so nothing was started",
             hint="Run the command in a terminal to see what it starts, or add --approve.",
         )
     remember(configuration, memory)
+
+
+def _agrees(question: Question) -> bool:
+    return sys.stdin.isatty() and answer_to(question) != question.refusal
 
 
 def _since(check: ConsentCheck) -> str:
