@@ -15,7 +15,7 @@ from collections.abc import (
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from inspector.config.configuration import Configuration
 from inspector.config.server_change import NoEditor, ServerEditor
@@ -77,8 +77,12 @@ class Background:
         await asyncio.gather(*self._tasks)
 
 
-def _unreadable(path: str) -> NoReturn:
-    raise ConfigError(f"{path} cannot be read here", hint="Unset the setting that names it.")
+def _no_seeds(path: str) -> Mapping[str, InertiaGraph]:
+    raise ConfigError(f"{path} cannot be read here", hint="Unset inertia.seed.")
+
+
+def _no_policy(path: str) -> AccessPolicy:
+    raise ConfigError(f"{path} cannot be read here", hint="Unset access.policy.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +116,13 @@ class Ports:
     static: StaticEmbedder | None = None
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
-    seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _unreadable
+    seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
     breakers: BreakerStore = field(default_factory=MemoryBreakers)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     stored_tools: StoredTools | None = None
     editor: ServerEditor = NoEditor()
     source_for: Callable[[Live, Callable[[], bool]], ServerSource] = lambda _live, _is_connecting: NoServers()
-    policy_from: Callable[[str], AccessPolicy] = _unreadable
+    policy_from: Callable[[str], AccessPolicy] = _no_policy
 
 
 class Wires:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from inspector.core.error import ToolsightError
 from inspector.core.ports import PastCall
 from inspector.core.ranking import IndexPhase, IndexState
+from inspector.core.tool import Tool
 from inspector.search.index.document import (
     MAX_EMBEDDED,
     PASSAGES,
@@ -231,12 +232,16 @@ def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:
         for document in index.documents:
             key = document.passages[number]
             if key not in index.vectors and key not in missing:
-                missing[key] = partial(lambda tool, at: passage_texts(tool)[at], document.tool, number)
+                missing[key] = partial(_passage, document.tool, number)
     servers: Mapping[str, str] = index.server_texts
     missing |= {
         key_of(text): partial(str, text) for text in servers.values() if key_of(text) not in index.vectors
     }
     return missing
+
+
+def _passage(tool: Tool, number: int) -> str:
+    return passage_texts(tool)[number]
 
 
 Requests = Mapping[str, Sequence[str]]
@@ -340,9 +345,7 @@ class Learning:
 
     async def _step(self) -> None:
         if self._known is None:
-            self._known = await self._aside.run(
-                lambda: newest(takewhile(lambda _: not self._is_stopped, self._read()))
-            )
+            self._known = await self._aside.run(self._newest)
         self._is_due = False
         texts = {tool: self._known[tool] for tool in self._tools() if tool in self._known}
         wanted = {key_of(text): text for asked in texts.values() for text in asked}
@@ -357,6 +360,9 @@ class Learning:
         vectors = await self._aside.run(partial(self._semantics.table, wanted, self.past.vectors))
         self._semantics.settle(vectors)
         await self._use(PastRequests(texts, vectors))
+
+    def _newest(self) -> Requests:
+        return newest(takewhile(lambda _: not self._is_stopped, self._read()))
 
     async def _use(self, past: PastRequests) -> None:
         self.past = past

@@ -1,5 +1,6 @@
 """Rankers of cosines: plain, fused with words by rank, and of servers first."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -162,7 +163,7 @@ class Stages:
         return Bm25Ranker(ToolIndex([Tool(server, server, text) for server, text in texts]))
 
 
-class _Staged:
+class _Staged(ABC):
     """A ranker that looks at servers, too."""
 
     def __init__(self, stages: Stages) -> None:
@@ -172,8 +173,9 @@ class _Staged:
     def rank(self, query: str) -> Ranking:
         return self.rank_on("", query)
 
+    @abstractmethod
     def rank_on(self, server_query: str, query: str) -> Ranking:
-        raise NotImplementedError
+        """Rank tools for a query, and servers for another; without one for the query itself."""
 
 
 class TwoStageRanker(_Staged):
