@@ -13,6 +13,7 @@ from textual.widgets import TextArea
 from inspector.app.terminal import TerminalApp
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.office import office
+from tests.support.tools_page import shown, tools_page
 from widgets import Column, PlainInput, Record, RecordList, TextView
 
 
@@ -77,9 +78,9 @@ def _typed_at_once(app: App[None], keys: str) -> None:
 
 
 async def test_what_is_typed_right_behind_the_key_of_an_editor_is_in_it_and_loads_nothing() -> None:
-    async with app_rig(servers=office()) as (pilot, rig):
-        await goes(pilot, "servers")
+    async with tools_page(servers=office()) as (pilot, rig):
         await pilot.press("down")
+        await until(pilot, lambda: ":" in shown(pilot))
         before = rig.bench.state.tools
         _typed_at_once(pilot.app, "e l a t e")
         await until(
