@@ -564,9 +564,9 @@ MUTANTS = (
     ),
     Mutant(
         "an event of Copilot that is copied counts once",
-        "inspector/features/agents/transcript_file/copilot.py",
-        "elif event and not self._seen.add(event):",
-        "elif False:",
+        "inspector/features/agents/transcript_file/flow.py",
+        "if not key[-1] or self._seen.add(*key):",
+        "if True:",
         ("tests/features/agents/test_transcript_copilot.py",),
     ),
     # Tasks

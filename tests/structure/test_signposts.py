@@ -11,6 +11,7 @@ import pytest
 
 from inspector.config.setting import knobs
 from inspector.features.feature_list import FEATURES
+from tests.structure.mutants import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {knob.path for knob in knobs()}
@@ -111,3 +112,9 @@ def test_what_a_feature_names_in_its_folder_is_there() -> None:
 )
 def test_a_name_that_leads_nowhere_is_seen(text: str) -> None:
     assert dead(f"See {text}.", ROOT)
+
+
+def test_every_mutant_finds_its_line_once_and_its_tests() -> None:
+    for mutant in MUTANTS:
+        assert (ROOT / mutant.file).read_text(encoding="utf-8").count(mutant.line) == 1, mutant.rule
+        assert all((ROOT / test.partition("::")[0]).exists() for test in mutant.tests), mutant.rule
