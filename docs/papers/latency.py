@@ -46,7 +46,7 @@ def opened_market(plugins: Sequence[Plugin], source: Source, steps: Steps) -> It
     """A search of these plugins with the default settings, embedded. Raises ToolsightError and Stopped."""
     with asyncio.Runner() as runner:
         retrieval = Retrieval(
-            DiscoverySettings(learn=False),
+            DiscoverySettings(),
             source.clock,
             embedder=source.embedder,
             static=source.static,

@@ -42,13 +42,12 @@ class TaskCalls:
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """A call of a tool that succeeded, after a request. `at` is in seconds since 1970, UTC.
+    """A call of a tool that succeeded. `at` is in seconds since 1970, UTC.
 
-    `request` is "" where nobody tells it; `persona` is whose habits the session showed then.
+    `persona` is whose habits the session showed then.
     """
 
     tool: str
-    request: str
     at: float
     persona: str = OWN_PERSONA
 
@@ -157,10 +156,10 @@ class ToolOutcomes:
 
 
 class CallHistory(Protocol):
-    """What tools were called for in the recorded sessions, Toolsight's own and imported ones."""
+    """What tools were called in the recorded sessions, Toolsight's own and imported ones."""
 
     def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
-        """The calls of every session but that one that succeeded, with the request before them.
+        """The calls of every session but that one that succeeded.
 
         With a `viewer`, only those of the sessions recorded of that viewer. The newest session comes first,
         read when the iterator gets there. Raises StoreError.

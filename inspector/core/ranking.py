@@ -110,8 +110,6 @@ def _texts(about: str, values: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 TOLERANCE = 1e-9
-ASKED_BEFORE = "asked before"
-"""The term of what a past request adds; a short request follows it, quoted."""
 USED_BEFORE = "used before"
 """The term of what past use adds, which says how often and by whom."""
 
@@ -132,7 +130,7 @@ class Signal(StrEnum):
     EXACT = "X"
     TIER = "T"
     STEP = "Q"
-    HISTORY = "H"
+    HISTORY = "H"  # In records of sessions that counted past requests.
     AFFINITY = "Y"
     AVERAGE = "A"
 

@@ -198,11 +198,6 @@ class DiscoverySettings:
         "if ranker is three-tier, also find tools in the registry whose servers are not connected; they are "
         "listed separately and cannot be called",
     )
-    learn: bool = knob(
-        False,
-        "if ranker is hybrid, rank a tool higher for requests like those that led to a successful call to "
-        "it in sessions recorded here",
-    )
     affinity: float = knob(
         0.0,
         "maximum boost for tools that the session's persona (inertia.persona) has used before, "

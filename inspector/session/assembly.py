@@ -156,19 +156,17 @@ class Wires:
 Past = Callable[[], Iterable[PastCall]]
 
 
-def past_calls(history: CallHistory | None, sight: Sight, *, but: str) -> tuple[Past, Past]:
-    """The past calls whose requests are learnt from, and those that count as uses of tools.
+def past_calls(history: CallHistory | None, sight: Sight, *, but: str) -> Past:
+    """Reads the calls of earlier sessions that count as uses of tools.
 
-    From all sessions but this one learns only who sees everything: others may have called what may not be
-    seen. For a user count the own uses of tools; past requests do not, as they could name what may not be
-    seen now.
+    Those of all sessions but this one are for who sees everything: others may have called what may not be
+    seen. For a user count only the user's own.
     """
     if history is not None and sight.is_whole:
-        past = partial(history.successful_calls, but=but)
-        return past, past
+        return partial(history.successful_calls, but=but)
     if history is not None and sight.user:
-        return tuple, partial(history.successful_calls, but=but, viewer=Viewer(sight.user, sight.expert))
-    return tuple, tuple
+        return partial(history.successful_calls, but=but, viewer=Viewer(sight.user, sight.expert))
+    return tuple
 
 
 def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionStarted:

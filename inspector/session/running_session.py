@@ -313,7 +313,6 @@ class RunningSession:
     def _new_retrieval(self, settings: Settings) -> Retrieval:
         """What searches the session's tools, reports the progress of its index, and learns of past use."""
         ports, sight, stored = self.ports, self.access.sight, None
-        past, uses = past_calls(ports.history, sight, but=self.session_id)
         if ports.stored_tools is not None:
             stored = ports.stored_tools.tier(
                 lambda: frozenset(spec.name for spec in self.configuration.servers),
@@ -330,8 +329,7 @@ class RunningSession:
             cases=lambda: seen_cases(self._cases, self.access.sight),
             calm=self._connections.calm,
             registry=stored,
-            past_calls=past,
-            past_uses=uses,
+            past_calls=past_calls(ports.history, sight, but=self.session_id),
             whose=lambda: Whose(self._parts.inertia.persona, self.settings.inertia.half_life_days),
         )
 

@@ -1,7 +1,7 @@
 """Recorded sessions: their successful calls, read beside those being written, and how long they are kept."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from inspector.core.ports import (
     ToolOutcomes,
     Viewer,
 )
-from inspector.core.ranking import Outcome
 from inspector.core.stream import LiveSettings, Session
 from inspector.store.codec import as_column, decode_value
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
@@ -38,16 +37,8 @@ _PERSONA = """
 # With several paths json_extract returns JSON, in which text stays escaped: not all of it is UTF-8.
 _EVENTS = f"""
 SELECT kind, at, CASE kind {_PERSONA}
-    WHEN 'user' THEN json_extract(payload, '$.text', '$.text')
-    WHEN 'call' THEN json_extract(payload, '$.call_id', '$.by')
-    WHEN 'result' THEN json_extract(payload, '$.call_id', '$.tool', '$.ok')
-    WHEN 'search' THEN json_extract(payload, '$.by', '$.report.request.query') END,
-    CASE kind WHEN 'search' THEN (
-        SELECT json_group_array(json(json_extract(value, '$.score.tool_id', '$.outcome')))
-        FROM json_each(payload, '$.report.hits')
-    ) END
-FROM event WHERE session = ? AND kind IN ('session', 'settings', 'user', 'search', 'call', 'result')
-    AND json_valid(payload)
+    WHEN 'result' THEN json_extract(payload, '$.tool', '$.ok') END
+FROM event WHERE session = ? AND kind IN ('session', 'settings', 'result') AND json_valid(payload)
 ORDER BY seq
 """
 _CALLS = f"""
@@ -112,41 +103,6 @@ class TaskTrail(PersonaTrail):
         self._calls = []
 
 
-class CallTrail(PersonaTrail):
-    """Follows one session, event by event, and tells what each successful call was made for.
-
-    That is the newest search since the user's message that found the tool, if who called it searched in
-    words; else, for a model's call, the message.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._message = ""
-        self._searches: list[tuple[Actor, str, Collection[str]]] = []
-        self._callers: dict[str, Actor] = {}
-
-    def said(self, text: str) -> None:
-        """The user said something: earlier searches were for something else."""
-        self._message = text.strip()
-        self._searches.clear()
-
-    def searched(self, by: Actor, query: str, found: Collection[str]) -> None:
-        """A search returned the tools with the ids `found`; one by name alone has no query."""
-        if query.strip():
-            self._searches.append((by, query.strip(), found))
-
-    def called(self, call_id: str, by: Actor) -> None:
-        """A call began."""
-        self._callers[call_id] = by
-
-    def finished(self, call_id: str, tool: str, at: float, *, ok: bool) -> PastCall | None:
-        """A call ended; None if it failed, or if nothing was asked for before it."""
-        by = self._callers.pop(call_id, "model")
-        queries = (query for who, query, found in reversed(self._searches) if who == by and tool in found)
-        request = next(queries, self._message if by == "model" else "") if ok else ""
-        return PastCall(tool, request, at, self.persona) if request else None
-
-
 class SqliteCallHistory:
     """A CallHistory in the database that holds the sessions, over a connection of its own.
 
@@ -168,21 +124,13 @@ class SqliteCallHistory:
             yield from self._of(session)
 
     def _of(self, session: str) -> Iterator[PastCall]:
-        trail = CallTrail()
-        for kind, at, fields, hits in self._database.rows(_EVENTS, (session,)):
+        trail = PersonaTrail()
+        for kind, at, fields in self._database.rows(_EVENTS, (session,)):
             found = decode_value(fields)
             _follow(trail, kind, found)
             match kind, found:
-                case "user", [str(text), _]:
-                    trail.said(text)
-                case "search", [by, str(query)]:
-                    trail.searched(by or "model", query, _results(decode_value(hits)))
-                case "call", [str(call_id), by]:
-                    trail.called(call_id, by or "model")
-                case "result", [str(call_id), str(tool), ok]:
-                    call = trail.finished(call_id, tool, at, ok=ok is True)
-                    if call is not None:
-                        yield call
+                case "result", [str(tool), True]:
+                    yield PastCall(tool, at, trail.persona)
 
     def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
         """What models called for each message, the newest session first. Raises StoreError."""
@@ -221,12 +169,6 @@ def _follow(trail: PersonaTrail, kind: str, fields: Any) -> None:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _results(hits: Any) -> frozenset[str]:
-    """The ids of the hits that the search returned."""
-    known = set(Outcome)
-    return frozenset(tool for tool, outcome in hits if outcome in known and Outcome(outcome).is_result)
 
 
 # A year of a dozen sessions a day; lists and statistics over all sessions stay quick.

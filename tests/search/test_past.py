@@ -1,7 +1,7 @@
-"""What earlier sessions add to scores: past use and past requests."""
+"""What past use in earlier sessions adds to scores."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -15,15 +15,12 @@ from inspector.loop.gate import Gate
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.tool_edit import edited_rankers
 from inspector.search.answer.why_not import ledger
-from inspector.search.index.document import key_of
-from inspector.search.index.embedding import PastRequests
 from inspector.search.index.past_use import PastUse, Use
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
-from inspector.search.ranker.history import FLOOR, FULL, WEIGHT, Affinity, priors
+from inspector.search.ranker.history import FULL, Affinity, priors
 from inspector.search.ranker.ranker import Ranking, ServerRanker, ranking_for
-from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.office import office
@@ -187,107 +184,3 @@ def test_an_edited_tool_keeps_its_uses() -> None:
     edited = Tool(TOOLS[at].server, TOOLS[at].name, "Where a late parcel order is.")
     changed = edited_rankers(rankers({TOOLS[at].id: 5}), edited, TOOLS[at].id)
     assert past_use(changed.get("hybrid").rank(QUERY).explain(at))
-
-
-LEARNS = DiscoverySettings(learn=True)
-QUERY_BEFORE = "where is my late parcel"
-pasts = st.dictionaries(
-    st.sampled_from([tool.id for tool in TOOLS[:6]]), st.lists(queries, min_size=1, max_size=3), max_size=4
-)
-
-
-def past(texts: Mapping[str, Sequence[str]]) -> PastRequests:
-    asked = {key_of(text): text for each in texts.values() for text in each}
-    SEMANTICS.embed(asked)
-    return PastRequests(texts, SEMANTICS.table(asked))
-
-
-def ranked_of_before(
-    texts: Mapping[str, Sequence[str]],
-    query: str = QUERY_BEFORE,
-    *,
-    settings: DiscoverySettings = LEARNS,
-    ranker: str = "hybrid",
-) -> Ranking:
-    return CatalogRankers(INDEX, settings, past(texts)).get(ranker).rank(query)
-
-
-def plain_of_before(query: str = QUERY_BEFORE, ranker: str = "hybrid") -> Ranking:
-    return CatalogRankers(INDEX, DiscoverySettings()).get(ranker).rank(query)
-
-
-def asked_before(score: Score) -> list[Part]:
-    return [part for part in score.parts if part.signal is Signal.HISTORY]
-
-
-def test_a_request_is_worth_its_cosine_above_the_floor() -> None:
-    similar = "where is my late order"
-    cosine = float(SEMANTICS.query(similar) @ SEMANTICS.query(QUERY_BEFORE))
-    assert FLOOR < cosine < 1
-    gain = ranked_of_before({FIRST: [similar]}).values - plain_of_before().values
-    assert gain[0] == pytest.approx(WEIGHT * (cosine - FLOOR) / (1 - FLOOR), abs=1e-6)
-
-
-def test_a_request_below_the_floor_adds_nothing() -> None:
-    assert float(SEMANTICS.query("late order") @ SEMANTICS.query(QUERY_BEFORE)) < FLOOR
-    assert same(ranked_of_before({FIRST: ["late order"]}), plain_of_before())
-
-
-@pytest.mark.parametrize("ranker", [name for name in RANKERS if name not in ("hybrid", "regex")])
-def test_no_other_ranker_learns(ranker: str) -> None:
-    assert same(ranked_of_before({FIRST: [QUERY_BEFORE]}, ranker=ranker), plain_of_before(ranker=ranker))
-
-
-@given(pasts, queries)
-def test_parts_add_up_and_nothing_is_ever_lost(texts: dict[str, list[str]], query: str) -> None:
-    with_past, without = ranked_of_before(texts, query), plain_of_before(query)
-    for at, tool in enumerate(TOOLS):
-        score, before = with_past.explain(at), without.explain(at)
-        assert score.adds_up()
-        assert score.value == with_past.values[at]
-        learned = asked_before(score)
-        assert [part for part in score.parts if part not in learned] == list(before.parts)
-        assert len(learned) <= (tool.id in texts)
-        assert score.value == before.value + math.fsum(part.value for part in learned)
-        assert 0 <= score.value - before.value <= WEIGHT + 1e-6
-        assert with_past.kept[at] >= without.kept[at]
-
-
-@given(pasts, queries)
-def test_whether_any_tool_fits_does_not_depend_on_what_was_asked_before(
-    texts: dict[str, list[str]], query: str
-) -> None:
-    with_past, without = ranked_of_before(texts, query), plain_of_before(query)
-    assert with_past.likeliest is not None
-    assert with_past.likeliest == without.likeliest
-    assert with_past.fit is not None
-    assert without.fit is not None
-    assert with_past.fit.tolist() == without.fit.tolist()
-
-
-def test_the_part_tells_the_cosine_how_many_requests_there_are_and_which_is_closest() -> None:
-    (part,) = asked_before(ranked_of_before({FIRST: ["zebra", QUERY_BEFORE]}).explain(0))
-    assert part.term == f"asked before: “{QUERY_BEFORE}”"
-    assert part.inputs["past requests"] == 2
-    assert part.inputs["cosine"] == pytest.approx(1.0, abs=1e-6)
-    rest = (part.inputs["cosine"] - part.inputs["floor"]) / (1 - part.inputs["floor"])
-    assert part.value == pytest.approx(part.inputs["weight"] * rest, abs=1e-6)
-
-
-def test_a_tool_that_is_lifted_above_the_average_can_be_found() -> None:
-    without = plain_of_before()
-    low = [at for at in range(len(TOOLS)) if -WEIGHT < without.values[at] < 0 and not without.kept[at]]
-    assert low
-    assert ranked_of_before({TOOLS[low[0]].id: [QUERY_BEFORE]}).kept[low[0]]
-
-
-def test_a_request_that_is_not_embedded_yet_adds_nothing() -> None:
-    later = PastRequests({FIRST: [QUERY_BEFORE]})
-    assert same(CatalogRankers(INDEX, LEARNS, later).get("hybrid").rank(QUERY_BEFORE), plain_of_before())
-
-
-def test_two_tools_that_were_asked_for_before_are_compared_in_one_line() -> None:
-    both = ranked_of_before({FIRST: [QUERY_BEFORE], SECOND: ["where is my late order"]})
-    lines = [line for line in ledger(both.explain(0), both.explain(1)) if line.signal is Signal.HISTORY]
-    assert [line.term for line in lines] == ["asked before"]
-    assert lines[0].mine > lines[0].rival > 0

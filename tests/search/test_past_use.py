@@ -1,8 +1,11 @@
 """What a session knows of its persona's past use: which calls count, for how long, and when they are read."""
 
-from collections.abc import Callable, Iterable
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User
+from inspector.core.error import StoreError
 from inspector.core.events import CallFinished, CallStarted, Event, Record, SessionStarted, UserSaid
 from inspector.core.ports import PastCall
 from inspector.core.ranking import SearchReport, SearchRequest, Signal
@@ -11,7 +14,7 @@ from inspector.core.tool import Tool
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.index.past_use import PastUse, Use, Whose, used
 from inspector.store.memory import MemoryStore
-from tests.support.fakes import ManualClock, calls, says, searches
+from tests.support.fakes import ManualClock, Recorded, calls, says, searches
 from tests.support.memory_servers import MemoryCallHistory
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import connected
@@ -27,11 +30,11 @@ QUERY = "number of tools"
 ON, OFF = DiscoverySettings(affinity=0.5), DiscoverySettings()
 # The calls of these tests are of 1970.
 TIMELESS = {"inertia.half_life_days": 0.0}
-CALLS = (PastCall("shop:tool_3", "a wish", 0.0, "ada"),)
+CALLS = (PastCall("shop:tool_3", 0.0, "ada"),)
 
 
 def call(tool: str, day: float = 0.0, persona: str = "ada") -> PastCall:
-    return PastCall(tool, "a wish", day * DAY, persona)
+    return PastCall(tool, day * DAY, persona)
 
 
 def test_only_calls_of_the_persona_count() -> None:
@@ -91,6 +94,67 @@ def session(persona: str, *events: Event) -> MemoryStore:
 
 def called(tool: str, *, ok: bool = True) -> tuple[Event, Event]:
     return CallStarted(f"call {tool}", tool, {}), CallFinished(f"call {tool}", tool, ok, "two")
+
+
+class LongRecord:
+    """A record that is read only when `go_on` is set; `begun` says that somebody reads it."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __call__(self) -> Iterator[PastCall]:
+        self.begun.set()
+        self.go_on.wait(10)
+        yield from CALLS
+
+
+async def settled(retrieval: Retrieval, count: int = len(CATALOG)) -> Retrieval:
+    retrieval.update(CATALOG[:count], {})
+    await retrieval.settled()
+    return retrieval
+
+
+async def test_the_record_is_read_once_and_in_another_thread() -> None:
+    recorded = Recorded(*CALLS)
+    retrieval = made(recorded)
+    for count in (3, 5, 6):
+        await settled(retrieval, count)
+    assert recorded.reads == 1
+    assert recorded.thread != threading.current_thread().name
+    assert [tool for tool, _ in terms(retrieval)] == ["shop:tool_3"]
+
+
+async def test_nothing_is_read_while_it_is_off() -> None:
+    recorded = Recorded(*CALLS)
+    await settled(made(recorded, OFF))
+    assert recorded.reads == 0
+
+
+async def test_a_record_that_can_be_read_again_is_no_problem_any_more() -> None:
+    left = [StoreError("another program has locked the database")]
+
+    def locked_at_first() -> Iterator[PastCall]:
+        if left:
+            raise left.pop()
+        yield from CALLS
+
+    retrieval = made(locked_at_first)
+    for is_locked in (True, False):
+        note = report(await settled(retrieval)).note
+        assert ("past use ignored: another program has locked the database" in note) is is_locked
+    assert terms(retrieval)
+
+
+async def test_a_session_that_ends_does_not_wait_for_a_long_record() -> None:
+    record = LongRecord()
+    retrieval = made(record)
+    retrieval.update(CATALOG, {})
+    await asyncio.to_thread(record.begun.wait, 10)
+    retrieval.close()
+    async with asyncio.timeout(5):
+        await retrieval.settled()
+    record.go_on.set()
+    assert terms(retrieval) == []
 
 
 async def test_a_session_follows_the_persona_of_its_settings() -> None:

@@ -24,7 +24,6 @@ from inspector.core.events import (
     CallStarted,
     Event,
     Record,
-    SearchPerformed,
     SessionStarted,
     SettingsChanged,
     UserSaid,
@@ -36,7 +35,7 @@ from inspector.core.tool import Tool
 from inspector.mcp.frame import FrameLog
 from inspector.mcp.port import CHANGED, ClientSide, ignored
 from inspector.schema.json_value import JsonObject, compact
-from inspector.store.call_history import CallTrail, PersonaTrail, TaskTrail
+from inspector.store.call_history import PersonaTrail, TaskTrail
 from inspector.store.memory import MemoryStore
 
 Answer = Callable[[str, JsonObject], Awaitable[ToolResult]]
@@ -313,20 +312,12 @@ class MemoryCallHistory:
 
 
 def _calls(records: list[Record]) -> Iterator[PastCall]:
-    trail = CallTrail()
+    trail = PersonaTrail()
     for record in records:
         _follow(trail, record.event)
         match record.event:
-            case UserSaid(text):
-                trail.said(text)
-            case SearchPerformed(report, by=by):
-                trail.searched(by, report.request.query, [hit.tool_id for hit in report.results])
-            case CallStarted(call_id, by=by):
-                trail.called(call_id, by)
-            case CallFinished(call_id, tool, ok):
-                call = trail.finished(call_id, tool, record.at, ok=ok)
-                if call is not None:
-                    yield call
+            case CallFinished(tool=tool, ok=True):
+                yield PastCall(tool, record.at, trail.persona)
 
 
 def _tasks(records: list[Record]) -> Iterator[TaskCalls]:

@@ -84,12 +84,9 @@ def search_report(report: SearchReport) -> Iterator[str | Table]:
 
 
 def _past(hit: Hit) -> Iterator[str]:
-    """The past request that counted for a tool, and its past use."""
+    """The past use that counted for a tool."""
     for part in hit.score.parts:
-        if part.signal is Signal.HISTORY:
-            asked = count(round(part.inputs["past requests"]), "past request")
-            yield f"{hit.tool_id}   {part.term}   cosine {part.inputs['cosine']:.2f}   {asked}"
-        elif part.signal is Signal.AFFINITY:
+        if part.signal is Signal.AFFINITY:
             yield f"{hit.tool_id}   {part.term}   prior {part.inputs['prior']:.2f}"
 
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED
-from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
+from inspector.core.ranking import USED_BEFORE, Hit, Part, SearchReport, Signal
 from inspector.features.find.facts import SHORT_TERMS, signal_word
 from inspector.features.find.pane import Pane, Topic, outcome
 from inspector.search.index.vocabulary import as_written
@@ -80,7 +80,6 @@ _COLUMNS = {
     "mean": ("cosine", "mean", "weight"),
     "ratio": ("ratio", "haystack length"),
     "share": ("score", "share"),
-    "past requests": ("cosine", "past requests", "weight"),
     "uses": ("by age", "prior", "weight"),
 }
 _HEADS = {
@@ -97,13 +96,12 @@ _HEADS = {
     "query words": "words",
     "tool keywords": "keys",
     "mean of three": "best 3",
-    "past requests": "asked",
 }
 _TERMS_OF_ART = ("tf", "df", "idf", "cosine", "mean")
 _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords"}
-_COUNTS |= {"haystack length", "past requests"}
-# Their terms are not stems: a word as the query has it, a whole step of it, a past request, past use.
-_UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.HISTORY, Signal.AFFINITY)
+_COUNTS |= {"haystack length"}
+# Their terms are not stems: a word as the query has it, a whole step of it, past use.
+_UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.AFFINITY)
 
 
 def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
@@ -132,11 +130,11 @@ def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
 
 
 def _term(part: Part, written: Mapping[str, str]) -> str:
-    """What a line is about; a step, a past request or past use is too long for it, and stands below."""
+    """What a line is about; a step or past use is too long for it, and stands below."""
     if part.signal is Signal.STEP:
         return _step(part)
-    if part.signal in (Signal.HISTORY, Signal.AFFINITY):
-        return ASKED_BEFORE if part.signal is Signal.HISTORY else USED_BEFORE
+    if part.signal is Signal.AFFINITY:
+        return USED_BEFORE
     return part.term if part.signal is Signal.WORDS else written.get(part.term, part.term)
 
 
@@ -199,7 +197,7 @@ def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
         return
     formula = INFO[report.ranker].formula if report.ranker in INFO else ""
     lines = [f"\n{formula}", *_lexical(parts), *_spread(parts)]
-    for signal, told in ((Signal.STEP, _best_step), (Signal.HISTORY, _asked), (Signal.AFFINITY, _used)):
+    for signal, told in ((Signal.STEP, _best_step), (Signal.AFFINITY, _used)):
         lines += [line for part in parts if part.signal is signal for line in told(part)]
     shown = {column for part in parts for column in _columns(part.inputs)}
     if known := [f"{_HEADS[term]} = {term}" for term in _TERMS_OF_ART if term in shown]:
@@ -236,13 +234,6 @@ def _best_step(part: Part) -> tuple[str, ...]:
     """What the query counts as a whole beside the step of it that fits best."""
     whole = f"the whole query weighs {1 - part.inputs['share']:.2f}, its best-fitting step the rest:"
     return whole, f"{_step(part)}: “{visible(part.term, newlines=False, limit=200)}”"
-
-
-def _asked(part: Part) -> tuple[str, ...]:
-    """The past request that is closest to the query, and how it counts."""
-    floor = part.inputs["floor"]
-    how = f"H adds weight · (near − {floor:g}) / {1 - floor:g} for the closest past request:"
-    return how, visible(part.term, newlines=False, limit=200)
 
 
 def _used(part: Part) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ class PluginSearch:
 
     def use_settings(self, settings: DiscoverySettings) -> None:
         """Rank as tools are ranked from now on. Raises ToolsightError."""
-        self._retrieval.use_settings(replace(settings, learn=False))
+        self._retrieval.use_settings(settings)
 
     def search(self, query: str, specs: Sequence[ServerSpec], limit: int, why: str = "") -> MarketplaceReport:
         """The plugins that may serve the query, best first; those of configured servers are left out.
@@ -278,7 +278,7 @@ class Marketplace:
     def _new_retrieval(self) -> Retrieval:
         ports, settings = self._ports, self._live.settings.discovery
         return Retrieval(
-            replace(settings, learn=False),
+            settings,
             ports.clock,
             embedder=ports.embedder_for(settings.embedding_model),
             static=ports.static,

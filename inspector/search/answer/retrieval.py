@@ -6,7 +6,7 @@ Index and rankers are imported when something is to be searched: a session that 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 
@@ -26,7 +26,7 @@ from inspector.search.ranker.ranker_list import INFO, ISO, THREE_TIER, require_r
 if TYPE_CHECKING:
     from inspector.search.answer.answer_text import SearchAnswer
     from inspector.search.answer.search import SearchRules
-    from inspector.search.index.embedding import Embedding, Learning
+    from inspector.search.index.embedding import Embedding
     from inspector.search.index.semantics import Semantics
     from inspector.search.index.tool_index import ToolIndex
     from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -70,7 +70,6 @@ class Retrieval:
         cases: Callable[[], Sequence[EvalCase]] = tuple,
         calm: Callable[[], Awaitable[None]] = _at_once,
         past_calls: Callable[[], Iterable[PastCall]] = tuple,
-        past_uses: Callable[[], Iterable[PastCall]] | None = None,
         registry: FurtherTier | None = None,
         whose: Callable[[], Whose] = Whose,
     ) -> None:
@@ -78,8 +77,8 @@ class Retrieval:
 
         `cases` reads labelled requests for these tools, as they are when they are used.
 
-        Embedding begins when `calm` has returned. `past_calls` reads those of earlier sessions, in a thread.
-        `whose` says which of them are past use, or of those that `past_uses` reads, where it is given.
+        Embedding begins when `calm` has returned. `past_calls` reads those of earlier sessions, in a thread;
+        `whose` says which of them are past use.
 
         Raises ToolsightError for an unknown ranker.
         """
@@ -100,10 +99,8 @@ class Retrieval:
         self._index: ToolIndex | None = None
         self._rankers: CatalogRankers | None = None
         self._embedding: Embedding | None = None
-        self._past_calls = past_calls
         self._registry = registry
-        self._learning: Learning | None = None
-        self._use = UseReader(past_uses or past_calls, whose, self._renew_rankers, clock)
+        self._use = UseReader(past_calls, whose, self._renew_rankers, clock)
 
     def update(
         self,
@@ -132,23 +129,6 @@ class Retrieval:
 
             self._embedding = Embedding(self._semantics, self._refresh, self._report, self._calm)
         self._embedding.follow(lambda: self.index)
-        if self.settings.learn:
-            self._learn(self._semantics, self._embedding)
-        elif self._learning is not None:
-            self._learning.stop()
-
-    def _learn(self, semantics: "Semantics", embedding: "Embedding") -> None:
-        if self._learning is None:
-            from inspector.search.index.embedding import Learning
-
-            self._learning = Learning(
-                semantics,
-                self._past_calls,
-                tools=lambda: {tool.id for tool in self._wanted[0]},
-                refresh=self._renew_rankers,
-                aside=embedding,
-            )
-        self._learning.follow()
 
     def _renew_rankers(self) -> None:
         with self._reading:
@@ -178,9 +158,7 @@ class Retrieval:
             if self._rankers is None:
                 from inspector.search.ranker.catalog_rankers import CatalogRankers
 
-                build = partial(CatalogRankers, index, self.settings, used=self._use.past)
-                learning = self._learning
-                self._rankers = build() if learning is None else build(learning.past)
+                self._rankers = CatalogRankers(index, self.settings, self._use.past)
             return self._rankers
 
     def use_settings(self, settings: DiscoverySettings) -> None:
@@ -304,21 +282,15 @@ class Retrieval:
         if self._embedding is not None:
             await self._embedding.settled()
         await self._use.settled()
-        if self._learning is not None:
-            await self._learning.settled()
 
     def close(self) -> None:
         """Embed and read nothing more."""
         self._use.close()
-        if self._learning is not None:
-            self._learning.close()
         if self._embedding is not None:
             self._embedding.close()
 
     def cancel_embedding(self) -> None:
         """Stop embedding and continue with what is embedded so far."""
-        if self._learning is not None:
-            self._learning.stop()
         if self._embedding is not None:
             self._embedding.cancel()
 

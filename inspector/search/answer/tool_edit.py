@@ -285,7 +285,7 @@ def edited_rankers(rankers: CatalogRankers, edited: Tool, original_id: str) -> C
     index = draft(rankers.index, edited, original_id)
     if index is rankers.index:
         return rankers
-    return CatalogRankers(index, rankers.settings, rankers.past, rankers.used)
+    return CatalogRankers(index, rankers.settings, rankers.used)
 
 
 def _around(standings: Standings, position: int) -> list[int]:

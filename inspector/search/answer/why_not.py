@@ -7,7 +7,6 @@ from itertools import islice
 
 from inspector.core.number import percent
 from inspector.core.ranking import (
-    ASKED_BEFORE,
     TOLERANCE,
     USED_BEFORE,
     Answer,
@@ -51,7 +50,7 @@ def ledger(mine: Score, rival: Score) -> tuple[LedgerLine, ...]:
 
     The differences add up to the difference of the scores, within 1e-9. If the parts are too large for that
     precision, a line ROUNDING holds the rest. The best passage is a single line, whichever passage it is for
-    either tool, and so are the best step, the closest past request and past use.
+    either tool, and so are the best step and past use.
     """
     sides = [_sums(mine), _sums(rival)]
     keys = dict.fromkeys(key for side in sides for key in side)
@@ -72,8 +71,6 @@ def _sums(score: Score) -> dict[tuple[Signal, str], float]:
 def _key(part: Part) -> tuple[Signal, str]:
     if part.signal is Signal.STEP:
         return part.signal, BEST_STEP
-    if part.signal is Signal.HISTORY:
-        return part.signal, ASKED_BEFORE
     if part.signal is Signal.AFFINITY:
         return part.signal, USED_BEFORE
     is_best = part.signal is Signal.SEMANTIC and part.term.startswith(_BEST)

@@ -5,7 +5,6 @@ from functools import cached_property
 
 from inspector.core.ranking import Signal
 from inspector.core.settings import DiscoverySettings
-from inspector.search.index.embedding import NOTHING_ASKED, PastRequests
 from inspector.search.index.past_use import NOTHING_USED, PastUse
 from inspector.search.index.tool_index import NameIndex, ToolIndex
 from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
@@ -19,7 +18,7 @@ from inspector.search.ranker.dense import (
     TwoStageRanker,
 )
 from inspector.search.ranker.fusion import FusionRanker, FusionWeights
-from inspector.search.ranker.history import Affinity, AffinityRanker, AskedBefore
+from inspector.search.ranker.history import Affinity, AffinityRanker
 from inspector.search.ranker.hybrid import HybridRanker
 from inspector.search.ranker.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
 from inspector.search.ranker.pattern import PatternRanker
@@ -47,16 +46,11 @@ class CatalogRankers:
         self,
         index: ToolIndex,
         settings: DiscoverySettings,
-        past: PastRequests = NOTHING_ASKED,
         used: PastUse = NOTHING_USED,
     ) -> None:
-        """`past` requests count in the default ranker alone, and only if the settings say so.
-
-        What was `used` counts in the configured ranker alone, with the weight that the settings say.
-        """
+        """What was `used` counts in the configured ranker alone, with the weight that the settings say."""
         self.index = index
         self.settings = settings
-        self.past = past
         self.used = used
         self._built: dict[str, Ranker] = {}
 
@@ -93,7 +87,6 @@ class CatalogRankers:
             whole=QueryFusion(self.index, self.fusion, self.server_prior),
             names=self.names,
             tiers=self.tiers,
-            asked=AskedBefore(self.index, self.past) if self.settings.learn else None,
         )
 
     @cached_property

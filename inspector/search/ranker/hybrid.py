@@ -20,7 +20,6 @@ from inspector.search.index.tool_index import NameIndex, ToolIndex
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, split_words, terms
 from inspector.search.ranker.bm25 import Bm25Ranker
 from inspector.search.ranker.fusion import STATIC, Evidence
-from inspector.search.ranker.history import AskedBefore
 from inspector.search.ranker.keyword import COVERED, Tiers
 from inspector.search.ranker.query_fusion import QueryEvidence, QueryFusion
 from inspector.search.ranker.ranker import (
@@ -153,9 +152,7 @@ class HybridRanker:
         names: NameIndex,
         tiers: Tiers | None = None,
         fit: FitModel | None = None,
-        asked: AskedBefore | None = None,
     ) -> None:
-        """Without `asked` past requests add nothing."""
         self._index = index
         self._lexical = lexical
         self._whole = whole
@@ -163,7 +160,6 @@ class HybridRanker:
         self._fit = fit or FitModel()
         # Of a tool's tiers the highest that it enters counts.
         self._tiers = list((tiers or Tiers()).of(index))[::-1]
-        self._asked = asked
 
     def terms(self, query: str) -> tuple[str, ...]:
         return self._lexical.terms(query)
@@ -172,8 +168,6 @@ class HybridRanker:
         parsed = self.parsed(query)
         evidence = self._whole.evidence(parsed)
         base = self._whole.ranking(evidence)
-        if self._asked is not None:
-            base = self._asked.added(base, query)
         fit, likeliest = self._probabilities(evidence)
         values, kept = base.values.copy(), base.kept.copy()
         placed: dict[int, tuple[str, float, Ranking]] = {}

@@ -24,7 +24,6 @@ from inspector.search.answer.bootstrap import (
     ratio_estimate,
     share_estimate,
 )
-from inspector.search.index.embedding import newest
 
 values = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 
@@ -243,4 +242,3 @@ def test_played_runs_learn_from_every_task_but_their_own() -> None:
     assert [tool for tool, _ in task.calls] == ["s:c", "s:a"]
     calls = list(OtherRuns(runs).successful_calls(but=session_of(runs[0])))
     assert [call.tool for call in calls] == ["s:c", "s:a"]
-    assert newest(calls) == {"s:c": (), "s:a": ()}

@@ -1,4 +1,4 @@
-"""A search on the command line learns from recorded sessions when it is told to, and says what it learned."""
+"""A search on the command line counts past use when it is told to, and says what it counted."""
 
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.weather_configuration import write_weather_configuration
 
 ASKED = "any weather alerts at the coast"
-LEARNS = ("--set", "discovery.learn=true", "--set", "discovery.min_probability=0")
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +35,10 @@ def _words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(composition, "make_embedder", lambda _name: MemoryEmbedder())
 
 
-def test_a_search_says_which_past_request_counted(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
-    told = toolsight("search", ASKED, *configured, *LEARNS).stdout
-    assert f"weather:get_alerts   asked before: “{ASKED}”   cosine 1.00   1 past request" in told
-    assert "H 0.30" in told
-
-
 def test_a_search_says_how_often_a_tool_was_used_and_by_whom(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:
-    uses = ("--set", "discovery.affinity=0.5", "--set", "inertia.half_life_days=0")
-    told = toolsight("search", ASKED, *configured, *uses, *LEARNS[2:]).stdout
+    uses = ("discovery.affinity=0.5", "inertia.half_life_days=0", "discovery.min_probability=0")
+    chosen = [word for value in uses for word in ("--set", value)]
+    told = toolsight("search", ASKED, *configured, *chosen).stdout
     assert "weather:get_alerts   used 1 time by toolsight   prior 0.23" in told

@@ -364,24 +364,6 @@ def test_hostile_text_does_no_harm(text: str) -> None:
         assert not dangerous(shown.replace("\n", "").replace("\t", ""))
 
 
-PAST = Part(
-    Signal.HISTORY,
-    "asked before: “where is my parcel”",
-    0.15,
-    {"cosine": 0.8, "past requests": 3.0, "weight": 0.3, "floor": 0.6},
-)
-
-
-def test_a_bill_tells_which_past_request_counts_and_how() -> None:
-    hit = Hit(1, Score("s:t", 1.15, (Part(Signal.NAME, "parcel", 1.0), PAST)), Outcome.FOUND)
-    text = _bill(SearchReport(SearchRequest("my parcel"), "hybrid", (hit,)), hit)
-    (line,) = [line for line in text.splitlines() if line.startswith("asked before  ")]
-    assert line.split() == ["asked", "before", "H", "asked", "0.80", "3", "0.30", "0.150"]
-    assert "asked before: “where is my parcel”" in text
-    assert "weight · (near − 0.6) / 0.4" in text
-    assert "✓ adds up" in text
-
-
 USED = Part(
     Signal.AFFINITY,
     "used 12 times by ada",

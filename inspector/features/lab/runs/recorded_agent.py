@@ -131,17 +131,17 @@ def session_of(run: RecordedRun) -> str:
 
 
 class OtherRuns:
-    """A CallHistory of recorded runs, whose tools have their servers; requests are not included."""
+    """A CallHistory of recorded runs, whose tools have their servers."""
 
     def __init__(self, runs: Sequence[RecordedRun]) -> None:
         self._runs = runs
 
     def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
-        """The calls that succeeded, each without its request; a run has no viewer."""
+        """The calls that succeeded; a run has no viewer."""
         for run in self._others(but) if viewer is None else ():
             for call in run.calls:
                 if not call.failed:
-                    yield PastCall(_id(call), "", 0.0)
+                    yield PastCall(_id(call), 0.0)
 
     def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
         """The calls of every run but those of the task of the one played in that session."""
