@@ -23,29 +23,29 @@ from inspector.mcp.client.message import Recorder
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.frame import FrameLog, StderrLog
-from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.reaper import Reaper
 from tests.support import light_server
 
 _SERVERS, _LISTED, _ROUNDS = 107, 12, 9
 _TARGET = 1.1
 
 
-async def started(folder: Path, registry: ProcessRegistry) -> float:
+async def started(folder: Path, reaper: Reaper | None) -> float:
     """Seconds until 107 processes are there."""
     async with AsyncExitStack() as stack:
         reader = Reader(Recorder(FrameLog(), SystemClock()), lambda: None)
         specs = [ServerSpec(f"s{number}", command="cat") for number in range(_SERVERS)]
         channels = [
-            StdioChannel(spec, os.environ, StderrLog(folder, "log"), reader, registry) for spec in specs
+            StdioChannel(spec, os.environ, StderrLog(folder, "log"), reader, reaper) for spec in specs
         ]
         began = time.perf_counter()
         await asyncio.gather(*(stack.enter_async_context(channel.transport()) for channel in channels))
         return time.perf_counter() - began
 
 
-async def listed(folder: Path, registry: ProcessRegistry) -> float:
+async def listed(folder: Path, reaper: Reaper | None) -> float:
     """Seconds until a dozen light servers have told their tools."""
-    connector = McpConnector(folder, registry=registry)
+    connector = McpConnector(folder, reaper=reaper)
 
     async def one(number: int) -> None:
         spec = ServerSpec(f"s{number}", command=sys.executable, args=(light_server.__file__,))
@@ -57,38 +57,35 @@ async def listed(folder: Path, registry: ProcessRegistry) -> float:
     return time.perf_counter() - began
 
 
-def compared(measure: Callable[[Path, ProcessRegistry], Awaitable[float]]) -> tuple[float, float]:
-    """The medians with and without a registry, in turns; each round has a new one, as a new app has."""
+def compared(measure: Callable[[Path, Reaper | None], Awaitable[float]]) -> tuple[float, float]:
+    """The medians with and without a reaper, in turns; each round has a new one, as a new app has."""
     with_one, without = [], []
     with tempfile.TemporaryDirectory() as name:
-        asyncio.run(_once(measure, Path(name), ProcessRegistry(None)))
+        asyncio.run(_once(measure, Path(name), None))
         for _ in range(_ROUNDS):
-            registry = ProcessRegistry(Path(name) / "runs")
-            with_one.append(asyncio.run(_once(measure, Path(name), registry)))
-            registry.close()
-            without.append(asyncio.run(_once(measure, Path(name), ProcessRegistry(None))))
+            reaper = Reaper()
+            with_one.append(asyncio.run(_once(measure, Path(name), reaper)))
+            reaper.close()
+            without.append(asyncio.run(_once(measure, Path(name), None)))
     return statistics.median(with_one), statistics.median(without)
 
 
 async def _once(
-    measure: Callable[[Path, ProcessRegistry], Awaitable[float]], folder: Path, registry: ProcessRegistry
+    measure: Callable[[Path, Reaper | None], Awaitable[float]], folder: Path, reaper: Reaper | None
 ) -> float:
-    return await measure(folder, registry)
+    return await measure(folder, reaper)
 
 
 def reaper_cost() -> tuple[float, int]:
     """Milliseconds until the first server may be started, and what the waiting reaper has in kB."""
     taken, kilobytes = [], 0
     for _ in range(_ROUNDS):
-        with tempfile.TemporaryDirectory() as name:
-            registry = ProcessRegistry(Path(name))
-            began = time.perf_counter()
-            registration = registry.register("one")
-            taken.append((time.perf_counter() - began) * 1000)
-            assert registry.reaper is not None
-            kilobytes = max(kilobytes, psutil.Process(registry.reaper.pid).memory_info().rss // 1024)
-            registration.ended()
-            registry.close()
+        reaper = Reaper()
+        began = time.perf_counter()
+        reaper.prepare()
+        taken.append((time.perf_counter() - began) * 1000)
+        kilobytes = max(kilobytes, psutil.Process(reaper.pid).memory_info().rss // 1024)
+        reaper.close()
     return statistics.median(taken), kilobytes
 
 

@@ -1,4 +1,4 @@
-"""Opens a session in the app: consent first, then what an earlier run left, then connections."""
+"""Opens a session in the app: consent first, then connections."""
 
 import asyncio
 import shutil
@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inspector.app.dialogs.approver import ConsentDialog, ModalApprover, ask_about_leftovers
+from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.config.configuration import Configuration
 from inspector.config.consent import approve, check_consent
 from inspector.config.source_files import unwatched
 from inspector.core.feature import Parts
-from inspector.core.ports import Leftovers, ServerMemory
+from inspector.core.ports import ServerMemory
 from inspector.session.workbench import Workbench
 from widgets import visible
 
@@ -28,10 +28,10 @@ class Opened:
     """A workbench without connections, and what else the app needs.
 
     `parts` are what features give their pages. Without a `clipboard` only the terminal is asked to copy;
-    without `leftovers` nobody is told what earlier runs left; without an `elicitor` servers' questions are
-    not shown here. With `approves`, the person has given consent already.
-    With `watches`, a server starts again when its files change. `source` names the servers on a command line.
-    The app opens on the page `home`, and goes to a `first` destination, if there is one, once it is open.
+    without an `elicitor` servers' questions are not shown here. With `approves`, the person has given
+    consent already. With `watches`, a server starts again when its files change. `source` names the servers
+    on a command line. The app opens on the page `home`, and goes to a `first` destination, if there is one,
+    once it is open.
     """
 
     bench: Workbench
@@ -39,7 +39,6 @@ class Opened:
     approver: ModalApprover
     parts: Parts = field(default_factory=Parts)
     clipboard: "SystemClipboard | None" = None
-    leftovers: Leftovers | None = None
     approves: bool = False
     elicitor: ModalElicitor | None = None
     home: str = "session"
@@ -56,8 +55,6 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
     configuration = opened.bench.whole_configuration
     if not await has_consent(app, configuration, opened.memory, approves=opened.approves):
         return False
-    if opened.leftovers is not None and opened.bench.sight.is_whole:
-        await ask_about_leftovers(app, opened.leftovers)
     if opened.watches:
         told = await asyncio.to_thread(lambda: list(map(unwatched, opened.bench.configuration.servers)))
         if text := "\n".join(filter(None, told)):

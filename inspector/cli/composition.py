@@ -28,7 +28,6 @@ from inspector.core.ports import (
     ChatModel,
     Clock,
     EventStore,
-    Leftovers,
     ServerMemory,
     SessionSummary,
     SystemClock,
@@ -40,7 +39,7 @@ from inspector.loop.breaking import BreakerStore, SqliteBreakers
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor
-from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
+from inspector.mcp.reaper import Reaper
 from inspector.mcp.sign_in.kept import SignIns, system_keychain
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.mcp.tool_file import WithStoredListings
@@ -123,9 +122,8 @@ def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
 
 def mcp_connector(options: Options) -> McpConnector:
     """What connects to servers, and signs in to them."""
-    registry = _registry(database_path(options))
     way = SignInWay(open_sign_ins(options), is_stored_only=options.stored_auth_only)
-    return McpConnector(platformdirs.user_log_path(APP), registry=registry, way=way)
+    return McpConnector(platformdirs.user_log_path(APP), reaper=_reaper(), way=way)
 
 
 def open_sign_ins(options: Options) -> SignIns:
@@ -134,14 +132,9 @@ def open_sign_ins(options: Options) -> SignIns:
 
 
 @cache
-def _registry(database: Path) -> ProcessRegistry:
-    """The one registry of this process: it has one reaper, however many sessions are opened."""
-    return ProcessRegistry(records_folder(database))
-
-
-def open_leftovers(options: Options) -> Leftovers:
-    """The processes of earlier runs on the database."""
-    return ProcessLeftovers(records_folder(database_path(options)))
+def _reaper() -> Reaper:
+    """The one reaper of this process, however many sessions are opened."""
+    return Reaper()
 
 
 def make_workbench(

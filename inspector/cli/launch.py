@@ -5,16 +5,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from contextlib import asynccontextmanager
 
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.composition import make_workbench, open_leftovers, open_memory, open_store
+from inspector.cli.composition import make_workbench, open_memory, open_store
 from inspector.cli.configuration import read_configuration
-from inspector.cli.consent import TerminalApprover, answer_to, require_consent
+from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
 from inspector.cli.run import Exit, run
 from inspector.cli.table import say
 from inspector.core.command_line import command
 from inspector.core.error import ConfigError, ModelError, SettingProblem, Severity
 from inspector.core.events import CallProgress, Failed, Record, SessionRenewed
-from inspector.core.leftover import END, KEEP, LEFT, ended_text, leftover_question
 from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
 from inspector.session.workbench import Workbench
@@ -58,33 +57,6 @@ def say_news(record: Record) -> None:
         say(record.event.summary(), err=True)
 
 
-_LATER = "`toolsight doctor orphans` lists them; --end ends them."
-
-
-def ask_about_leftovers(options: Options) -> None:
-    """Ask what becomes of what an earlier run left; without a terminal only say on stderr that it is there.
-
-    Who is named on the command line is told nothing of what others left.
-    """
-    if options.names_viewer:
-        return
-    leftovers = open_leftovers(options)
-    found = leftovers.find()
-    if not found:
-        return
-    if not sys.stdin.isatty():
-        servers = ", ".join(dict.fromkeys(each.server for each in found))
-        say(f"{LEFT[:1].lower()}{LEFT[1:]}: {servers}; {_LATER}", err=True)
-        return
-    answer = answer_to(leftover_question(found))
-    if answer == END:
-        say(ended_text(leftovers.end(found), found), err=True)
-        return
-    if answer == KEEP:
-        leftovers.keep(found)
-    say(f"Left running. {_LATER}", err=True)
-
-
 @asynccontextmanager
 async def headless(
     options: Options,
@@ -103,8 +75,6 @@ async def headless(
     opened = opened or read_configuration(options)
     memory = open_memory(options)
     require_consent(opened.unrestricted, memory, approve=options.approve)
-    if opened.sight.is_whole:
-        ask_about_leftovers(options)
     approver = TerminalApprover(yes=options.yes)
     bench = make_workbench(opened.unrestricted, options, approver, memory, record=record, listing=listing)
     try:

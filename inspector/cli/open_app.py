@@ -153,7 +153,6 @@ async def _start(
     return Opened(
         *(bench, memory, approver, parts_of(options, bench)),
         clipboard=SystemClipboard(os.environ),
-        leftovers=composition.open_leftovers(options),
         approves=options.approve,
         elicitor=elicitor,
         home="session" if scenario or is_the_demo(configuration) else "servers",

@@ -9,7 +9,6 @@ from inspector.core.budget import Prices, Tokenizer
 from inspector.core.definition import DefinitionChange
 from inspector.core.error import ModelError
 from inspector.core.events import Decision as Decision, Record
-from inspector.core.leftover import Leftover
 from inspector.core.message import ModelChunk, ModelRequest
 from inspector.core.number import byte_size, count
 from inspector.core.server import ConsentItem, Era, RunFile, SkippedTool
@@ -324,19 +323,6 @@ class PriceList(Protocol):
 
     def prices(self, model: str) -> Prices | None:
         """The prices of a model by its litellm name, or None if unlisted. Never uses the network."""
-
-
-class Leftovers(Protocol):
-    """What the servers of earlier runs left running. All of it may take seconds, and belongs in a thread."""
-
-    def find(self) -> tuple[Leftover, ...]:
-        """What runs of runs that have ended, oldest first. A run that is alive looks after its own."""
-
-    def end(self, chosen: Sequence[Leftover]) -> tuple[Leftover, ...]:
-        """End their processes, and return what is still there. Only what is certainly theirs is signalled."""
-
-    def keep(self, chosen: Sequence[Leftover]) -> None:
-        """Leave them alone, and find them no more."""
 
 
 class Clock(Protocol):

@@ -9,7 +9,6 @@ import click
 import pytest
 
 from inspector import cli
-from inspector.cli import launch
 from inspector.cli.options import common_options
 from tests.cli.test_help import commands
 from tests.support import light_server
@@ -153,17 +152,6 @@ def test_commands_read_the_restricted_configuration() -> None:
         if re.search(r"\.unrestricted\b", path.read_text(encoding="utf-8"))
     }
     assert readers == OPENERS
-
-
-def test_a_user_is_not_told_what_others_left_running(
-    toolsight: Toolsight, restricted: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[object] = []
-    monkeypatch.setattr(launch, "ask_about_leftovers", asked.append)
-    assert toolsight("tools", *restricted).exit_code == 0
-    assert not asked
-    assert toolsight("tools", *restricted[4:]).exit_code == 0
-    assert asked
 
 
 def test_a_forbidden_server_is_the_same_as_none(toolsight: Toolsight, restricted: tuple[str, ...]) -> None:

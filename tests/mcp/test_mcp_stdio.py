@@ -15,7 +15,7 @@ from inspector.core.redaction import SECRETS
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.frame import LOG, MAX_BYTES, StderrLog, quiet_sdk
-from inspector.mcp.process.registry import ProcessRegistry, Registration
+from inspector.mcp.reaper import MARKER, Reaper
 from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened
 
 
@@ -243,28 +243,26 @@ async def test_a_log_folder_that_cannot_be_written_keeps_no_server_from_starting
         assert link.stderr_tail() == "odd: starting"
 
 
-class Noted(ProcessRegistry):
-    """A registry that keeps what it was told of one start."""
+class Noted(Reaper):
+    """A reaper that keeps what it was told, and starts no process."""
 
     def __init__(self) -> None:
-        super().__init__(None)
-        self.told: list[str] = []
+        super().__init__()
+        self.told: list[int] = []
 
-    def register(self, server: str) -> Registration:
-        self.told.append(server)
-        return Registration("ab.1", 1, lambda line: self.told.append(line.decode()))
+    def prepare(self) -> dict[str, str]:
+        return {MARKER: "here.1"}
+
+    def watch(self, pid: int) -> None:
+        self.told.append(pid)
 
 
-async def test_a_server_is_noted_before_it_starts_and_until_nothing_of_it_is_left(tmp_path: Path) -> None:
-    registry = Noted()
-    connector = McpConnector(tmp_path, registry=registry)
+async def test_a_server_has_the_mark_of_its_run_and_is_watched(tmp_path: Path) -> None:
+    reaper = Noted()
+    connector = McpConnector(tmp_path, reaper=reaper)
     async with connector.connect(odd(), era=None, on_tools_changed=lambda: None) as link:
-        assert registry.told[0] == "odd"
-        assert registry.told[1].startswith(
-            f"started\t1\t{(await link.call('pid', {}, timeout=PATIENCE)).text}\t"
-        )
-        assert '"TOOLSIGHT_RUN": "ab.1"' in (await link.call("environment", {}, timeout=PATIENCE)).text
-    assert registry.told[2:] == ["ended\t1\n"]
+        assert reaper.told == [int((await link.call("pid", {}, timeout=PATIENCE)).text)]
+        assert '"TOOLSIGHT_RUN": "here.1"' in (await link.call("environment", {}, timeout=PATIENCE)).text
 
 
 def test_importing_the_connector_imports_no_vendor() -> None:

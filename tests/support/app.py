@@ -25,7 +25,6 @@ from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
 from inspector.core.error import SettingProblem
 from inspector.core.feature import Part, Parts
-from inspector.core.ports import Leftovers
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.features.chat.page import SessionScreen
@@ -90,7 +89,6 @@ async def app_rig(
     at_home: bool = False,
     yes: bool = False,
     approves: bool = False,
-    leftovers: Leftovers | None = None,
     marketplace: Compose | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
     values: Mapping[str, Any] | None = None,
@@ -123,7 +121,6 @@ async def app_rig(
             rig,
             approver,
             at_home=at_home,
-            leftovers=leftovers,
             approves=approves,
             elicitor=elicitor,
             beside=beside,
@@ -153,7 +150,6 @@ def app_on(
     approver: ModalApprover,
     *,
     at_home: bool,
-    leftovers: Leftovers | None = None,
     approves: bool = False,
     elicitor: ModalElicitor | None = None,
     beside: Beside = lambda _: {},
@@ -166,7 +162,6 @@ def app_on(
             rig.bench,
             rig.memory,
             approver,
-            leftovers=leftovers,
             approves=approves,
             elicitor=elicitor,
             parts=Parts(

@@ -2,14 +2,13 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 from inspector.core.budget import Prices, Tokenizer
 from inspector.core.error import ModelError
-from inspector.core.leftover import Leftover
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
 from inspector.core.ports import ApprovalRequest, ChatModel, Decision, LocalModel, PastCall
 from inspector.core.settings import Settings
@@ -91,26 +90,6 @@ class FixedElicitor:
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
         self.asked.append(request)
         return self.answer
-
-
-class MemoryLeftovers:
-    """Leftovers that are no processes; `stubborn` ones are not ended."""
-
-    def __init__(self, *left: Leftover, stubborn: Collection[str] = ()) -> None:
-        self.left = left
-        self.kept: tuple[Leftover, ...] = ()
-        self._stubborn = stubborn
-
-    def find(self) -> tuple[Leftover, ...]:
-        return tuple(each for each in self.left if each not in self.kept)
-
-    def end(self, chosen: Sequence[Leftover]) -> tuple[Leftover, ...]:
-        ids = {each.id for each in chosen}
-        self.left = tuple(each for each in self.left if each.id not in ids or each.id in self._stubborn)
-        return tuple(each for each in self.left if each.id in ids)
-
-    def keep(self, chosen: Sequence[Leftover]) -> None:
-        self.kept += tuple(chosen)
 
 
 class MemoryPrices:

@@ -22,7 +22,7 @@ from inspector.mcp.client.host import Channel, Streams
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.frame import StderrLog
-from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.reaper import Reaper
 from tests.support.mcp_case import SERVERS
 
 AnyServer = MCPServer[Any] | Server[Any]
@@ -55,12 +55,12 @@ def channel(
     environment: Mapping[str, str],
     stderr: StderrLog,
     reader: Reader,
-    registry: ProcessRegistry,
+    reaper: Reaper | None,
 ) -> Channel:
     """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
     script = Path(spec.args[-1]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
-        return StdioChannel(spec, environment, stderr, reader, registry)
+        return StdioChannel(spec, environment, stderr, reader, reaper)
     return MemoryChannel(started(script, spec.env))
 
 

@@ -1,33 +1,27 @@
 """A process that starts a clinging server as Toolsight does, then waits to be killed.
 
-`python -m tests.support.run_of_servers DATABASE FOLDER WHEN [MORE]`: WHEN is `noted`, or `unknown` for a
-process that is killed before it could note the server's pid.
+`python -m tests.support.run_of_servers FOLDER [MORE]`
 """
 
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
-from inspector.mcp.process.registry import ProcessRegistry, records_folder
+from inspector.mcp.reaper import Reaper
 from tests.support import clinging_server
 
 
 def main() -> None:
-    database, folder, when, *more = sys.argv[1:]
-    registry = ProcessRegistry(records_folder(Path(database)))
-    registration = registry.register("clinging")
+    reaper = Reaper()
     server = subprocess.Popen(
-        [sys.executable, clinging_server.__file__, folder, *more],
+        [sys.executable, clinging_server.__file__, *sys.argv[1:]],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={"PATH": "", **registration.variables},
+        env={"PATH": "", **reaper.prepare()},
         start_new_session=True,
     )
-    if when == "noted":
-        registration.started(server.pid)
-    assert registry.reaper is not None
-    sys.stdout.write(f"{registry.reaper.pid} {server.pid}\n")
+    reaper.watch(server.pid)
+    sys.stdout.write(f"{reaper.pid} {server.pid}\n")
     sys.stdout.flush()
     signal.pause()
 

@@ -1,6 +1,5 @@
 """Questions on top of a page: how one is drawn; approvals, consent, what earlier runs left running."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,7 @@ from textual.screen import Screen
 from inspector.app.draw.line import MUTED, diff_lines
 from inspector.config.consent import ServerConsent, consent_question
 from inspector.core.approval import approval_question
-from inspector.core.leftover import END, KEEP, ended_text, leftover_question
-from inspector.core.number import count
-from inspector.core.ports import ApprovalRequest, Decision, Leftovers
+from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.question import YES, Address, Diff, Question
 from inspector.core.report import Fact, Facts
 from widgets import Choice, GuardedConfirm, Hanging, plain
@@ -140,17 +137,3 @@ class ModalApprover:
         # A future instead of push_screen_wait, because any task may ask, not only a worker.
         answer = self._app.push_screen(QuestionDialog(approval_question(request)), wait_for_dismiss=True)
         return Decision(await answer or Decision.NO)
-
-
-async def ask_about_leftovers(app: "App[None]", leftovers: Leftovers) -> None:
-    """Tell what an earlier run left, if anything, and do what a person says."""
-    found = await asyncio.to_thread(leftovers.find)
-    if not found:
-        return
-    answer = await app.push_screen_wait(QuestionDialog(leftover_question(found)))
-    if answer == END:
-        app.notify(f"Ending processes left behind by {count(len(found), 'server')} …", markup=False)
-        left = await asyncio.to_thread(leftovers.end, found)
-        app.notify(ended_text(left, found), severity="warning" if left else "information", markup=False)
-    elif answer == KEEP:
-        await asyncio.to_thread(leftovers.keep, found)

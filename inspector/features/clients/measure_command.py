@@ -38,7 +38,7 @@ from inspector.features.clients.measured.program import (
 )
 from inspector.features.clients.measured.reading import Reading
 from inspector.features.clients.measured.stand_in import StandIn, listening
-from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.reaper import Reaper
 from inspector.mcp.tool_file import read_definitions
 
 _LAST_WORDS = 2_000
@@ -143,12 +143,12 @@ async def _start(stand_in: StandIn, name: str, setting: Setting, timeout: int, *
         hint = "Run the command in a terminal to confirm, or add --yes."
         raise ConfigError(f"{name} was not started", hint=hint)
     write(start)
-    registry = ProcessRegistry(setting.folder / "processes")
+    reaper = Reaper()
     try:
-        async with running(start, setting, registry) as process:
+        async with running(start, setting, reaper) as process:
             await _wait(timeout, stand_in.done.wait(), process.wait())
     finally:
-        registry.close()
+        reaper.close()
     if not stand_in.done.is_set():
         said = (setting.folder / "output.txt").read_text(encoding="utf-8", errors="replace")
         heard = count(len(stand_in.conversation.exchanges), "request")

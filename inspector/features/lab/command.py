@@ -8,7 +8,6 @@ from textwrap import fill
 import click
 
 from inspector.cli import location
-from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import COMMON, PROFILE, CommandGroup, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import (
@@ -143,7 +142,6 @@ def run_scenarios(
     wanted = [NamedScenario.find(name) for name in dict.fromkeys((*shipped, *names))]
     if not wanted:
         raise click.UsageError("Pass a scenario, or --all. `toolsight scenario` lists them.")
-    ask_about_leftovers(chosen)
     played: list[Played] = []
     try:
         for one in wanted:
@@ -258,7 +256,6 @@ def compare(
     if len(wanted) < 2:
         raise click.UsageError("Pass --profile two or more times, or use --all-profiles.")
     one = NamedScenario.find(name)
-    ask_about_leftovers(chosen)
     played: list[Played] = []
     try:
         _play_each(one, replace(chosen, model=one.script) if script else chosen, wanted, played)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 import click
 
 from inspector import __version__
-from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_leftovers, open_store
+from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_store
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import (
     COMMON,
@@ -30,8 +31,8 @@ from inspector.cli.options import (
 from inspector.cli.run import Exit, found_in
 from inspector.cli.table import say, show
 from inspector.config.client import client_files, is_there
+from inspector.config.configuration import without_secrets
 from inspector.core.error import BreakerState, ConfigError, ToolsightError
-from inspector.core.leftover import ended_text
 from inspector.core.number import byte_size, count, duration, percent
 from inspector.core.ports import LocalModel, LocalModels, SystemClock
 from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table
@@ -39,6 +40,7 @@ from inspector.core.text import closest
 from inspector.loop.breaker import Breaker, BreakerKey, reset as reset_breaker
 from inspector.loop.breaking import BreakerStore
 from inspector.loop.model.local import LocalModelServers
+from inspector.mcp.reaper import Orphan, end_orphans, orphans as find_orphans
 from inspector.store.tap_note import TapNotes
 from inspector.tokens.accounting import LitellmPrices
 
@@ -83,9 +85,8 @@ def _options(model: LocalModel) -> list[str]:
 
 @session_command(takes=COMMON)
 @click.option("--end", is_flag=True, help="End them with SIGTERM, then SIGKILL after two seconds.")
-@click.option("--keep", is_flag=True, help="Leave them running and never report them again.")
 @as_json
-def orphans(end: bool, keep: bool, chosen: Options) -> None:
+def orphans(end: bool, chosen: Options) -> None:
     """List or end processes that servers left behind.
 
     They keep running if Toolsight is killed along with its reaper, or if they leave their server's process
@@ -94,20 +95,27 @@ def orphans(end: bool, keep: bool, chosen: Options) -> None:
     \b
     toolsight doctor orphans --end
     """
-    if end and keep:
-        raise click.UsageError("use either --end or --keep, not both")
     require_nobody(chosen)
-    store = open_leftovers(chosen)
-    found = store.find()
-    left = store.end(found) if end else found
-    if keep:
-        store.keep(found)
-    kept = ", kept" if keep and found else ""
-    told = f"{count(len(found), 'server')} left processes running{kept}"
-    listed: list[Block] = [*(one.facts for one in found), *([""] if found else []), told]
-    show(left, [ended_text(left, found)] if end and found else listed)
-    if end and left:
+    found = find_orphans()
+    show([asdict(one) | {"command": _shown(one)} for one in found], _orphan_list(found))
+    left = end_orphans() if end and found else []
+    if left:
+        say(f"still running after being killed: {', '.join(map(str, left))}", err=True)
         sys.exit(Exit.FAILED)
+
+
+def _shown(one: Orphan) -> str:
+    return shlex.join(without_secrets(one.command))
+
+
+def _orphan_list(found: Sequence[Orphan]) -> Iterator[Block]:
+    columns = (
+        Column("pid", "pid", NUMBER),
+        Column("started", lambda one: f"{datetime.fromtimestamp(one.since, UTC):%Y-%m-%d %H:%M} UTC"),
+        Column("command", _shown),
+    )
+    yield Table.of(columns, found)
+    yield count(len(found), "orphaned process", "orphaned processes")
 
 
 @session_command(takes=(DATABASE,))
@@ -238,7 +246,7 @@ def examine(options: Options) -> Sequence[Check]:
         "prices": _prices,
         "configuration": _configuration,
         "terminal": _terminal,
-        "orphans": partial(_orphans, options),
+        "orphans": _orphans,
         "breakers": partial(_breakers, options),
         "taps": _taps,
     }
@@ -320,10 +328,10 @@ def _terminal() -> Check:
     return Check("terminal", is_large, f"{kind}, {width}x{height}, {colours}", hint)
 
 
-def _orphans(options: Options) -> Check:
-    left = open_leftovers(options).find()
+def _orphans() -> Check:
+    left = find_orphans()
     hint = "`toolsight doctor orphans --end` ends them." if left else ""
-    return Check("orphans", not left, count(len(left), "orphaned process", "orphaned processes"), hint)
+    return Check("orphans", True, count(len(left), "orphaned process", "orphaned processes"), hint)
 
 
 def _breakers(options: Options) -> Check:

@@ -23,7 +23,7 @@ from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
 from inspector.mcp.port import ClientSide, ServerLink, ignored
-from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.reaper import Reaper
 from inspector.mcp.sign_in.person import SignInWay, Visitor
 from inspector.schema.json_value import JsonObject
 
@@ -117,18 +117,18 @@ class McpConnector:
         self,
         log_dir: Path,
         environment: Mapping[str, str] | None = None,
-        registry: ProcessRegistry | None = None,
+        reaper: Reaper | None = None,
         way: SignInWay | None = None,
     ) -> None:
         """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
 
-        Without a `registry` nobody ends the servers of a killed process; `way` is how HTTP servers are signed
+        Without a `reaper` nobody ends the servers of a killed process; `way` is how HTTP servers are signed
         in to.
         """
         self._way = way
         self._log_dir = log_dir
         self._clock = SystemClock()
-        self._registry = registry or ProcessRegistry(None)
+        self._reaper = reaper
         self._frames: defaultdict[str, FrameLog] = defaultdict(FrameLog)
         self._environment = os.environ if environment is None else environment
         self._prepared = False
@@ -179,7 +179,7 @@ class McpConnector:
                 spec,
                 era,
                 environment=self._environment,
-                registry=self._registry,
+                reaper=self._reaper,
                 stderr=stderr,
                 new_recorder=lambda: Recorder(frames, self._clock),
                 on_tools_changed=changed,

@@ -13,7 +13,7 @@ from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.frame import StderrLog
-from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.reaper import Reaper
 from inspector.mcp.sign_in.person import SignInWay
 
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
@@ -24,7 +24,7 @@ async def open_link(
     remembered: Era | None,
     *,
     environment: Mapping[str, str],
-    registry: ProcessRegistry,
+    reaper: Reaper | None,
     stderr: StderrLog,
     new_recorder: Callable[[], Recorder],
     on_tools_changed: Callable[[], None],
@@ -39,7 +39,7 @@ async def open_link(
         channel: Channel = (
             HttpChannel(spec, reader, way)
             if spec.is_http
-            else StdioChannel(spec, environment, stderr, reader, registry)
+            else StdioChannel(spec, environment, stderr, reader, reaper)
         )
         host = Host(channel, _MODES[era], reader, requests)
         try:

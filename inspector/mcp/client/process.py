@@ -26,7 +26,7 @@ from inspector.mcp.client.message import stray_hint
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.frame import LOG, StderrLog
 from inspector.mcp.pace import Lines
-from inspector.mcp.process.registry import ProcessRegistry, Registration
+from inspector.mcp.reaper import Reaper
 
 # The shutdown order follows the specification; waits are in seconds.
 STDIN_CLOSED_GRACE = 2.0
@@ -58,9 +58,9 @@ class StdioChannel:
         environment: Mapping[str, str],
         stderr: StderrLog,
         reader: Reader,
-        registry: ProcessRegistry,
+        reaper: Reaper | None,
     ) -> None:
-        """`registry` notes the process.
+        """`reaper` ends the process if this one is killed.
 
         Raises ConnectError where there are no process groups.
         """
@@ -71,7 +71,7 @@ class StdioChannel:
         self._environment = environment
         self._stderr = stderr
         self._reader = reader
-        self._registry = registry
+        self._reaper = reaper
         self._child: _Child | None = None
         self._died = False
         self._exit_code: int | None = None
@@ -89,8 +89,7 @@ class StdioChannel:
         file = await asyncio.to_thread(file_to_start, self._spec, self._environment)
         to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](_MOST_WAITING)
         child = self._child = _Child(to_session, self._reader, self._stderr)
-        registration = await asyncio.to_thread(self._registry.register, self._spec.name)
-        process = await self._start(file, child, registration)
+        process = await self._start(file, child)
         try:
             yield incoming, _Outgoing(process)
         finally:
@@ -101,30 +100,25 @@ class StdioChannel:
                     await _within(_LEFT_OUTPUT_GRACE, child.stderr_ended.wait)
             finally:
                 # Only a cancelled cleanup leaves anything to kill here.
-                if not _signal_group(process, signal.SIGKILL):
-                    registration.ended()
+                _signal_group(process, signal.SIGKILL)
                 process.close()
                 self._stderr.end()
                 to_session.close()
                 incoming.close()
 
-    async def _start(
-        self, file: str | None, child: "_Child", registration: Registration
-    ) -> asyncio.SubprocessTransport:
+    async def _start(self, file: str | None, child: "_Child") -> asyncio.SubprocessTransport:
+        marked = await asyncio.to_thread(self._reaper.prepare) if self._reaper is not None else {}
         self._stderr.begin()
-        try:
-            process, _ = await asyncio.get_running_loop().subprocess_exec(
-                lambda: child,
-                *self._spec.argv,
-                executable=file,
-                env={**child_environment(self._spec, self._environment), **registration.variables},
-                cwd=self._spec.cwd or None,
-                start_new_session=True,
-            )
-        except BaseException:
-            registration.ended()
-            raise
-        registration.started(process.get_pid())
+        process, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: child,
+            *self._spec.argv,
+            executable=file,
+            env={**child_environment(self._spec, self._environment), **marked},
+            cwd=self._spec.cwd or None,
+            start_new_session=True,
+        )
+        if self._reaper is not None:
+            self._reaper.watch(process.get_pid())
         return process
 
     async def _end(self, process: asyncio.SubprocessTransport, child: "_Child") -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from inspector.core.error import ConfigError
 from inspector.core.redaction import open_private, private_folder
 from inspector.features.clients.measured.marks import SERVER
-from inspector.mcp.process.registry import ProcessRegistry
+from inspector.mcp.reaper import Reaper
 
 _ASKED = "Call the tools of the server that you are given."
 # Of the person's own variables a client gets these alone; so no key of theirs, and no proxy.
@@ -134,7 +134,7 @@ def environment(start: Start, setting: Setting) -> dict[str, str]:
 
 @asynccontextmanager
 async def running(
-    start: Start, setting: Setting, registry: ProcessRegistry
+    start: Start, setting: Setting, reaper: Reaper
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """The program, until the context is left; then everything in its process group has ended.
 
@@ -142,8 +142,7 @@ async def running(
     """
     work = setting.folder / "work"
     private_folder(work)
-    registration = await asyncio.to_thread(registry.register, start.argv[0])
-    variables = environment(start, setting) | dict(registration.variables)
+    variables = environment(start, setting) | dict(await asyncio.to_thread(reaper.prepare))
     with open_private(setting.folder / "output.txt", "wb") as output:
         try:
             process = await asyncio.create_subprocess_exec(
@@ -156,9 +155,8 @@ async def running(
                 start_new_session=True,
             )
         except OSError as error:
-            registration.ended()
             raise ConfigError(f"{start.argv[0]} cannot be started: {error.strerror or error}") from error
-    registration.started(process.pid)
+    reaper.watch(process.pid)
     try:
         yield process
     finally:
@@ -167,7 +165,6 @@ async def running(
                 os.killpg(process.pid, number)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(process.wait(), _END_SECONDS)
-        registration.ended()
 
 
 def server_command(fixtures: Path) -> tuple[str, ...]:

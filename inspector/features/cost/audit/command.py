@@ -14,7 +14,6 @@ from inspector.cli import composition, location
 from inspector.cli.composition import chosen_model, counter_for
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import require_consent
-from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import COMMON, Options, as_json, require_nobody, session_command
 from inspector.cli.run import Exit, run
 from inspector.cli.table import Progress, say, show
@@ -193,7 +192,6 @@ def _readings(
     readings: dict[str, Reading] = {}
     if allowed:
         connector = composition.make_connector(options)
-        ask_about_leftovers(options)
         with Progress() as progress:
             tell = partial(progress, "asking servers for their tools")
             readings = run(ask_servers(allowed, connector, memory, SystemClock(), tell))

@@ -14,7 +14,6 @@ from rich.cells import cell_len
 
 from inspector.app.draw.line import joined
 from inspector.cli.configuration import read_configuration
-from inspector.cli.launch import ask_about_leftovers
 from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import run
 from inspector.cli.table import is_json, say, say_raw, show, terminal_width
@@ -234,7 +233,6 @@ def race(context: click.Context, /, name: str, present: bool, chosen: Options) -
         raise click.UsageError("--present needs a terminal and cannot be used with --json.")
     one = _entry(name, chosen, names_model=names_model(context))
     race = _race(one, chosen)
-    ask_about_leftovers(chosen)
     screen: RaceDrawing | None = None
     if _is_terminal() and not is_json():
         screen = RacePresentation(race) if present else RaceDrawing(race)
