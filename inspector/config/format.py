@@ -137,9 +137,8 @@ class FileModel(Strict):
 # ignored.
 
 _OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
-# Clients have similar keys of their own (userSettings), so only a key that lacks letters is a misspelling.
-_COMMON_TOP = frozenset({"profile", "settings"})
-_LIKENESS, _COMMON_LIKENESS, _SECTION_LIKENESS = 0.6, 0.4, 0.25
+# Clients have similar keys of their own (userSettings, profiles), so only a shorter key is a misspelling.
+_MISSPELLED = 0.85
 _OWN_SERVER = frozenset(
     {"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations", "client_capabilities"}
 )
@@ -257,21 +256,15 @@ def _is_own(data: Mapping[str, Any], servers: object) -> bool:
 
 
 def _means(key: str, names: frozenset[str]) -> bool:
-    if key in names:
-        return True
-    if key in _CLIENT_TOP:
-        return False
-    common = closest(key, names & _COMMON_TOP, cutoff=_COMMON_LIKENESS)
-    return any(len(key) <= len(name) for name in common) or bool(
-        closest(key, names - _COMMON_TOP, cutoff=_LIKENESS)
-    )
+    near = closest(key, names, cutoff=_MISSPELLED)
+    return key not in _CLIENT_TOP and any(len(key) <= len(name) for name in near)
 
 
 def _is_ours(key: str, value: object) -> bool:
     """Whether the key is Toolsight's: a client may have `settings` of something else."""
     if key != "settings" or not isinstance(value, dict) or not value:
         return True
-    return any(closest(name.partition(".")[0], SETTING_SECTIONS, cutoff=_SECTION_LIKENESS) for name in value)
+    return any(closest(name.partition(".")[0], SETTING_SECTIONS, cutoff=_MISSPELLED) for name in value)
 
 
 def _server(entry: Any, is_own: bool) -> Any:

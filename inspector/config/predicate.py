@@ -10,15 +10,16 @@ import hashlib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from traceback import walk_tb
-from types import CodeType, ModuleType
+from types import ModuleType
 
 from inspector.config.file import MEGABYTE, read_bytes
 from inspector.core.error import ConfigError
 from inspector.core.ports import OwnPredicate
+from inspector.core.text import one_line, shortened
 
 Literal = str | int | float | bool | None | tuple["Literal", ...]
 
@@ -177,7 +178,13 @@ def load_predicates(path: Path, expected_digest: str) -> Mapping[str, OwnPredica
             hint="Open the configuration again to review and approve the new version.",
         )
     module = _executed(path, data, f"toolsight_predicates_{expected_digest}")
-    predicates = dict(_predicates(path, module))
+    predicates = {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and value is not BUILT_IN.get(name) and _takes_facts(value)
+    }
+    if twice := BUILT_IN.keys() & predicates:
+        raise ConfigError(f"{path}: {min(twice)} is a built-in predicate", hint="Give it another name.")
     if not predicates:
         raise ConfigError(f"{path} has no predicates", hint=_HINT)
     return predicates
@@ -192,82 +199,28 @@ def _digest(data: bytes) -> str:
 
 
 def _executed(path: Path, data: bytes, name: str) -> ModuleType:
-    code = _compiled(path, data)
     module = ModuleType(name)
     module.__file__ = str(path)
     # Data classes, among others, look up their own module.
     sys.modules[name] = module
     try:
-        exec(code, module.__dict__)
+        exec(compile(data, str(path), "exec", dont_inherit=True), module.__dict__)
     # A file may raise anything, even SystemExit; only Ctrl+C comes from the person.
     except BaseException as error:
         sys.modules.pop(name, None)
         if isinstance(error, KeyboardInterrupt):
             raise
-        hint = "The file is executed when a session starts; it can import only installed packages."
-        raise ConfigError(f"{_place(path, error)}: {_failure(error)}", hint=hint) from error
+        lines = [
+            line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == str(path)
+        ]
+        place = f"{path}:{lines[-1]}" if lines else str(path)
+        reason = shortened(one_line(f"{type(error).__name__}: {error}"), _MAX_REASON)
+        raise ConfigError(f"{place}: {reason}", hint="It is executed when a session starts.") from error
     return module
 
 
-def _compiled(path: Path, data: bytes) -> CodeType:
-    try:
-        return compile(data, str(path), "exec", dont_inherit=True)
-    except SyntaxError as error:
-        place = f"{path}:{error.lineno}" if error.lineno else str(path)
-        raise ConfigError(f"{place}: {error.msg}", hint="The file must be Python.") from error
-    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        raise ConfigError(f"{path}: {_failure(error)}", hint="The file must be Python.") from error
-
-
-def _place(path: Path, error: BaseException) -> str:
-    """The file, and the line that was being executed."""
-    lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == str(path)]
-    return f"{path}:{lines[-1]}" if lines else str(path)
-
-
-def _failure(error: BaseException) -> str:
-    try:
-        message = str(error)
-    except Exception:
-        message = ""
-    return " ".join(f"{type(error).__name__}: {message}"[:_MAX_REASON].split()).removesuffix(":")
-
-
-def _predicates(path: Path, module: ModuleType) -> Iterator[tuple[str, OwnPredicate]]:
-    for name, value in list(vars(module).items()):
-        if name in BUILT_IN:
-            if value is BUILT_IN[name]:
-                continue
-            hint = "Give it another name."
-            raise ConfigError(f"{_where(path, value)}: {name} is a built-in predicate", hint=hint)
-        if name.startswith("_") or not _takes_facts(value):
-            continue
-        if any(is_later(value) for is_later in _LATER):
-            hint = "Define it with def, without await or yield."
-            raise ConfigError(f"{_where(path, value)}: {name} is async or a generator", hint=hint)
-        yield name, value
-
-
-_LATER: tuple[Callable[[object], bool], ...] = (
-    inspect.iscoroutinefunction,
-    inspect.isgeneratorfunction,
-    inspect.isasyncgenfunction,
-)
-
-
 def _takes_facts(function: object) -> bool:
-    if isinstance(function, type) or not callable(function):
-        return False
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return False
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return bool(parameters) and parameters[0].name == _FACTS and parameters[0].kind in positional
-
-
-def _where(path: Path, value: object) -> str:
-    code = getattr(inspect.unwrap(value) if callable(value) else value, "__code__", None)
-    if isinstance(code, CodeType) and code.co_filename == str(path):
-        return f"{path}:{code.co_firstlineno}"
-    return str(path)
+    return (
+        inspect.isfunction(inspect.unwrap(function))
+        and next(iter(inspect.signature(function).parameters), "") == _FACTS
+    )

@@ -25,7 +25,7 @@ from inspector.config.format import (
 from inspector.config.problem import meant, validated
 from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.config.server_entry import ServerReader
-from inspector.config.setting import FIXED, LEAVE_OUT, anchored, find_knob, knobs
+from inspector.config.setting import FORMER, LEAVE_OUT, NO_SETTING, anchored, find_knob, knobs
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError, MissingValue, SettingProblem
 from inspector.core.package_run import own_name
@@ -152,19 +152,19 @@ def read(
         toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
         settings=Settings(discovery=discovery),
         profile=read_profile(path, model.profile),
-        values=read_settings(path, model.settings, FIXED),
+        values=read_settings(path, model.settings, FORMER),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
-        problems=(*_unknown(form), *_fixed(path, model)),
+        problems=(*_unknown(form), *_former(path, model)),
     )
 
 
-def _fixed(path: Path, model: FileModel) -> Iterator[SettingProblem]:
+def _former(path: Path, model: FileModel) -> Iterator[SettingProblem]:
     """The settings of earlier versions, which change nothing."""
     places = [(f"tool_discovery.{name}", f"discovery.{name}") for name in model.tool_discovery or ()]
     places += [(where, knob_path) for where, knob_path, _ in _pairs(path, model.settings)]
     for where, knob_path in places:
-        if knob_path in FIXED:
-            yield SettingProblem(where, "", f"is {FIXED[knob_path]}", LEAVE_OUT)
+        if knob_path in FORMER:
+            yield SettingProblem(where, "", NO_SETTING, LEAVE_OUT)
 
 
 def _unknown(form: Form) -> Iterator[SettingProblem]:
@@ -230,7 +230,7 @@ def _require_servers(path: Path, form: Form, model: FileModel) -> None:
 
 def _discovery(path: Path, model: FileModel) -> DiscoverySettings:
     if model.tool_discovery is not None:
-        left = {key: value for key, value in model.tool_discovery.items() if f"discovery.{key}" not in FIXED}
+        left = {key: value for key, value in model.tool_discovery.items() if f"discovery.{key}" not in FORMER}
         section = validated(DISCOVERY, left, str(path), at=("tool_discovery",))
         given = section.model_dump(exclude_none=True)
         lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}

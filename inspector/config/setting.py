@@ -95,58 +95,28 @@ class Knob:
         raise ConfigError(f"{self.path} must be {wanted}, not {_shown(value)}", hint=hint)
 
 
-FIXED: Mapping[str, str] = {
-    "binding.adaptive": "part of binding.share, which is off at 0",
-    "breaker.cool_down_seconds": "fixed at 30",
-    "breaker.failure_rate": "fixed at 0.5",
-    "breaker.min_calls": "fixed at 3",
-    "breaker.probes": "fixed at 1",
-    "breaker.window_seconds": "fixed at 300",
-    "budget.compress_at": "fixed at 0.9",
-    "budget.emergency": "fixed at true",
-    "budget.kept_tokens": "fixed at 200",
-    "budget.truncate_at": "fixed at 0.8",
-    "budget.warn_at": "fixed at 0.7",
-    "chat.written_calls": "fixed at true",
-    "discovery.auto_share": "fixed at 0.03",
-    "discovery.auto_tokens": "fixed at 2300",
-    "discovery.auto_tools": "fixed at 20",
-    "discovery.fuzzy_floor": "fixed at 0.05",
-    "discovery.offer_domains": "part of discovery.offers, as domains",
-    "discovery.offer_limit": "part of discovery.offers, as limit",
-    "discovery.offer_server_query": "part of discovery.offers, as server",
-    "discovery.offer_similarity": "part of discovery.offers, as similarity",
-    "fallback.most": "fixed at 2",
-    "federation.seconds": "fixed at 5",
-    "gate.loader_capacity": "fixed at none: every definition is made once",
-    "gate.summaries": "fixed at true",
-    "gate.summary_tokens": "fixed at 60",
-    "guard.all_calls": "part of guard.as_published",
-    "guard.ignored_arguments": "fixed at none",
-    "guard.normalise": "fixed at true",
-    "guard.progress": "part of guard.as_published",
-    "guard.think": "fixed at true",
-    "inertia.enabled": "part of inertia.preload",
-    "inertia.min_low": "fixed at 0.1",
-    "inertia.min_probability": "fixed at 0.3",
-    "inertia.most": "fixed at 2",
-    "manifest.listed_in_full": "fixed at 10",
-    "manifest.listed_of_many": "fixed at 4",
-    "marketplace.enabled": "fixed at true: without a catalog, nothing is searched",
-    "marketplace.imported": "fixed at true",
-    "marketplace.max_probability": "fixed at 1",
-    "marketplace.results": "fixed at 3",
-    "record.max_sessions": "fixed at 5000",
-    "redundancy.enabled": "part of guard.enabled",
-    "redundancy.hopeless": "part of guard.as_published",
-    "redundancy.overlap": "fixed at 0.8",
-    "redundancy.window_seconds": "fixed at 300",
-    "retry.pause_seconds": "fixed at 0.5",
-    "retry.per_turn": "fixed at 6",
-    "versions.on_breaking": "fixed at rebind",
-    "versions.tell": "fixed at true",
+_FORMER: Mapping[str, str] = {
+    "binding": "adaptive",
+    "breaker": "cool_down_seconds failure_rate min_calls probes window_seconds",
+    "budget": "compress_at emergency kept_tokens truncate_at warn_at",
+    "chat": "written_calls",
+    "discovery": "auto_share auto_tokens auto_tools fuzzy_floor offer_domains offer_limit offer_server_query "
+    "offer_similarity",
+    "fallback": "most",
+    "federation": "seconds",
+    "gate": "loader_capacity summaries summary_tokens",
+    "guard": "all_calls ignored_arguments normalise progress think",
+    "inertia": "enabled min_low min_probability most",
+    "manifest": "listed_in_full listed_of_many",
+    "marketplace": "enabled imported max_probability results",
+    "record": "max_sessions",
+    "redundancy": "enabled hopeless overlap window_seconds",
+    "retry": "pause_seconds per_turn",
+    "versions": "on_breaking tell",
 }
-"""What is to be said of settings of earlier versions, which old files still have."""
+FORMER = frozenset(f"{section}.{name}" for section, names in _FORMER.items() for name in names.split())
+"""Settings of earlier versions, which old files still have. They change nothing."""
+NO_SETTING = "is no longer a setting: it changes nothing"
 LEAVE_OUT = "Leave it out."
 
 
@@ -200,8 +170,8 @@ def find_knob(path: str) -> Knob:
     by_path = {knob.path: knob for knob in knobs()}
     if path in by_path:
         return by_path[path]
-    if path in FIXED:
-        raise ConfigError(f"{path} is {FIXED[path]}", hint=LEAVE_OUT)
+    if path in FORMER:
+        raise ConfigError(f"{path} {NO_SETTING}", hint=LEAVE_OUT)
     near = closest(path, list(by_path), limit=1)
     hint = f"Did you mean `{near[0]}`?" if near else "`toolsight config settings` lists every setting."
     raise ConfigError(f"there is no setting '{path}'", hint=hint)

@@ -1,17 +1,12 @@
 """Names that are close to another one, and texts shortened for summaries."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
-from math import log
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
-_CUTOFF = 0.2
-# An index is kept for each set of servers that a query mentions; most queries mention none.
-_INDEX_CACHE_SIZE = 4
+_CUTOFF = 0.5
 
 
 def closest(
@@ -20,13 +15,21 @@ def closest(
     """The candidates most similar to `name`, best first, with a similarity of at least `cutoff` (0 to 1).
 
     Case and separators are ignored (`getWeather`, `get-weather` and `get_weather` are one name), and so are
-    word order and a server prefix.
-
-    Names that differ only in case and separators have similarity 1. Otherwise it is the mean of two Dice
-    coefficients (Dice 1945), 2 |A and B| / (|A| + |B|): one over words, each weighted ln(1 + N / n) where n
-    of the N candidates contain it (after Sparck Jones 1972), and one over letter trigrams.
+    word order and a server prefix, unless the name mentions the server.
     """
-    return Names(candidates).closest(name, limit, cutoff=cutoff)
+    wanted, known = _words(name), tuple(dict.fromkeys(candidates))
+    in_order, sorted_words = SequenceMatcher(b="".join(wanted)), SequenceMatcher(b="".join(sorted(wanted)))
+    scored = []
+    for place, candidate in enumerate(known):
+        server, _, own = candidate.rpartition(":")
+        mentioned = [word for word in _words(server) if word in wanted] if server else []
+        words = mentioned + _words(own)
+        in_order.set_seq1("".join(words))
+        sorted_words.set_seq1("".join(sorted(words)))
+        likeness = max(in_order.ratio(), sorted_words.ratio())
+        if likeness >= cutoff:
+            scored.append((-likeness, place))
+    return tuple(known[place] for _, place in sorted(scored)[: max(limit, 0)])
 
 
 def did_you_mean(what: str, name: str, known: Sequence[str]) -> str:
@@ -35,87 +38,8 @@ def did_you_mean(what: str, name: str, known: Sequence[str]) -> str:
     return f"{what}: {near}." if near else ""
 
 
-class Names:
-    """Names to compare against repeatedly; their words and trigrams are indexed on first use."""
-
-    def __init__(self, candidates: Iterable[str]) -> None:
-        self._candidates = tuple(dict.fromkeys(candidates))
-        servers = dict.fromkeys(candidate.rpartition(":")[0] for candidate in self._candidates)
-        self._servers = {server: _words(server) for server in servers if server}
-        self._index = lru_cache(maxsize=_INDEX_CACHE_SIZE)(self._indexed)
-
-    def closest(self, name: str, limit: int = 3, *, cutoff: float = _CUTOFF) -> tuple[str, ...]:
-        """Like the function `closest`, among these names."""
-        wanted = _words(name)
-        mentioned = (server for server, words in self._servers.items() if not set(wanted).isdisjoint(words))
-        scores = self._index(frozenset(mentioned)).similarities(wanted)
-        # A candidate that shares neither a word nor a trigram has no entry: its similarity is 0.
-        positions = range(len(self._candidates)) if cutoff <= 0 else scores
-        scored = [(-scores.get(i, 0.0), i) for i in positions if scores.get(i, 0.0) >= cutoff]
-        return tuple(self._candidates[i] for _, i in sorted(scored)[: max(limit, 0)])
-
-    def _indexed(self, mentioned: frozenset[str]) -> "_Index":
-        """Index the candidates by their words; a server prefix counts only if the query mentions it."""
-        known = []
-        for candidate in self._candidates:
-            server, _, name = candidate.rpartition(":")
-            prefix = self._servers[server] if server in mentioned else []
-            known.append(prefix + _words(name) if _WORD.search(name) else _words(candidate))
-        return _Index(known)
-
-
-class _Index:
-    """Names by word and trigram, so that a query is compared only with names that share one."""
-
-    def __init__(self, known: list[list[str]]) -> None:
-        counts = Counter(chain.from_iterable(map(set, known)))
-        self._weights = {word: log(1 + len(known) / count) for word, count in counts.items()}
-        self._rare = log(1 + len(known))
-        self._texts = ["".join(words) for words in known]
-        self._totals = [sum(self._weights[word] for word in dict.fromkeys(words)) for words in known]
-        trigrams = [_trigrams(text) for text in self._texts]
-        self._sizes = [len(grams) for grams in trigrams]
-        self._with_word = _positions(known)
-        self._with_trigram = _positions(trigrams)
-
-    def similarities(self, wanted: list[str]) -> dict[int, float]:
-        """The similarity (0 to 1) of a name, given as words, to each name sharing a word or trigram.
-
-        The keys are positions in the list of known names.
-        """
-        weights = {word: self._weights.get(word, self._rare) for word in wanted}
-        total, text = sum(weights.values()), "".join(wanted)
-        shared: dict[int, float] = defaultdict(float)
-        for word, weight in weights.items():
-            for i in self._with_word.get(word, ()):
-                shared[i] += weight
-        trigrams = _trigrams(text)
-        same = Counter(chain.from_iterable(self._with_trigram.get(gram, ()) for gram in trigrams))
-        similarities = {}
-        for i in {**shared, **same}:
-            letters = 2 * same[i] / (len(trigrams) + self._sizes[i])
-            words = shared.get(i, 0) / (total + self._totals[i])
-            similarities[i] = 1.0 if self._texts[i] == text else letters / 2 + words
-        return similarities
-
-
-def _positions(rows: Iterable[Iterable[str]]) -> Mapping[str, list[int]]:
-    """For each member, the positions of the rows that contain it."""
-    positions: dict[str, list[int]] = defaultdict(list)
-    for position, row in enumerate(rows):
-        for member in dict.fromkeys(row):
-            positions[member].append(position)
-    return positions
-
-
 def _words(name: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(name)] or [name.casefold()]
-
-
-def _trigrams(text: str) -> set[str]:
-    # Two spaces before and one after give the first letters more weight: people rarely get them wrong.
-    padded = f"  {text} "
-    return set(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
 _BREAK = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 from inspector.core.error import ToolsightError
-from inspector.core.text import Names, first_sentence, one_line, shortened
+from inspector.core.text import closest, first_sentence, one_line, shortened
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaDialect, SchemaField, fields, schema_for
 
@@ -319,11 +319,6 @@ class Catalog:
         return {tool.wire_name: tool for tool in self.tools}
 
     @cached_property
-    def names(self) -> Names:
-        """The ids, for suggesting the closest one to a wrong name."""
-        return Names(self.by_id)
-
-    @cached_property
     def servers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(tool.server for tool in self.tools))
 
@@ -340,7 +335,7 @@ class Catalog:
         matches = self.named(name)
         if len(matches) == 1:
             return matches[0]
-        near = [tool.id for tool in matches] or self.names.closest(name)
+        near = [tool.id for tool in matches] or closest(name, self.by_id)
         hint = f"Closest: {', '.join(near)}." if near else "No connected server has such a tool."
         problem = f"'{name}' matches several tools" if matches else f"there is no tool '{name}'"
         raise ToolsightError(problem, hint=hint)

@@ -76,7 +76,7 @@ class Rejections:
 
     def _unknown(self, call: ToolCall) -> Answer:
         several = tuple(tool.id for tool in self.binder.catalog.named(call.name)[:_AVAILABLE])
-        near = several or self.binder.catalog.names.closest(call.name)
+        near = several or closest(call.name, self.binder.catalog.by_id)
         if self._is_gated:
             return self.reject(call, "unknown tool", self._not_available(near), near)
         hint = f" Closest matches: {', '.join(near)}." if near else ""

@@ -61,9 +61,9 @@ def test_a_setting_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Pa
     assert found.values == {"binding.capacity": 4}
     assert found.settings.discovery.max_limit == 7
     assert [problem.full for problem in found.problems] == [
-        "tool_discovery.fuzzy_floor is fixed at 0.05. Leave it out.",
-        "settings.guard.think is fixed at true. Leave it out.",
-        "settings.discovery.offer_limit is part of discovery.offers, as limit. Leave it out.",
+        "tool_discovery.fuzzy_floor is no longer a setting: it changes nothing. Leave it out.",
+        "settings.guard.think is no longer a setting: it changes nothing. Leave it out.",
+        "settings.discovery.offer_limit is no longer a setting: it changes nothing. Leave it out.",
     ]
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from inspector.clients.client import real_clients
 from inspector.clients.seen import kept_results
-from inspector.config.saved_call import SavedCall, save_call, saved_call
 from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
 from inspector.core.tool import Tool
+from inspector.features.tools.saved_call import SavedCall, save_call, saved_call
 from inspector.mcp.client.message import cut_frame
 from inspector.mcp.client.translate import MAX_TEXT, tool_result
 from inspector.mcp.pace import LONGEST_LINE, CutLine

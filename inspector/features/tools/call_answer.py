@@ -18,7 +18,6 @@ from inspector.app.dialogs.export import PathDialog
 from inspector.app.draw.line import MUTED
 from inspector.clients.client import real_clients
 from inspector.clients.seen import kept_results
-from inspector.config.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_calls
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted, Record as EventRecord
 from inspector.core.message import ToolResult, arguments_text
@@ -26,6 +25,7 @@ from inspector.core.number import count, milliseconds, shown_moment
 from inspector.core.redaction import clean
 from inspector.core.text import file_name
 from inspector.core.tool import Tool
+from inspector.features.tools.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_calls
 from inspector.mcp.pace import size_text
 from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject, compact

@@ -20,7 +20,6 @@ from inspector.cli.table import say, show, write_file
 from inspector.clients.client import real_clients
 from inspector.clients.seen import kept_results
 from inspector.config.file import read_bytes
-from inspector.config.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_call
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record, TaskChanged
 from inspector.core.message import TaskState, ToolResult
@@ -28,7 +27,8 @@ from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.core.text import did_you_mean, file_name
 from inspector.core.tool import Tool
-from inspector.core.written_call import CALL_FORMS, CallForm, read_arguments, written
+from inspector.features.tools.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_call
+from inspector.features.tools.written_call import CALL_FORMS, CallForm, read_arguments, written
 from inspector.loop.approval import why_confirm
 from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject
@@ -151,9 +151,7 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
         saved = wanted.before.arguments if wanted.before is not None else {}
         given = {**saved, **read_arguments(tool, words, _text_of)}
         if wanted.form:
-            spec = next(spec for spec in opened.seen.servers if spec.name == tool.server)
-            protocol = bench.state.servers[tool.server].info.protocol
-            text = written(wanted.form, tool, given, spec, protocol, source_words(chosen))
+            text = written(wanted.form, tool, given, source_words(chosen))
             show({"form": wanted.form, "call": text}, [text])
             return
         if not chosen.yes and (why := why_confirm(tool)):

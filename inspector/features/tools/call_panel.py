@@ -18,9 +18,7 @@ from inspector.core.approval import call_question
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
 from inspector.core.redaction import clean
-from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.core.written_call import written
 from inspector.features.tools.call_answer import (
     Answer,
     CallAnswer,
@@ -35,6 +33,7 @@ from inspector.features.tools.call_answer import (
     saved_for,
 )
 from inspector.features.tools.call_form import CallForm
+from inspector.features.tools.written_call import written
 from inspector.loop.approval import why_confirm
 from inspector.schema.json_value import JsonObject
 from widgets import Field, Record, SchemaForm, plain
@@ -44,7 +43,7 @@ _CANCELED = Content.styled("Canceled. The server may have completed the call any
 _REFUSED = Content.styled("Not called: you declined.", MUTED)
 
 _JSON = "arguments"
-_FORMS = {"line": "a toolsight call for a shell", "json-rpc": "the request", "curl": "for a shell"}
+_FORMS = {"line": "a toolsight call for a shell", "json-rpc": "the request"}
 
 
 def _json_field(arguments: JsonObject) -> Field:
@@ -154,16 +153,14 @@ class CallPanel(InContext, Container):
         tool, values = self._tool, self.query_one("#form", SchemaForm).values()
         if tool is None:
             return
-        servers, state = self.session.configuration.servers, self.session.state.servers.get(tool.server)
-        spec = next((one for one in servers if one.name == tool.server), ServerSpec(tool.server))
-        arguments, protocol = self._arguments(values), state.info.protocol if state is not None else ""
+        arguments = self._arguments(values)
 
         def copy(form: str) -> None:
-            text = written(form, tool, arguments, spec, protocol, self.context.opened.source)
+            text = written(form, tool, arguments, self.context.opened.source)
             self.copy(clean(text), f"the call ({form})")
 
         rows = tuple(Record(form, (" ", form, ""), detail=about) for form, about in _FORMS.items())
-        self.app.push_screen(ChoiceDialog("Copy the call", rows[: 2 + spec.is_http], copy, "line"))
+        self.app.push_screen(ChoiceDialog("Copy the call", rows, copy, "line"))
 
     @property
     def shows_call(self) -> bool:

@@ -53,7 +53,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         "The wire log stays in memory and is never stored. Secrets are redacted.",
         "c opens the call: tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
         "ctrl+t changes between fields and JSON; ctrl+↑ lists earlier and saved calls: enter fills one in.",
-        "esc leaves a field; then y copies the call as a line, JSON-RPC or curl, and x saves the call with a",
+        "esc leaves a field; then y copies the call as a line or JSON-RPC, and x saves the call with a",
         "name, to repeat and compare it, or an image of its result to a file.",
         "A call that may change something asks first; one that its server calls read-only asks once.",
         "On a server: T toggles trust in its annotations for this session. For good: set trust_annotations.",

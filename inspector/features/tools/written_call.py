@@ -1,0 +1,101 @@
+"""A tool call as people write it: read from `KEY=VALUE` words, and written as a command or JSON-RPC."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
+
+from inspector.core.error import ConfigError
+from inspector.core.text import closest
+from inspector.core.tool import Tool
+from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.schema import SchemaField, fields
+
+CallForm = Literal["line", "json-rpc"]
+CALL_FORMS: Final = ("line", "json-rpc")
+_ONE_OBJECT = "Write one object, such as '{\"a\": 1}', and nothing else."
+
+
+def read_arguments(tool: Tool, words: Sequence[str], read: Callable[[str], str]) -> JsonObject:
+    """The arguments in words: one JSON object or `@FILE` with one, or `KEY=VALUE` and `KEY:=JSON`.
+
+    A value of `KEY=` is read as its parameter's type; `@FILE` in place of a value stands for the file's text,
+    which `read` returns. Raises ConfigError.
+    """
+    first = words[0].lstrip() if words else ""
+    if first.startswith(("{", "@")):
+        return _object(words, read)
+    known = {field.name: field for field in fields(tool.input_schema)}
+    arguments: dict[str, Any] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        is_json = name.endswith(":") and name not in known
+        name = name.removesuffix(":") if is_json else name
+        if not sign:
+            raise ConfigError(f"'{word}' has no value", hint=f"Write {name}=VALUE.")
+        if name not in known and known:
+            near = ", ".join(closest(name, list(known)) or known)
+            raise ConfigError(f"{tool.id} has no parameter '{name}'", hint=f"Parameters: {near}.")
+        text = read(text[1:]) if text.startswith("@") else text
+        arguments[name] = _value(None if is_json else known.get(name), name, text, is_json=is_json)
+    return arguments
+
+
+def _is_text(field: SchemaField | None, text: str) -> bool:
+    return field is None or field.type in ("string", "any") or text in field.choices
+
+
+def _value(field: SchemaField | None, name: str, text: str, *, is_json: bool) -> Any:
+    if not is_json and _is_text(field, text):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        hint = f"As JSON: {name}:=7, {name}:=true, {name}:='[\"a\"]'."
+        kind = field.type if field is not None else "JSON"
+        raise ConfigError(f"{name} must be {kind}, not '{text[:200]}'", hint=hint) from error
+
+
+def _object(words: Sequence[str], read: Callable[[str], str]) -> JsonObject:
+    """All arguments as one JSON object, which stands alone. Raises ConfigError."""
+    if len(words) > 1:
+        raise ConfigError("a JSON object must hold all arguments, so none may follow it", hint=_ONE_OBJECT)
+    text = read(words[0][1:]) if words[0].startswith("@") else words[0]
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"the arguments are not valid JSON: {error}", hint=_ONE_OBJECT) from error
+    if not isinstance(value, dict):
+        raise ConfigError("the arguments are not a JSON object", hint=_ONE_OBJECT)
+    return value
+
+
+# The same call, to paste elsewhere.
+
+
+def command_line(tool: Tool, arguments: JsonObject, source: Sequence[str] = ()) -> str:
+    """The call as a line for a shell, which `read_arguments` reads; `source` says which servers are meant."""
+    known = {field.name: field for field in fields(tool.input_schema)}
+    is_plain = all(
+        (name in known or not known) and re.fullmatch(r"[\w.][\w.\-]*", name) for name in arguments
+    )
+    words = [_word(known.get(name), name, value) for name, value in arguments.items()]
+    return shlex.join(["toolsight", "call", tool.id, *(words if is_plain else [compact(arguments)]), *source])
+
+
+def _word(field: SchemaField | None, name: str, value: object) -> str:
+    is_text = isinstance(value, str) and not value.startswith("@") and _is_text(field, value)
+    return f"{name}={value}" if is_text else f"{name}:={compact(value)}"
+
+
+def json_rpc(tool: Tool, arguments: JsonObject) -> str:
+    """The call as the JSON-RPC request that a server gets."""
+    task: JsonObject = {"task": {}} if tool.task_support == "required" else {}
+    params = {"name": tool.name, "arguments": arguments, **task}
+    return compact({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+
+
+def written(form: str, tool: Tool, arguments: JsonObject, source: Sequence[str]) -> str:
+    """The call in one of `CALL_FORMS`."""
+    return command_line(tool, arguments, source) if form == "line" else json_rpc(tool, arguments)
