@@ -219,8 +219,7 @@ def _executed(path: Path, data: bytes, name: str) -> ModuleType:
     return module
 
 
-def _takes_facts(function: object) -> bool:
-    return (
-        inspect.isfunction(inspect.unwrap(function))
-        and next(iter(inspect.signature(function).parameters), "") == _FACTS
-    )
+def _takes_facts(value: object) -> bool:
+    if not callable(value) or not inspect.isfunction(function := inspect.unwrap(value)):
+        return False
+    return next(iter(inspect.signature(function).parameters), "") == _FACTS
