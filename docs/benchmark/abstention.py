@@ -17,8 +17,8 @@ from inspector.core.number import wilson
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
+from inspector.search.answer.metric import recall_at
 from inspector.search.answer.search import SearchRules, ToolSearch
-from inspector.search.index.metric import recall_at
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 # About as many words of small talk around a request as a chatty message has.

@@ -24,9 +24,8 @@ from inspector.features.lab.runs.recorded_agent import known_runs, last_words
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.mcp.tool_file import read_definitions
-from inspector.search.answer.bootstrap import estimate
+from inspector.search.answer.metric import estimate, ndcg_at, recall_at
 from inspector.search.answer.search import SearchRules
-from inspector.search.index.metric import ndcg_at, recall_at
 from inspector.search.index.past_use import PastUse, Use
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.history import Affinity

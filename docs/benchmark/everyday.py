@@ -18,8 +18,8 @@ from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.run import CaseRun, run_bench
+from inspector.search.answer.metric import recall_at
 from inspector.search.answer.search import SearchRules
-from inspector.search.index.metric import recall_at
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 IMPOSSIBLE = ("far", "near-miss", "small-talk")

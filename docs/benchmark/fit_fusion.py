@@ -18,7 +18,7 @@ from docs.benchmark import say
 from docs.benchmark.data import PUBLISHED, among_others, prepared, published
 from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
-from inspector.search.index.metric import ndcg_at
+from inspector.search.answer.metric import ndcg_at
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.fusion import (

@@ -22,7 +22,7 @@ from inspector.core.report import NOTHING, Column, Table
 from inspector.core.tool import server_of
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun
-from inspector.search.answer.bootstrap import Estimate, ratio_estimate
+from inspector.search.answer.metric import Estimate, ratio_estimate
 
 
 @dataclass(frozen=True, slots=True)

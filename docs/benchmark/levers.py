@@ -23,9 +23,8 @@ from inspector.core.text import sentences
 from inspector.core.tool import Tool
 from inspector.features.bench.run import DEPTH, Run, run_bench, summarise
 from inspector.features.bench.standing import difference
-from inspector.search.answer.bootstrap import Estimate, clusters, estimate
+from inspector.search.answer.metric import Estimate, clusters, estimate, ndcg_at, recall_at
 from inspector.search.answer.search import SearchRules
-from inspector.search.index.metric import ndcg_at, recall_at
 from inspector.search.index.query import ParsedQuery, parse
 from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.ranker.catalog_rankers import CatalogRankers

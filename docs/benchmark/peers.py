@@ -31,7 +31,7 @@ from inspector.features.bench.command import p_text
 from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row
 from inspector.features.bench.run import DEPTH, CaseRun, Run, summarise
 from inspector.features.bench.standing import difference
-from inspector.search.answer.bootstrap import SIGNIFICANT, Estimate, holm
+from inspector.search.answer.metric import SIGNIFICANT, Estimate, holm
 
 VARIABLE = "TOOLSIGHT_PEERS"
 HYBRID = "hybrid"

@@ -18,10 +18,9 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Proposal
 from inspector.features.check.proposal import FOUND, ProposalTrial
-from inspector.search.answer.bootstrap import Estimate, clusters, estimate
 from inspector.search.answer.evalset import read_evalset
 from inspector.search.answer.generate import query_key
-from inspector.search.index.metric import recall_at
+from inspector.search.answer.metric import Estimate, clusters, estimate, recall_at
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.measure import BudgetMeter, FixedWindow

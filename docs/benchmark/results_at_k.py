@@ -23,9 +23,8 @@ from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.run import Run, summarise
 from inspector.features.bench.standing import difference
-from inspector.search.answer.bootstrap import clusters, estimate
 from inspector.search.answer.evalset import read_evalset, sample
-from inspector.search.index.metric import recall_at
+from inspector.search.answer.metric import clusters, estimate, recall_at
 from inspector.search.index.ports import Embedder
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 

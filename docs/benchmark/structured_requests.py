@@ -22,7 +22,7 @@ from inspector.features.lab.runs.recorded_agent import ToolNames
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.mcp.tool_file import read_definitions
-from inspector.search.answer.bootstrap import estimate, share_estimate
+from inspector.search.answer.metric import estimate, share_estimate
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.dense import TwoStageProductRanker, TwoStageRanker
 from inspector.search.ranker.ranker import Ranking

@@ -20,7 +20,7 @@ from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import definition
 from inspector.loop.catalog import build_catalog
 from inspector.schema.json_value import compact
-from inspector.search.answer.bootstrap import Estimate, clusters, share_estimate
+from inspector.search.answer.metric import Estimate, clusters, share_estimate
 from inspector.search.answer.search import SearchRules, ToolSearch
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers

@@ -16,7 +16,7 @@ from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSet
 from inspector.core.tool import SUMMARY_TOKENS, Tool, definition, summary_pool
 from inspector.loop.gate import Gate
 from inspector.search.answer.answer_text import found_text
-from inspector.search.answer.bootstrap import Estimate, clusters, estimate, p_value, ratio_estimate
+from inspector.search.answer.metric import Estimate, clusters, estimate, p_value, ratio_estimate
 from inspector.search.answer.search import SearchRules, ToolSearch
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers

@@ -21,7 +21,7 @@ from inspector.core.number import percent
 from inspector.core.ports import Clock, TokenCounter
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import SUMMARY_TOKENS, Tool, tool_summary
-from inspector.search.answer.bootstrap import Estimate, share_estimate
+from inspector.search.answer.metric import Estimate, share_estimate
 from inspector.search.index.document import texts_by_key
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex

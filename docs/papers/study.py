@@ -32,7 +32,7 @@ from inspector.core.budget import utilization
 from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySettings
 from inspector.core.tool import definition, summary_pool
 from inspector.schema.json_value import compact
-from inspector.search.answer.bootstrap import Estimate, clusters_of, estimate, p_value
+from inspector.search.answer.metric import Estimate, clusters_of, estimate, p_value
 from inspector.search.index.document import MAX_EMBEDDED, line_text, passage_texts
 from inspector.search.index.ports import Embedder, StaticEmbedder
 

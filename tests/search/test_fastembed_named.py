@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import ModelError
-from inspector.search.index import named_model as fastembed_download
-from inspector.search.index.named_model import NamedEmbedder, _unit, download, named_model
+from inspector.search.index import named_model as named
+from inspector.search.index.named_model import NamedEmbedder, _unit, named_model
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 REPOSITORY = "Qdrant/all-MiniLM-L6-v2-onnx"
@@ -39,19 +39,14 @@ def whole_repository() -> dict[str, bytes]:
 
 
 class Hub:
-    """What huggingface_hub asks of a hub. Without files it answers 404; `stuck` lists what never ends."""
+    """What huggingface_hub asks of a hub. Without files it answers 404."""
 
-    def __init__(self, files: dict[str, bytes], stuck: str = "") -> None:
+    def __init__(self, files: dict[str, bytes]) -> None:
         self.files = files
-        self.stuck = stuck
-        self.reached = threading.Event()
-        self.released = threading.Event()
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
         path = request.path.split("?")[0]
-        if self.stuck and path.endswith(self.stuck) and request.command == "GET":
-            self.begin_and_wait(request)
-        elif self.files and path.startswith(f"/api/models/{REPOSITORY}/tree/"):
+        if self.files and path.startswith(f"/api/models/{REPOSITORY}/tree/"):
             self.send(request, json.dumps([self.entry(name) for name in self.files]).encode())
         elif self.files and path.startswith(f"/api/models/{REPOSITORY}"):
             self.send(request, json.dumps({"id": REPOSITORY, "sha": REVISION, "siblings": []}).encode())
@@ -73,15 +68,6 @@ class Hub:
         request.end_headers()
         if request.command == "GET":
             request.wfile.write(body)
-
-    def begin_and_wait(self, request: BaseHTTPRequestHandler) -> None:
-        request.send_response(200)
-        request.send_header("Content-Length", "1000000")
-        request.end_headers()
-        request.wfile.write(b"x" * 1000)
-        request.wfile.flush()
-        self.reached.set()
-        self.released.wait()
 
 
 @contextmanager
@@ -105,62 +91,33 @@ def serving(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     try:
         yield hub
     finally:
-        hub.released.set()
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def fetch(folder: Path, cancelled: Callable[[], bool] = lambda: False) -> list[tuple[int, int]]:
-    seen: list[tuple[int, int]] = []
-    download(NAME, folder, progress=lambda done, total: seen.append((done, total)), cancelled=cancelled)
-    return seen
-
-
-def leftovers(folder: Path) -> list[Path]:
-    return list(folder.rglob("*.incomplete"))
 
 
 def cosine(a: list[float], b: list[float]) -> float:
     return math.fsum(x * y for x, y in zip(a, b, strict=True))
 
 
-@pytest.fixture(scope="module")
-def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as monkeypatch, serving(Hub(whole_repository()), monkeypatch):
-        seen = fetch(folder)
-    assert seen[-1] == (90_000_000, 90_000_000)
-    assert all(0 <= done <= total for done, total in seen)
-    return folder
+def prepare(folder: Path, cancelled: Callable[[], bool] = lambda: False) -> NamedEmbedder:
+    embedder = NamedEmbedder(NAME.upper(), folder)
+    embedder.prepare(lambda *_: None, cancelled)
+    return embedder
 
 
 @pytest.mark.slow
-def test_a_downloaded_model_gives_unit_vectors(downloaded: Path) -> None:
-    embedder = NamedEmbedder(NAME.upper(), downloaded)
+def test_a_downloaded_model_gives_unit_vectors_and_is_not_downloaded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Hub(whole_repository()), monkeypatch):
+        prepare(tmp_path)
+    monkeypatch.setattr(named, "_CHILD", "raise SystemExit('asked for')")
+    embedder = prepare(tmp_path)
     texts = ["write to a colleague", "Send an e-mail message to a person", "the weather of a city"]
     ask, mail, weather, *odd = embedder.embed([*texts, "", "\ud800 lone", "a\x00b", "x " * 5000])
     assert all(cosine(vector, vector) == pytest.approx(1.0) for vector in (ask, mail, weather, *odd))
     assert cosine(ask, mail) > cosine(ask, weather) + 0.1
-
-
-def test_a_model_that_is_there_is_not_downloaded_again(
-    downloaded: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fastembed_download, "_CHILD", "raise SystemExit('asked for')")
-    assert fetch(downloaded) == [(90_000_000, 90_000_000)]
-
-
-def test_one_model_is_not_another_of_the_same_repository(tmp_path: Path) -> None:
-    full, small = (named_model(f"nomic-ai/nomic-embed-text-v1.5{end}") for end in ("", "-Q"))
-    place = small.folder(tmp_path)
-    file = place / "snapshots" / REVISION / small.files[0]
-    file.parent.mkdir(parents=True)
-    file.write_bytes(b"12345")
-    metadata = {str(file.relative_to(place)): {"size": 5, "blob_id": "b"}}
-    (place / "files_metadata.json").write_text(json.dumps(metadata))
-    assert small.is_whole(tmp_path)
-    assert not full.is_whole(tmp_path)
 
 
 def test_an_unknown_name_is_told_with_the_nearest(tmp_path: Path) -> None:
@@ -168,98 +125,47 @@ def test_an_unknown_name_is_told_with_the_nearest(tmp_path: Path) -> None:
         NamedEmbedder("all-MiniLM-L6", tmp_path).prepare(lambda *_: None, lambda: False)
     assert NAME in caught.value.hint
     with pytest.raises(ModelError) as caught:
-        download("\ud800", tmp_path, progress=lambda *_: None, cancelled=lambda: False)
+        named_model("\ud800")
     assert "Known models:" in caught.value.hint
 
 
 def test_a_model_that_is_not_there_is_never_downloaded_in_passing(tmp_path: Path) -> None:
     embedder = NamedEmbedder(NAME, tmp_path / "cache")
     assert embedder.embed([]) == []
-    with pytest.raises(ModelError, match="not been downloaded") as caught:
+    with pytest.raises(ModelError, match="is not in") as caught:
         embedder.embed(["x"])
     assert "90 MB" in caught.value.hint
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_a_hub_without_the_model_is_told_in_its_own_words_and_the_file_of_another_program_left(
+def test_a_hub_without_the_model_is_told_in_its_own_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = named_model(NAME).folder(tmp_path) / "blobs" / "x.incomplete"
-    other.parent.mkdir(parents=True)
-    other.touch()
     with serving(Hub({}), monkeypatch), pytest.raises(ModelError, match="404") as caught:
-        fetch(tmp_path)
+        prepare(tmp_path)
     assert "HF_ENDPOINT" in caught.value.hint
     assert "\n" not in caught.value.message
-    assert leftovers(tmp_path) == [other]
 
 
-@pytest.mark.slow
-def test_a_cancelled_download_leaves_no_model_and_no_half_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hub = Hub(whole_repository(), stuck="model.onnx")
-    with serving(hub, monkeypatch), pytest.raises(ModelError, match=r"^cancelled$"):
-        fetch(tmp_path, hub.reached.is_set)
-    assert leftovers(tmp_path) == []
-    with pytest.raises(ModelError, match="has not been downloaded"):
-        NamedEmbedder(NAME, tmp_path).embed(["x"])
-
-
-def test_what_a_download_has_written_is_told_until_it_is_cancelled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = named_model(NAME).folder(tmp_path) / "blobs"
-    place.mkdir(parents=True)
-    (place / "of_another_model").write_bytes(b"x" * 500)
-    write = f"open({str(place / 'b.incomplete')!r}, 'wb').write(b'x' * 1000)"
-    monkeypatch.setattr(fastembed_download, "_CHILD", f"import signal; {write}; signal.pause()")
-    seen: list[int] = []
+def test_a_download_that_is_cancelled_ends_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named, "_CHILD", "import signal; signal.pause()")
     with pytest.raises(ModelError, match=r"^cancelled$"):
-        download(NAME, tmp_path, progress=lambda done, _: seen.append(done), cancelled=lambda: 1000 in seen)
-    assert set(seen) <= {0, 1000}
+        prepare(tmp_path, lambda: True)
 
 
-def test_what_was_cancelled_before_it_began_is_ended_at_once(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"^cancelled$"):
-        fetch(tmp_path, lambda: True)
-
-
-@pytest.mark.parametrize("child", ["pass", "raise SystemExit(3)", "import os; os.kill(os.getpid(), 9)"])
+@pytest.mark.parametrize("child", ["raise SystemExit(3)", "import os; os.kill(os.getpid(), 9)"])
 def test_a_download_that_ends_without_a_word_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, child: str
 ) -> None:
-    monkeypatch.setattr(fastembed_download, "_CHILD", child)
+    monkeypatch.setattr(named, "_CHILD", child)
     with pytest.raises(ModelError, match="ended early"):
-        fetch(tmp_path)
+        prepare(tmp_path)
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ModelError, match="cannot be downloaded to"):
-        fetch(tmp_path / "file" / "cache")
-
-
-def test_a_damaged_model_is_told(tmp_path: Path) -> None:
-    place = named_model(NAME).folder(tmp_path)
-    folder = place / "snapshots" / REVISION
-    folder.mkdir(parents=True)
-    (place / "refs").mkdir()
-    (place / "refs" / "main").write_text(REVISION)
-    (folder / "model.onnx").write_bytes(b"no model")
-    metadata = {f"snapshots/{REVISION}/model.onnx": {"size": 8, "blob_id": "b"}}
-    (place / "files_metadata.json").write_text(json.dumps(metadata))
-    with pytest.raises(ModelError, match="cannot be loaded"):
-        NamedEmbedder(NAME, tmp_path).embed(["x"])
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"a": {}}', '{"snapshots/r/x": 1}', "\ud800"])
-def test_no_list_of_files_makes_a_model_whole(tmp_path: Path, text: str) -> None:
-    place = named_model(NAME).folder(tmp_path)
-    place.mkdir()
-    (place / "files_metadata.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    assert not named_model(NAME).is_whole(tmp_path)
+        prepare(tmp_path / "file" / "cache")
 
 
 def test_a_vector_without_a_direction_gets_one() -> None:

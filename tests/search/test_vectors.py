@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from inspector.core.error import StoreError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.index.metric import side_by_side
+from inspector.search.index.packaged_model import side_by_side
 from inspector.search.index.ports import VectorStore
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex

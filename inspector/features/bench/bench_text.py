@@ -14,7 +14,7 @@ from inspector.core.report import NOTHING
 from inspector.features.bench.ranker_bench import Measured, markdown
 from inspector.features.bench.run import KINDS, CaseRun, Run, Summary
 from inspector.features.bench.standing import Weak, difference, standings, weakest
-from inspector.search.answer.bootstrap import Estimate
+from inspector.search.answer.metric import Estimate
 from inspector.search.ranker.ranker_list import INFO, RANKERS
 from widgets import Column, Record, middle, plain, visible
 

@@ -37,7 +37,7 @@ from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench
 from inspector.features.bench.run import KINDS, Kind, prepare
 from inspector.features.bench.standing import Difference, Standing, difference, standings
 from inspector.features.bench.sweep import SETTINGS, Sweep, sweep, sweep_json, sweep_lines
-from inspector.search.answer.bootstrap import Estimate
+from inspector.search.answer.metric import Estimate
 from inspector.search.index.semantics import Semantics
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker_list import ISO, RANKERS, require_ranker

@@ -21,7 +21,7 @@ from inspector.features.bench.run import (
     run_bench,
     summarise,
 )
-from inspector.search.answer.bootstrap import Estimate
+from inspector.search.answer.metric import Estimate
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.answer.search import SearchRules
 from inspector.search.index.ports import StaticEmbedder

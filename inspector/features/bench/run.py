@@ -10,10 +10,20 @@ from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import Share
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, SearchRequest
-from inspector.search.answer.bootstrap import Estimate, clusters, effective_size, estimate, share_estimate
+from inspector.search.answer.metric import (
+    Estimate,
+    clusters,
+    effective_size,
+    estimate,
+    hit_at,
+    ndcg_at,
+    percentile,
+    recall_at,
+    reciprocal_rank,
+    share_estimate,
+)
 from inspector.search.answer.search import SearchRules, ToolSearch
 from inspector.search.index.embedding import BATCH
-from inspector.search.index.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
 from inspector.search.index.ports import StaticEmbedder
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import NameIndex, ToolIndex

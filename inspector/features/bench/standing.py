@@ -8,8 +8,7 @@ from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer
 from inspector.features.bench.ranker_bench import Measured
 from inspector.features.bench.run import CUT, CaseRun, Run, paired
-from inspector.search.answer.bootstrap import SIGNIFICANT, Estimate, clusters, estimate, holm, p_value
-from inspector.search.index.metric import ndcg_at
+from inspector.search.answer.metric import SIGNIFICANT, Estimate, clusters, estimate, holm, ndcg_at, p_value
 
 
 @dataclass(frozen=True, slots=True)

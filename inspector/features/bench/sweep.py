@@ -17,7 +17,7 @@ from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.core.error import ToolsightError
 from inspector.core.number import Share, bar, percent
 from inspector.core.report import NOTHING
-from inspector.search.index.metric import hit_at
+from inspector.search.answer.metric import hit_at
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker import Ranking
 from inspector.search.ranker.ranker_list import DENSE, ISO

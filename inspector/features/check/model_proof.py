@@ -31,7 +31,7 @@ from inspector.session.view import SessionView
 from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
 
 if TYPE_CHECKING:
-    from inspector.search.answer.bootstrap import Estimate
+    from inspector.search.answer.metric import Estimate
 
 _MOST_SEARCHES = 3
 _NOT_CHECKED = "its schema "
@@ -130,7 +130,7 @@ class ModelProof:
     @property
     def chosen(self) -> "Estimate | None":
         """The share of right choices over all requests, whose runs are alike; None without an answer."""
-        from inspector.search.answer.bootstrap import share_estimate
+        from inspector.search.answer.metric import share_estimate
 
         done = [run for run in self.runs if not run.error]
         flags, requests = [run.is_right for run in done], [run.expectation.text for run in done]

@@ -13,9 +13,9 @@ from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields, resolve
 from inspector.search.answer.confusable import Closeness
+from inspector.search.answer.metric import hit_at, ndcg_at
 from inspector.search.answer.standing import Standing, Standings, position_of
 from inspector.search.index.document import Key, key_of, texts_by_key
-from inspector.search.index.metric import hit_at, ndcg_at
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker import Ranker

@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import accumulate, chain, repeat
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,13 @@ from inspector.core.ranking import Signal
 from inspector.core.tool import Tool, summary_line
 from inspector.schema.json_value import compact
 from inspector.schema.schema import fields
-from inspector.search.index.metric import processors, side_by_side
 from inspector.search.index.vocabulary import spaced, split_words, stem, terms, whole_words, written_words
 
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
 # The words as they are written, stop words too, of name, description and parameters in one.
 WORDS = (Signal.WORDS,)
 PASSAGES = ("summary", "opening", "description", "parameters")
-SUMMARY = PASSAGES.index("summary")
+SUMMARY, OPENING = PASSAGES.index("summary"), PASSAGES.index("opening")
 # The passages that describe what a tool does; `parameters` describes what it needs.
 TEXTS = slice(0, PASSAGES.index("parameters"))
 # Caps the cost of indexing: a megabyte of description would otherwise take a second.
@@ -130,12 +129,6 @@ def passage_texts(tool: Tool) -> tuple[str, ...]:
     return tuple(text[:MAX_EMBEDDED] for text in texts)
 
 
-def opening_text(tool: Tool) -> str:
-    """A tool's name and the first sentence of its description, of which its static vector is made."""
-    description = tool.description.strip()[:MAX_EMBEDDED]
-    return _opening(spaced(tool.name) or tool.name, description)
-
-
 def _opening(name: str, description: str) -> str:
     return f"{name}: {_SENTENCE_END.split(description, 1)[0] or name}"
 
@@ -181,71 +174,22 @@ def texts_by_key(tools: Sequence[Tool], *, lined: bool = False) -> Mapping[Key, 
     return {key_of(text): text for text in (*ordered, *lines)}
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The terms of all documents in sequence: count per document, term ids, and frequencies by field."""
-
-    counts: NDArray[np.int64]
-    terms: NDArray[np.int32]
-    frequencies: NDArray[np.uint8]
-    lengths: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, documents: Sequence[TermCounts], width: int) -> "_Rows":
-        return cls(
-            np.array([len(d.ids) for d in documents], np.int64),
-            np.concatenate([np.zeros(0, np.int32), *(d.ids for d in documents)]),
-            np.concatenate([np.zeros((0, width), np.uint8), *(d.frequencies for d in documents)]),
-            np.array([d.lengths for d in documents], np.float64).reshape(-1, width),
-        )
-
-    def part(self, start: int, stop: int) -> "_Rows":
-        """The rows of the documents from `start` to `stop`."""
-        first, last = int(self.counts[:start].sum()), int(self.counts[:stop].sum())
-        return _Rows(
-            self.counts[start:stop],
-            self.terms[first:last],
-            self.frequencies[first:last],
-            self.lengths[start:stop],
-        )
-
-    def joined(self, *others: "_Rows") -> "_Rows":
-        rows = (self, *others)
-        return _Rows(
-            np.concatenate([r.counts for r in rows]),
-            np.concatenate([r.terms for r in rows]),
-            np.concatenate([r.frequencies for r in rows]),
-            np.concatenate([r.lengths for r in rows]),
-        )
-
-
 class Postings:
-    """The terms of all documents as parallel arrays, grouped by term, with documents ascending within a term.
+    """The terms of all documents as parallel arrays, grouped by term, documents ascending within a term."""
 
-    Given the postings `before` a change, only the documents from the first to the last changed one are
-    gathered again.
-    """
-
-    def __init__(self, documents: Sequence[TermCounts], width: int, before: "Postings | None" = None) -> None:
+    def __init__(self, documents: Sequence[TermCounts], width: int) -> None:
         """`width` is the number of fields."""
         self.size = len(documents)
         self.width = width
         self._read = tuple(documents)
-        self._rows = _Rows.of(documents, width) if before is None else before._changed(self._read)
-        order = _grouping(self._rows.terms)
-        documents_of = np.repeat(np.arange(self.size, dtype=np.int32), self._rows.counts)
-        self.documents = documents_of[order]
-        self.frequencies = self._rows.frequencies[order]
-        self.lengths = self._rows.lengths
-        self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._rows.terms))])
-
-    def _changed(self, documents: tuple[TermCounts, ...]) -> _Rows:
-        """The rows of other documents, reusing those before and after the changes."""
-        head = _common(self._read, documents)
-        tail = _common(self._read[head:][::-1], documents[head:][::-1])
-        middle = _Rows.of(documents[head : len(documents) - tail], self.width)
-        old = len(self._read)
-        return self._rows.part(0, head).joined(middle, self._rows.part(old - tail, old))
+        terms = np.concatenate([np.zeros(0, np.int32), *(d.ids for d in documents)])
+        frequencies = np.concatenate([np.zeros((0, width), np.uint8), *(d.frequencies for d in documents)])
+        order = _grouping(terms)
+        counts = np.array([len(d.ids) for d in documents], np.int64)
+        self.documents = np.repeat(np.arange(self.size, dtype=np.int32), counts)[order]
+        self.frequencies = frequencies[order]
+        self.lengths = np.array([d.lengths for d in documents], np.float64).reshape(-1, width)
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(terms))])
 
     @property
     def nbytes(self) -> int:
@@ -274,12 +218,6 @@ class Postings:
         return int(span.stop) - int(span.start)
 
 
-def _common(one: Sequence[TermCounts], other: Sequence[TermCounts]) -> int:
-    """The number of leading documents that are the same."""
-    pairs = zip(one, other, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a is not b), min(len(one), len(other)))
-
-
 def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:
     """The order that groups by term and keeps documents ascending; 16-bit radix sort is much faster."""
     small = int(terms.max(initial=0)) < np.iinfo(np.uint16).max
@@ -288,35 +226,13 @@ def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:
 
 Vector = NDArray[np.float32]
 ABSENT = -1
-# Changing one text copies 1/32 of all vectors.
-_BLOCKS = 32
-# Below so many bytes, handing the work out takes longer than doing it.
-_WORTH_SHARING = 8_000_000
-
-
-@dataclass(frozen=True)
-class _Block:
-    """The vectors of some keys, with rows in key order."""
-
-    keys: tuple[Key, ...]
-    matrix: NDArray[np.float32]
-
-    def changed(self, gone: Set[Key], fresh: Mapping[Key, Vector]) -> "_Block":
-        """The block without the keys in `gone` and with the `fresh` vectors."""
-        vectors = {k: v for k, v in zip(self.keys, self.matrix, strict=True) if k not in gone} | dict(fresh)
-        keys = tuple(sorted(vectors))
-        return _Block(keys, np.stack([vectors[k] for k in keys]) if keys else _NO_BLOCK.matrix)
-
-
-_NO_BLOCK = _Block((), np.zeros((0, 0), np.float32))
 
 
 class VectorTable:
     """An immutable table from keys to unit vectors.
 
-    A key's hash decides its block, and rows are sorted by key within a block. The layout therefore depends
-    only on the content, and a product with an extended table is the same to the last bit as with a rebuilt
-    one.
+    Rows are sorted by key: the layout depends only on the content, and a product with an extended table is
+    the same to the last bit as with a rebuilt one.
     """
 
     def __init__(
@@ -325,21 +241,17 @@ class VectorTable:
         known: Mapping[Key, Vector] | None = None,
         before: "VectorTable | None" = None,
     ) -> None:
-        """Take the vectors of the keys from `known` or the table `before`; other keys stay absent."""
-        known, held = known or {}, before._rows if before is not None else {}
-        wanted = set(keys)
-        gone = held.keys() - wanted
-        # Vectors in `known` override those in `before`.
-        new = {key for key in wanted if key in known} if known else set[Key]()
-        changes: dict[int, set[Key]] = {key[0] % _BLOCKS: set() for key in (*gone, *new)}
-        for key in new:
-            changes[key[0] % _BLOCKS].add(key)
-        blocks = list(before._blocks) if before is not None else [_NO_BLOCK] * _BLOCKS
-        for number, fresh in changes.items():
-            blocks[number] = blocks[number].changed(gone, {key: known[key] for key in fresh})
-        self._blocks: tuple[_Block, ...] = tuple(blocks)
-        ordered = chain.from_iterable(block.keys for block in blocks)
-        self._rows: dict[Key, int] = {key: row for row, key in enumerate(ordered)} if changes else dict(held)
+        """Take the vectors of the keys from `known` or else the table `before`; other keys stay absent."""
+        found: dict[Key, Vector] = {}
+        for key in set(keys):
+            vector = known.get(key) if known else None
+            if vector is None and before is not None:
+                vector = before.get(key)
+            if vector is not None:
+                found[key] = vector
+        ordered = sorted(found)
+        self._rows: dict[Key, int] = {key: row for row, key in enumerate(ordered)}
+        self._matrix = np.stack([found[key] for key in ordered]) if ordered else np.zeros((0, 0), np.float32)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -349,15 +261,11 @@ class VectorTable:
 
     @property
     def bytes(self) -> int:
-        return sum(block.matrix.nbytes for block in self._blocks)
+        return self._matrix.nbytes
 
     def get(self, key: Key) -> Vector | None:
         row = self._rows.get(key)
-        if row is None:
-            return None
-        block = self._blocks[key[0] % _BLOCKS]
-        vector: Vector = block.matrix[block.keys.index(key)]
-        return vector
+        return None if row is None else self._matrix[row]
 
     def rows(self, keys: Iterable[Key]) -> NDArray[np.intp]:
         """The row of each key, or ABSENT."""
@@ -370,24 +278,9 @@ class VectorTable:
 
     def similarities(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosine of each row with unit vectors, of shape (vectors, rows)."""
-        return similarities([block.matrix for block in self._blocks if block.keys], vectors)
+        return similarities(self._matrix, vectors)
 
 
-def similarities(
-    matrices: Sequence[NDArray[np.float32]], vectors: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """The cosine of each row of all matrices with unit vectors, of shape (vectors, rows)."""
-    columns = np.ascontiguousarray(vectors.T)
-    ends = list(accumulate(map(len, matrices), initial=0))
-    cosines = np.empty((ends[-1], len(vectors)), np.float32)
-
-    def compare(numbers: Iterable[int]) -> None:
-        for number in numbers:
-            np.matmul(matrices[number], columns, out=cosines[ends[number] : ends[number + 1]])
-
-    if sum(matrix.nbytes for matrix in matrices) < _WORTH_SHARING:
-        compare(range(len(matrices)))
-    else:
-        count = processors()
-        side_by_side(compare, [range(first, len(matrices), count) for first in range(count)])
-    return np.ascontiguousarray(cosines.T)
+def similarities(matrix: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The cosine of each row of the matrix with unit vectors, of shape (vectors, rows)."""
+    return np.ascontiguousarray((matrix @ np.ascontiguousarray(vectors.T)).T)

@@ -178,8 +178,7 @@ class Embedding:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _report_download(self, done: int, total: int) -> None:
-        if not self._is_prepared and (self._reported < 0 or done - self._reported >= total * _REPORT_EVERY):
-            self._reported = done
+        if not self._is_prepared:
             self._report(IndexState(IndexPhase.DOWNLOADING, self._semantics.model, done, total))
 
     def _report_phase(self, phase: IndexPhase, reason: str = "", hint: str = "") -> None:

@@ -1,23 +1,21 @@
-"""Sentence vectors of any model that fastembed supports: its facts, its download, and the model itself."""
+"""Sentence vectors of any model that fastembed supports, downloaded once into a folder."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from inspector.core.error import ModelError
 from inspector.core.redaction import private_folder
 from inspector.core.text import closest
-from inspector.search.index.metric import side_by_side
-from inspector.search.index.packaged_model import keep_to_one_thread, whole_words
+from inspector.search.index.packaged_model import keep_to_one_thread, side_by_side, whole_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,27 +33,6 @@ class NamedModel:
     repository: str
     files: tuple[str, ...]
     size: int
-
-    def folder(self, cache: Path) -> Path:
-        """The folder in huggingface_hub's cache that holds the repository."""
-        return cache / f"models--{self.repository.replace('/', '--')}"
-
-    def is_whole(self, cache: Path) -> bool:
-        """Whether the download is complete: fastembed writes the list of a model's files last."""
-        from fastembed import TextEmbedding
-
-        folder = self.folder(cache)
-        try:
-            sizes = json.loads((folder / TextEmbedding.METADATA_FILE).read_bytes())
-            # Two models may share a repository, as nomic-embed-text-v1.5 and its quantized form do.
-            present = {
-                path.split("/", 2)[2]
-                for path, meta in sizes.items()
-                if (folder / path).stat().st_size == meta["size"]
-            }
-        except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
-            return False
-        return present.issuperset(self.files)
 
 
 def named_model(name: str) -> NamedModel:
@@ -78,7 +55,8 @@ def named_model(name: str) -> NamedModel:
     )
 
 
-# fastembed's own `download_model` hides why it failed and sleeps for 39 seconds between attempts.
+# fastembed's own `download_model` hides why it failed and sleeps for 39 seconds between attempts. A process
+# of its own can be stopped at once.
 _CHILD = """
 import sys
 from fastembed import TextEmbedding
@@ -90,38 +68,24 @@ except Exception as error:
 """
 _POLL_SECONDS = 0.1
 _LONGEST_REASON = 500
-_TAIL_BYTES = 8192
 _HINT = (
     "Is this machine offline, or behind a proxy (HTTPS_PROXY)? HF_ENDPOINT sets a mirror of huggingface.co; "
     "HF_HUB_OFFLINE blocks every download."
 )
 
 
-def download(
-    name: str, folder: Path, *, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
-) -> None:
-    """Download a model's files into the cache `folder`, unless they are already there.
+def download(model: NamedModel, folder: Path, cancelled: Callable[[], bool]) -> None:
+    """Download a model's files into the cache `folder`.
 
-    Blocks, and several times a second asks `cancelled` and calls `progress` (bytes so far, approximate
-    total). Raises ModelError for an unknown name, a failure, or a cancellation ("cancelled").
+    Blocks, and asks `cancelled` several times a second. Raises ModelError for a failure, or a cancellation
+    ("cancelled").
     """
-    model = named_model(name)
-    if not model.is_whole(folder):
-        try:
-            private_folder(folder)
-            _run(model, folder, progress, cancelled)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            hint = "Check that the folder exists and that you can write to it."
-            raise ModelError(f"{model.name} cannot be downloaded to {folder}: {reason}", hint=hint) from error
-    progress(model.size, model.size)
-
-
-def _run(
-    model: NamedModel, folder: Path, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
-) -> None:
-    repository = model.folder(folder)
-    before = _files(repository)
+    try:
+        private_folder(folder)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "Check that the folder exists and that you can write to it."
+        raise ModelError(f"{model.name} cannot be downloaded to {folder}: {reason}", hint=hint) from error
     with tempfile.TemporaryFile() as stderr:
         child = subprocess.Popen(
             # -P: a file in the current folder is never imported in place of a library.
@@ -133,63 +97,24 @@ def _run(
             start_new_session=True,
         )
         try:
-            while not _ended(child):
-                if cancelled():
-                    raise ModelError("cancelled")
-                done = sum(_files(repository).values()) - sum(before.values())
-                progress(min(done, model.size), model.size)
+            _wait(child, cancelled)
         finally:
-            _kill(child)
-            _clean(repository, before)
-        if child.returncode or not model.is_whole(folder):
-            reason = _last_line(stderr) or f"the download ended early (exit code {child.returncode})"
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        if child.returncode:
+            stderr.seek(0)
+            said = stderr.read().decode("utf-8", "replace").strip().rpartition("\n")[2][:_LONGEST_REASON]
+            reason = said or f"the download ended early (exit code {child.returncode})"
             raise ModelError(f"{model.name} cannot be downloaded: {reason}", hint=_HINT)
 
 
-def _ended(child: subprocess.Popen[bytes]) -> bool:
-    try:
-        child.wait(_POLL_SECONDS)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
-def _kill(child: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-
-
-def _clean(folder: Path, before: Mapping[Path, int]) -> None:
-    """Delete what a killed child was writing: huggingface_hub never resumes such a file.
-
-    Files that were there before may belong to another program.
-    """
-    for path in _files(folder):
-        if path.suffix == ".incomplete" and path not in before:
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-
-
-def _files(folder: Path) -> dict[Path, int]:
-    """File sizes in bytes; links are not counted. A file may be renamed while this runs."""
-    sizes: dict[Path, int] = {}
-    for parent, _folders, names in os.walk(folder):
-        for path in (Path(parent, name) for name in names):
-            with suppress(OSError):
-                if not path.is_symlink():
-                    sizes[path] = path.stat().st_size
-    return sizes
-
-
-def _last_line(stderr: IO[bytes]) -> str:
-    end = stderr.seek(0, os.SEEK_END)
-    stderr.seek(max(end - _TAIL_BYTES, 0))
-    lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:_LONGEST_REASON] if lines else ""
-
-
-_HINT_DAMAGED = "Delete the model's folder and download it again."
+def _wait(child: subprocess.Popen[bytes], cancelled: Callable[[], bool]) -> None:
+    while not cancelled():
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(_POLL_SECONDS)
+            return
+    raise ModelError("cancelled")
 
 
 class NamedEmbedder:
@@ -203,9 +128,14 @@ class NamedEmbedder:
         self._loading = threading.Lock()
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """Download the model if it is missing, then load it. Raises ModelError, also for an unknown name."""
-        download(self.name, self._folder, progress=progress, cancelled=cancelled)
-        self.embed(["ready"])
+        """Load the model, after a download if it is missing. Raises ModelError, also for an unknown name."""
+        model = named_model(self.name)
+        try:
+            self._loaded()
+        except ModelError:
+            progress(0, model.size)
+            download(model, self._folder, cancelled)
+            self._loaded()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text, in order. Raises ModelError if the model is missing or damaged."""
@@ -237,17 +167,16 @@ class NamedEmbedder:
     def _load(self) -> "TextEmbedding":
         from fastembed import TextEmbedding
 
-        known = named_model(self.name)
-        if not known.is_whole(self._folder):
-            size = max(known.size // 1_000_000, 1)
-            hint = f"Download it first (about {size} MB), or use the model that comes with Toolsight."
-            raise ModelError(f"the embedding model {self.name} has not been downloaded", hint=hint)
+        model = named_model(self.name)
         keep_to_one_thread()
         try:
-            return TextEmbedding(known.name, cache_dir=str(self._folder), local_files_only=True)
+            return TextEmbedding(model.name, cache_dir=str(self._folder), local_files_only=True)
         except Exception as error:
-            message = f"the embedding model {self.name} cannot be loaded: {error}"
-            raise ModelError(message, hint=_HINT_DAMAGED) from error
+            size = max(model.size // 1_000_000, 1)
+            message = f"the embedding model {self.name} is not in {self._folder}, or damaged: {error}"
+            raise ModelError(
+                message, hint=f"Delete its folder there, and download it (about {size} MB)."
+            ) from error
 
 
 def _unit(vector: "np.ndarray") -> list[float]:

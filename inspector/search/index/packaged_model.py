@@ -4,17 +4,18 @@ import ctypes
 import hashlib
 import importlib.util
 import json
+import os
 import secrets
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.core.error import ModelError
 from inspector.core.redaction import open_private, private_folder
-from inspector.search.index.metric import processors, side_by_side
 
 if TYPE_CHECKING:
     import numpy as np
@@ -246,6 +247,30 @@ def keep_to_one_thread() -> None:
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(limits=1, user_api="blas")
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+# More gain little: what is computed waits for memory.
+_MOST = 4
+
+
+def processors() -> int:
+    """How many pieces of work run at once."""
+    return min(_MOST, os.cpu_count() or 1)
+
+
+def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
+    """The result for each item, in order; the first error is raised. `work` must not come here itself."""
+    if len(items) < 2:
+        return [work(item) for item in items]
+    return list(_threads().map(work, items))
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(processors(), "search")
 
 
 # Static vectors: the mean of a text's token vectors, from the table that the package `wordllama` ships.

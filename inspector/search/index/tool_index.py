@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from inspector.core.tool import Tool
 from inspector.search.index.document import (
     ABSENT,
     FIELDS,
+    OPENING,
     PASSAGES,
     SUMMARY,
     WORDS,
@@ -29,7 +29,7 @@ from inspector.search.index.document import (
     Vocabulary,
     key_of,
     line_text,
-    opening_text,
+    passage_texts,
     read,
     server_texts,
     similarities,
@@ -39,42 +39,9 @@ from inspector.search.index.ports import StaticEmbedder
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.vocabulary import split_words
 
-
-class Predecessor:
-    """What an index takes over from the one before it, each once, and only what that one had made."""
-
-    def __init__(
-        self, made: dict[str, Any], documents: Sequence[Document], position: Mapping[str, int]
-    ) -> None:
-        self._made = made
-        self._documents = documents
-        self._position = position
-
-    def take(self, name: str) -> Any:
-        """What the index before had under that name, or None."""
-        return self._made.pop(name, None)
-
-    def rows(self, documents: Sequence[Document]) -> NDArray[np.intp]:
-        """Where each document was in the index before, or ABSENT."""
-        # Most documents keep their position; only the others are looked up by id.
-        pairs = enumerate(zip(documents, self._documents, strict=False))
-        kept = [at if new is old else ABSENT for at, (new, old) in pairs]
-        rows = np.full(len(documents), ABSENT)
-        rows[: len(kept)] = kept
-        for at in np.flatnonzero(rows == ABSENT).tolist():
-            before = self._position.get(documents[at].tool.id, ABSENT)
-            if before != ABSENT and self._documents[before] is documents[at]:
-                rows[at] = before
-        return rows
-
-
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
 _PASSAGES_OF = attrgetter("passages")
-# Of the static vectors, so that several threads can compare them.
-_PARTS = 16
-# What an index makes on demand and takes over from the one before it.
-_TAKEN_OVER = ("postings", "word_postings", "static_vectors")
 
 
 class ToolIndex:
@@ -107,8 +74,8 @@ class ToolIndex:
         self.lined: bool = lined if lined is not None else before is not None and before.lined
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
         self.documents = self._documents(before)
-        # What was never used is not built now.
-        self._before = _before(before)
+        # Of the openings of tools, by their keys: to make them again takes longest.
+        self._static_vectors: dict[Key, Vector] = before._static_vectors if before is not None else {}
         with_static = semantics or before
         self.static: StaticEmbedder | None = static if with_static is None else with_static.static
         self.ids = tuple(tool.id for tool in self.tools)
@@ -146,27 +113,25 @@ class ToolIndex:
 
     @cached_property
     def postings(self) -> Postings:
-        return Postings([d.terms for d in self.documents], len(FIELDS), self._before.take("postings"))
+        return Postings([d.terms for d in self.documents], len(FIELDS))
 
     @cached_property
     def word_postings(self) -> Postings:
         """The words as written."""
-        return Postings([d.words for d in self.documents], len(WORDS), self._before.take("word_postings"))
+        return Postings([d.words for d in self.documents], len(WORDS))
 
     @cached_property
     def static_vectors(self) -> NDArray[np.float32]:
         """The static vector of each tool's name and first sentence, one a row; empty without `static`."""
         if self.static is None:
             return np.zeros((len(self.tools), 0), np.float32)
-        known: NDArray[np.float32] | None = self._before.take("static_vectors")
-        rows = np.full(len(self.tools), ABSENT) if known is None else self._before.rows(self.documents)
-        new = np.flatnonzero(rows == ABSENT)
-        fresh = self.static.embed([opening_text(self.tools[position]) for position in new])
-        vectors = np.zeros((len(self.tools), self.static.dimensions), np.float32)
-        if known is not None:
-            vectors[rows != ABSENT] = known[rows[rows != ABSENT]]
-        vectors[new] = fresh
-        return vectors
+        keys = [document.passages[OPENING] for document in self.documents]
+        new = {
+            key: tool for key, tool in zip(keys, self.tools, strict=True) if key not in self._static_vectors
+        }
+        made = self.static.embed([passage_texts(tool)[OPENING] for tool in new.values()])
+        self._static_vectors.update(zip(new, made, strict=True))
+        return np.array([self._static_vectors[key] for key in keys]).reshape(-1, self.static.dimensions)
 
     @cached_property
     def server_texts(self) -> Mapping[str, str]:
@@ -239,8 +204,7 @@ class ToolIndex:
         """The cosines of each tool's name and first sentence, by static vectors, a row a query; or None."""
         if self.static is None:
             return None
-        parts = np.array_split(self.static_vectors, _PARTS)
-        return similarities(parts, self.static.embed(queries)).astype(np.float64)
+        return similarities(self.static_vectors, self.static.embed(queries)).astype(np.float64)
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""
@@ -297,13 +261,6 @@ def words_alone(index: ToolIndex) -> str:
 
 def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
     return np.where(rows == ABSENT, np.nan, cosines[rows])
-
-
-def _before(index: ToolIndex | None) -> Predecessor:
-    if index is None:
-        return Predecessor({}, (), {})
-    made = {name: index.__dict__[name] for name in _TAKEN_OVER if name in index.__dict__}
-    return Predecessor(made, index.documents, index.position)
 
 
 _PREFIX = "mcp"

@@ -14,7 +14,7 @@ from inspector.core.tool import Tool
 from inspector.features.bench.ranker_bench import Row, json_rows, markdown
 from inspector.features.bench.run import Run, Summary, run_bench, summarise
 from inspector.features.bench.standing import Difference, difference
-from inspector.search.answer.bootstrap import Estimate, estimate
+from inspector.search.answer.metric import Estimate, estimate
 from inspector.search.answer.search import SearchRules
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.ranker import Ranking

@@ -16,7 +16,7 @@ from inspector.features.bench.run import CaseRun, Run, summarise
 from inspector.features.bench.standing import difference, standings
 from inspector.features.lab.runs.recorded_agent import OtherRuns, session_of
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.search.answer.bootstrap import (
+from inspector.search.answer.metric import (
     clusters,
     estimate,
     holm,

@@ -23,7 +23,7 @@ from inspector.features.lab.runs.recorded_batch import (
 )
 from inspector.features.lab.runs.recorded_run import LOOP, SECONDS_A_CALL, RunSetup
 from inspector.features.lab.runs.recording import Recordings
-from inspector.search.answer.bootstrap import Estimate
+from inspector.search.answer.metric import Estimate
 from inspector.session.assembly import Ports
 
 _NAMED, _AGENTS = 12, 3

@@ -14,7 +14,7 @@ from inspector.features.lab.comparison import STATIC
 from inspector.features.lab.runs.recorded_agent import KnownRuns, OtherRuns, Reason
 from inspector.features.lab.runs.recorded_run import Kept, Need, PlayedRun, RunSetup, play
 from inspector.mcp.recorded_link import RecordedRun
-from inspector.search.answer.bootstrap import Estimate, estimate, ratio_estimate, share_estimate
+from inspector.search.answer.metric import Estimate, estimate, ratio_estimate, share_estimate
 from inspector.session.assembly import Ports
 
 CUTS = (1, 2, 3, 5, 8, 10, 15, 20)

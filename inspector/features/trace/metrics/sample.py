@@ -7,8 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from inspector.core.number import Share
-from inspector.search.answer.bootstrap import effective_size_of
-from inspector.search.index.metric import percentile
+from inspector.search.answer.metric import effective_size_of, percentile
 
 
 class Sample:

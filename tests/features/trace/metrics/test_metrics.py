@@ -37,7 +37,7 @@ from inspector.features.trace.metrics.discovery import RoutingLog
 from inspector.features.trace.metrics.facts import sections
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
 from inspector.features.trace.metrics.sample import Cases, Sample
-from inspector.search.answer.bootstrap import share_estimate
+from inspector.search.answer.metric import share_estimate
 from inspector.session.miss import MissCause
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams
