@@ -550,7 +550,7 @@ MUTANTS = (
     ),
     Mutant(
         "a fork pays for nothing that its parent paid for",
-        "inspector/features/agents/transcript_file/codex_fork.py",
+        "inspector/features/agents/transcript_file/codex.py",
         "if _is_made(kind, payload):",
         "if False:",
         ("tests/features/agents/test_transcript_codex.py",),
@@ -564,8 +564,8 @@ MUTANTS = (
     ),
     Mutant(
         "an event of Copilot that is copied counts once",
-        "inspector/features/agents/transcript_file/flow.py",
-        "if not key[-1] or self._seen.add(*key):",
+        "inspector/features/agents/transcript_file/record_reader.py",
+        "if not key[-1] or self._is_new(*key):",
         "if True:",
         ("tests/features/agents/test_transcript_copilot.py",),
     ),

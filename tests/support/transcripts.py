@@ -22,8 +22,6 @@ FILES = {
     Format.CODEX: SMALL / "codex.jsonl",
     Format.VSCODE: SMALL / "vscode.json",
     Format.COPILOT: SMALL / "copilot.jsonl",
-    Format.AGENTS: SMALL / "openai-agents.jsonl",
-    Format.RESPONSES: SMALL / "responses.jsonl",
     Format.OTEL: SMALL / "otel.jsonl",
 }
 CODE_MODE = SMALL / "codex-code-mode.jsonl"

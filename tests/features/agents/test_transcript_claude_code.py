@@ -130,15 +130,6 @@ def test_a_copy_under_new_uuids_is_neither_told_nor_paid_again() -> None:
     assert reader.tally.left_out == {"copied history": 2}
 
 
-def test_a_piece_that_comes_after_the_answer_was_told_costs_what_is_new() -> None:
-    claude = Claude()
-    reader = line_reader(CLAUDE)
-    early = fed(reader, [line(claude.answer("m", called("a"), output=2, stop=None))])
-    late = fed(reader, [line(claude.answer("m", called("b"), output=40, stop="tool_use"))])
-    assert [call.id for answer in of(Answered, early + late) for call in answer.calls] == ["a", "b"]
-    assert total(early + late) == (240, 40, 200, 30)
-
-
 def test_a_tool_search_has_its_query_what_it_found_and_how_many_waited() -> None:
     first, nothing, named = of(Searched, whole(FILES[CLAUDE]))
     assert (first.query, first.limit, first.waiting) == ("order flour", 3, 4)

@@ -1,7 +1,5 @@
 """Codex rollouts: model calls found between their items, and paid once."""
 
-from pathlib import Path
-
 import pytest
 
 from inspector.core.message import Usage
@@ -15,7 +13,7 @@ from inspector.features.agents.transcript import (
     Searched,
     ToolsOffered,
 )
-from inspector.features.agents.transcript_file.reader import Format, line_reader, open_transcript
+from inspector.features.agents.transcript_file.reader import Format, line_reader
 from tests.support.transcripts import (
     CODE_MODE,
     FILES,
@@ -57,14 +55,6 @@ def test_a_repeated_token_count_is_paid_once() -> None:
         Usage(7400, 90, 7000, None, None, 0),
         Usage(7700, 25, 7300, None, None, 0),
     ]
-
-
-def test_a_count_without_the_last_call_is_what_the_total_moved() -> None:
-    first = event("token_count", info={"total_token_usage": {"input_tokens": 100, "total_tokens": 100}})
-    second = event("token_count", info={"total_token_usage": {"input_tokens": 250, "total_tokens": 250}})
-    began_anew = event("token_count", info={"total_token_usage": {"input_tokens": 40, "total_tokens": 40}})
-    answers = of(Answered, read(CODEX, answer("a"), first, answer("b"), second, answer("c"), began_anew))
-    assert [one.usage.input_tokens for one in answers] == [100, 150, 40]
 
 
 def test_records_of_usage_count_instead_of_the_counts_beside_them() -> None:
@@ -205,31 +195,6 @@ def test_tools_that_the_client_adds_are_offered() -> None:
 def test_an_aborted_turn_was_stopped_by_the_user() -> None:
     (stopped,) = of(Interrupted, whole(FILES[CODEX]))
     assert (stopped.message, stopped.by_user) == ("interrupted", True)
-
-
-BARE: tuple[dict[str, object], ...] = (
-    {"id": "thread-1", "timestamp": "2025-08-20T13:20:47.060Z", "instructions": None, "git": {}},
-    {"record_type": "state"},
-    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Order flour."}]},
-    {"type": "function_call", "name": "bakery__order_flour", "arguments": "{}", "call_id": "c"},
-    {"type": "function_call_output", "call_id": "c", "output": "ordered"},
-    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Ordered."}]},
-)
-
-
-def test_a_file_of_2025_without_envelopes_is_a_session_of_codex(tmp_path: Path) -> None:
-    (tmp_path / "old.jsonl").write_bytes(b"".join(map(line, BARE)))
-    transcript = open_transcript(tmp_path / "old.jsonl")
-    entries = list(transcript.entries())
-    assert (transcript.format, [type(one) for one in entries]) == (
-        CODEX,
-        [Begun, Asked, Answered, Called, Answered],
-    )
-    assert entries[0] == Begun("codex", "thread-1", at=1755696047.06)
-    (called,) = of(Called, entries)
-    assert (called.tool.server, called.tool.name, called.text) == ("bakery", "order_flour", "ordered")
-    assert not transcript.tally.unknown
-    assert not transcript.tally.malformed
 
 
 def completed(kind: str, **fields: object) -> dict[str, object]:

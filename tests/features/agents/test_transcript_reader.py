@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from fixtures.transcripts import make
 from inspector.core.error import ConfigError
 from inspector.features.agents.transcript import Answered
-from inspector.features.agents.transcript_file import compressed
-from inspector.features.agents.transcript_file.field import read_lines
+from inspector.features.agents.transcript_file import reader as reading
 from inspector.features.agents.transcript_file.reader import (
     Format,
     find_transcripts,
     line_reader,
     open_transcript,
+    read_lines,
     recognize,
 )
 from tests.support.transcripts import FILES, Claude, fed, line, of, records, said, whole
@@ -35,42 +35,29 @@ def test_a_format_is_known_by_its_records_and_not_by_its_name(kind: Format, tmp_
 
 
 FRAME = {"uuid": "u", "parentUuid": None, "sessionId": "s", "timestamp": "2026-11-28T10:00:00.000Z"}
-STREAMED: dict[str, object] = {
-    "type": "assistant",
-    "message": {"content": [{"type": "text", "text": "x"}]},
-    "session_id": "s",
+TEXT = [{"type": "text", "text": "x"}]
+STRANGERS: dict[str, list[dict[str, object]]] = {
+    "Qwen Code": [
+        {**FRAME, "type": "system", "subtype": "session_model"},
+        {**FRAME, "type": "user", "message": {"role": "user", "parts": [{"text": "x"}]}},
+        {**FRAME, "type": "assistant", "message": {"role": "model", "parts": [{"functionCall": {}}]}},
+    ],
+    "Gemini CLI": [{"sessionId": "s", "projectHash": "h"}, {"id": "1", "type": "user", "content": TEXT}],
+    "opencode": [{"info": {"id": "i"}, "messages": [{"info": {"sessionID": "i"}}]}],
+    "streamed": [{"type": "assistant", "message": {"content": TEXT}, "session_id": "s", "uuid": "u"}],
+    "another event": [{"type": "session.start", "timestamp": 1, "data": {}}],
+    "another chat": [{"sessionId": "s", "requests": [{"url": "x"}]}],
+    "another progress": [{"type": "progress", "sessionId": "s"}],
 }
-STRANGERS: list[tuple[str, list[dict[str, object]]]] = [
-    (
-        "a session of Qwen Code",
-        [
-            {**FRAME, "type": "system", "subtype": "session_model"},
-            {**FRAME, "type": "user", "message": {"role": "user", "parts": [{"text": "x"}]}},
-            {**FRAME, "type": "assistant", "message": {"role": "model", "parts": [{"functionCall": {}}]}},
-        ],
-    ),
-    (
-        "a session of Gemini CLI",
-        [{"sessionId": "s", "projectHash": "h"}, {"id": "1", "type": "user", "content": [{"text": "x"}]}],
-    ),
-    ("a session of opencode", [{"info": {"id": "i"}, "messages": [{"info": {"sessionID": "i"}}]}]),
-    ("streamed output", [STREAMED | {"uuid": "u"}]),
-    ("not a transcript", [{"type": "message", "role": "assistant", "content": [{"type": "tool_use"}]}]),
-    ("not a transcript", [{"type": "reasoning", "id": "r", "text": "x"}]),
-    ("not a transcript", [{"type": "session.start", "timestamp": 1, "data": {}}]),
-    ("not a transcript", [{"sessionId": "s", "requests": [{"url": "x"}]}]),
-    ("not a transcript", [{"object": "trace", "id": "t"}]),
-    ("not a transcript", [{"type": "progress", "sessionId": "s"}]),
-]
 
 
-@pytest.mark.parametrize(("whose", "written"), STRANGERS)
+@pytest.mark.parametrize("written", STRANGERS.values(), ids=STRANGERS)
 def test_what_is_not_certainly_a_known_format_is_refused(
-    whose: str, written: list[dict[str, object]], tmp_path: Path
+    written: list[dict[str, object]], tmp_path: Path
 ) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"".join(map(line, written)))
-    with pytest.raises(ConfigError, match=whose):
+    with pytest.raises(ConfigError, match="not a transcript"):
         open_transcript(path)
 
 
@@ -88,9 +75,7 @@ def test_an_unknown_kind_is_counted_by_its_name_and_nothing_else_of_it_is_kept(k
     [
         (b'{"type": "user", "mess', "not JSON"),
         (b"[1, 2]", "not an object"),
-        (b"\xff\xfe\x00", "not JSON"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"n": 1' + b"0" * 5000 + b"}", "not JSON"),
     ],
 )
 def test_a_broken_line_is_counted_and_changes_nothing(kind: Format, garbage: bytes, reason: str) -> None:
@@ -118,7 +103,7 @@ def test_a_line_that_is_too_long_is_passed_over_without_being_held() -> None:
             return found
 
     file = Counted(b"short\n" + b"x" * 5_000_000 + b"\nlast")
-    assert [found for found, _ in read_lines(file, limit=100)] == [b"short\n", None, b"last"]
+    assert list(read_lines(file, limit=100)) == [b"short\n", None, b"last"]
     assert file.longest <= 1024 * 1024
 
 
@@ -244,7 +229,7 @@ def test_a_compressed_transcript_that_is_damaged_tells_what_comes_before(
 def test_a_small_file_that_stands_for_endless_text_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compressed, "ALWAYS", 1_000_000)
+    monkeypatch.setattr(reading, "ALWAYS", 1_000_000)
     path = packed(tmp_path / "a.zst", FILES[Format.CODEX].read_bytes(), b" " * 3_000_000)
     with pytest.raises(ConfigError, match="decompresses to more than"):
         list(open_transcript(path).entries())

@@ -15,7 +15,6 @@ from inspector.features.agents.transcript import (
     Asked,
     Begun,
     Compacted,
-    Entry,
     Tally,
 )
 from inspector.features.agents.transcript_file.field import (
@@ -27,7 +26,7 @@ from inspector.features.agents.transcript_file.field import (
     server_name,
     text,
 )
-from inspector.features.agents.transcript_file.flow import Answer, FlowReader
+from inspector.features.agents.transcript_file.record_reader import NOT_ASKED, OpenAnswer, RecordReader
 from inspector.schema.json_value import as_object
 
 AGENT = "copilot-cli"
@@ -61,7 +60,7 @@ def is_event(record: dict[str, Any]) -> bool:
     return kind in _READ | _NOT_READ and is_whole
 
 
-class CopilotReader(FlowReader):
+class CopilotReader(RecordReader):
     """Reads the events of one session and its sub-agents."""
 
     def __init__(self, tally: Tally) -> None:
@@ -69,30 +68,28 @@ class CopilotReader(FlowReader):
         self._main = Begun(AGENT)
         self._model = self._agent = ""
         self._tools: dict[str, tuple[AgentTool, float | None]] = {}
-        self._told: Counter[str] = Counter()
+        self._outputs: Counter[str] = Counter()
 
-    def read(self, record: dict[str, Any]) -> list[Entry]:
-        """The entries that are finished with this event."""
+    def take(self, record: dict[str, Any]) -> None:
         kind, data = text(record.get("type")), as_object(record.get("data"))
-        at, event = moment(record.get("timestamp"), self._tally), text(record.get("id"))
+        at, event = moment(record.get("timestamp"), self.tally), text(record.get("id"))
         if kind in _NOT_READ or record.get("ephemeral") is True:
-            self._tally.leave_out(kind)
+            self.tally.leave_out(kind)
         elif kind not in _READ:
-            self._tally.count_unknown(kind)
+            self.tally.count_unknown(kind)
         elif self._is_first(event):
             self._of(text(record.get("agentId")) or text(data.get("parentToolCallId")), at)
             self._event(kind, data, at, event)
-        return self._flow.take()
 
     def _of(self, agent: str, at: float | None) -> None:
         """What comes next is of this sub-agent, or of the session itself."""
-        if self._flow.begun is None:
-            self._flow.begin(replace(self._main, at=at))
+        if self._begun is None:
+            self._begin(replace(self._main, at=at))
         if agent != self._agent:
             self._agent, main = agent, self._main
-            self._flow.close()
+            self._close()
             own = Begun(AGENT, agent, main.version, main.folder, parent=main.session, at=at)
-            self._flow.begin_next(own if agent else replace(main, model="", at=at))
+            self._begin(own if agent else replace(main, model="", at=at))
 
     def _event(self, kind: str, data: dict[str, Any], at: float | None, event: str) -> None:
         match kind:
@@ -101,7 +98,7 @@ class CopilotReader(FlowReader):
             case "user.message":
                 self._user(data, at)
             case "assistant.message":
-                self._answer(data, at, event)
+                self._answered(data, at, event)
             case "tool.execution_start":
                 self._tools[text(data.get("toolCallId"))] = (_tool(data, "toolName"), at)
             case "tool.execution_complete" if data.get("isUserRequested") is not True:
@@ -110,11 +107,11 @@ class CopilotReader(FlowReader):
                 self._compacted(data, at)
             case "session.error" | "abort":
                 reason = text(data.get("reason"))
-                self._flow.interrupt(text(data.get("message")) or reason, at, by_user=reason in _BY_USER)
+                self._interrupt(text(data.get("message")) or reason, at, by_user=reason in _BY_USER)
             case "session.shutdown":
                 self._shutdown(data, at, event)
             case _:
-                self._flow.close()
+                self._close()
 
     def _start(self, data: dict[str, Any], at: float | None) -> None:
         self._model = text(data.get("newModel")) or text(data.get("selectedModel")) or self._model
@@ -124,32 +121,31 @@ class CopilotReader(FlowReader):
             version = text(data.get("copilotVersion"))
             session = text(data.get("sessionId"))
             self._main = Begun(AGENT, session, version, folder, self._model, parent=above, at=at)
-            self._flow.begin(self._main)
+            self._begin(self._main)
 
     def _user(self, data: dict[str, Any], at: float | None) -> None:
         words = text(data.get("content"))
         injected = text(data.get("source")).startswith(_INJECTED) and not self._agent
-        self._flow.close()
+        self._close()
         if words.strip() and not injected and data.get("isAutopilotContinuation") is not True:
-            self._flow.add(Asked(words, at))
+            self._add(Asked(words, at))
         else:
-            self._tally.leave_out("not written by the user")
+            self.tally.leave_out(NOT_ASKED)
 
-    def _answer(self, data: dict[str, Any], at: float | None, event: str) -> None:
+    def _answered(self, data: dict[str, Any], at: float | None, event: str) -> None:
         """An answer, or one more part of it: all parts have the same id."""
         answer_id = text(data.get("apiCallId")) or text(data.get("messageId")) or event
-        answer = self._flow.answer
+        answer = self._answer
         if answer is None or answer.id != answer_id:
-            answer = Answer(answer_id, text(data.get("model")) or self._model, at)
-            self._flow.open(answer)
+            answer = self._open(OpenAnswer(answer_id, text(data.get("model")) or self._model, at))
         answer.say(text(data.get("content")))
         for request in mappings(data.get("toolRequests")):
             call_id, tool = text(request.get("toolCallId")), _tool(request, "name")
             given, broken = arguments(request.get("arguments"))
-            self._flow.call(ToolCall(call_id, tool.sent, given, broken))
+            self._call(ToolCall(call_id, tool.sent, given, broken))
             self._tools[call_id] = (tool, None)
         if (output := count(data.get("outputTokens"))) is not None:
-            self._told[answer.model] += output - (answer.usage.output_tokens or 0)
+            self._outputs[answer.model] += output - (answer.usage.output_tokens or 0)
             answer.usage = Usage(output_tokens=output)
 
     def _done(self, data: dict[str, Any], at: float | None) -> None:
@@ -159,13 +155,13 @@ class CopilotReader(FlowReader):
         words = said(as_object(result).get("content", result) or "") or text(error.get("message"))
         took = (at - began) * 1000 if at is not None and began is not None and at >= began else None
         ok = data.get("success") is not False
-        self._flow.returned(call_id, words, ok=ok, tool=known, milliseconds=took, at=at)
+        self._returned(call_id, words, ok=ok, tool=known, milliseconds=took, at=at)
 
     def _compacted(self, data: dict[str, Any], at: float | None) -> None:
         before, after = count(data.get("preCompactionTokens")), count(data.get("postCompactionTokens"))
-        self._flow.close()
+        self._close()
         automatic = text(data.get("trigger")) not in ("", "manual")
-        self._flow.add(Compacted(text(data.get("summaryContent")), before, after, automatic, at))
+        self._add(Compacted(text(data.get("summaryContent")), before, after, automatic, at))
 
     def _shutdown(self, data: dict[str, Any], at: float | None, event: str) -> None:
         """The totals since the start or the last resume, without what single answers said."""
@@ -174,13 +170,13 @@ class CopilotReader(FlowReader):
         for model, metric in sorted(metrics.items(), key=lambda pair: pair[0] == current):
             usage = _usage(as_object(as_object(metric).get("usage")))
             if usage.output_tokens is not None:
-                usage = replace(usage, output_tokens=max(0, usage.output_tokens - self._told[model]))
+                usage = replace(usage, output_tokens=max(0, usage.output_tokens - self._outputs[model]))
             if usage.input_tokens or usage.output_tokens:
-                answer = Answer(f"{model} {event}", model, at, usage=usage, finish_reason=TOTALS)
+                answer = OpenAnswer(f"{model} {event}", model, at, usage=usage, finish_reason=TOTALS)
                 answer.tool_tokens, definitions = definitions, None
-                self._flow.open(answer)
-        self._flow.close()
-        self._told.clear()
+                self._open(answer)
+        self._close()
+        self._outputs.clear()
 
 
 def _usage(data: dict[str, Any]) -> Usage:

@@ -4,82 +4,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from json import JSONDecoder
-from typing import Any, BinaryIO
+from typing import Any
 
-from inspector.config.file import MEGABYTE
-from inspector.core.error import ConfigError
 from inspector.core.number import LAST
 from inspector.features.agents.transcript import AgentTool, Tally
 from inspector.schema.json_value import JsonObject, as_object
 
-MAX_LINE = 64 * MEGABYTE
-
-
-def read_lines(file: BinaryIO, limit: int = MAX_LINE) -> Iterator[tuple[bytes | None, int]]:
-    """Each line with the number of bytes read so far; None for a line that is longer than `limit` bytes."""
-    done = 0
-    while line := file.readline(limit + 1):
-        done += len(line)
-        if len(line) <= limit:
-            yield line, done
-            continue
-        while not line.endswith(b"\n") and (line := file.readline(MEGABYTE)):
-            done += len(line)
-        yield None, done
-
-
-MAX_BYTES = 256 * MEGABYTE
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_REQUESTS = re.compile(r'\s*\{.*?"requests"\s*:\s*\[', re.DOTALL)
-_LIST = re.compile(r"\s*\[")
-_BETWEEN = re.compile(r"[\s,]*")
-
-
-def read_value(file: BinaryIO, tally: Tally) -> Iterator[tuple[dict[str, Any], int]]:
-    """The value if it is an object, or the objects of a list, with the bytes read. Raises ConfigError."""
-    data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise ConfigError(
-            f"{file.name} is larger than {MAX_BYTES // MEGABYTE} MB",
-            hint="Only transcripts with one record per line may be larger.",
-        )
-    plain = data.removeprefix(_BYTE_ORDER_MARK)
-    value = decoded(plain, tally)
-    values = [value] if isinstance(value, dict) else value
-    if not isinstance(values, list):
-        values = _whole_part(plain.decode(errors="replace"))
-    for one in values:
-        if isinstance(one, dict):
-            tally.records += 1
-            yield one, len(data)
-        else:
-            tally.count_malformed("not an object")
-
-
-def _whole_part(text: str) -> list[Any]:
-    """What can be read of a value that is broken: the first objects of its list."""
-    if match := _LIST.match(text):
-        return list(_elements(text, match.end()))
-    if match := _REQUESTS.match(text):
-        return [{"requests": list(_elements(text, match.end()))}]
-    return []
-
-
-def _elements(text: str, start: int) -> Iterator[Any]:
-    decode = json.JSONDecoder().raw_decode
-    while True:
-        match = _BETWEEN.match(text, start)
-        try:
-            value, start = decode(text, match.end() if match else start)
-        except (ValueError, RecursionError):
-            return
-        yield value
-
-
 _LARGEST = 2**53
 _DEEPEST = 100
-_decode = JSONDecoder().decode
 
 
 def text(value: object) -> str:
@@ -164,7 +96,7 @@ def arguments(value: object) -> tuple[JsonObject, str]:
     """A call's arguments, given as an object or as JSON, and what is wrong with them, if anything."""
     if isinstance(value, str):
         try:
-            value = _decode(value) if value.strip() else {}
+            value = json.loads(value) if value.strip() else {}
         except (ValueError, RecursionError):
             return {}, "the arguments are not JSON"
     if value is None:
@@ -231,21 +163,3 @@ def definition_of(record: dict[str, Any]) -> JsonObject | None:
         "description": text(found.get("description")),
         "parameters": schema if isinstance(schema, dict) and is_shallow(schema) else {},
     }
-
-
-def decoded(data: bytes, tally: Tally) -> object:
-    """The JSON value, or None, counted, if it is none. What is not UTF-8 is replaced, and counted."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        tally.count_malformed("not UTF-8")
-        text = data.decode(errors="replace")
-    try:
-        value: object = json.loads(text)
-    except RecursionError:
-        tally.count_malformed("nested too deeply")
-        return None
-    except ValueError:
-        tally.count_malformed("not JSON")
-        return None
-    return value

@@ -3,7 +3,7 @@
 Spans are exported when they end, in no order: they are put in order when the file has ended.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,8 +29,8 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.flow import Answer, FlowReader
 from inspector.features.agents.transcript_file.openai_item import defined
+from inspector.features.agents.transcript_file.record_reader import OpenAnswer, RecordReader
 from inspector.schema.json_value import JsonObject, as_object, canonical
 
 # Spans in OTLP's JSON: their attributes as plain values, their times in seconds.
@@ -73,34 +73,27 @@ class Span:
 
 
 def spans(record: dict[str, Any]) -> Iterator[Span]:
-    """The spans of an export. Keys are in camel case, and in snake case from some programs."""
-    for resource in mappings(_either(record, "resourceSpans", "resource_spans")):
+    """The spans of an export."""
+    for resource in mappings(record.get("resourceSpans")):
         service = text(_attributes(as_object(resource.get("resource"))).get("service.name"))
-        scopes = _either(resource, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-        for scope in mappings(scopes):
+        for scope in mappings(resource.get("scopeSpans")):
             for span in mappings(scope.get("spans")):
                 yield _span(span, service)
 
 
 def _span(span: dict[str, Any], service: str) -> Span:
     status = as_object(span.get("status"))
+    trace, own, parent = (text(span.get(key)).lower() for key in ("traceId", "spanId", "parentSpanId"))
     return Span(
-        trace=text(_either(span, "traceId", "trace_id")).lower(),
-        id=text(_either(span, "spanId", "span_id")).lower(),
-        parent=text(_either(span, "parentSpanId", "parent_span_id")).lower(),
-        name=text(span.get("name")),
-        begun=_nanoseconds(_either(span, "startTimeUnixNano", "start_time_unix_nano")),
-        ended=_nanoseconds(_either(span, "endTimeUnixNano", "end_time_unix_nano")),
+        *(trace, own, parent, text(span.get("name"))),
+        begun=_nanoseconds(span.get("startTimeUnixNano")),
+        ended=_nanoseconds(span.get("endTimeUnixNano")),
         failed=status.get("code") in _ERRORS,
         message=text(status.get("message")),
         of_server=span.get("kind") in _SERVER,
         service=service,
         attributes=_attributes(span),
     )
-
-
-def _either(record: Mapping[str, Any], *keys: str) -> object:
-    return next((record[key] for key in keys if key in record), None)
 
 
 def _nanoseconds(value: object) -> int:
@@ -119,18 +112,16 @@ def _value(value: dict[str, Any], depth: int) -> object:
     if depth > _DEEPEST or not value:
         return None
     kind, given = next(iter(value.items()))
-    match kind.replace("_", "").lower():
-        case "intvalue":
-            return (
-                int(given)
-                if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 20
-                else given
-            )
-        case "arrayvalue":
-            return [_value(as_object(one), depth + 1) for one in items(as_object(given).get("values"))]
-        case "kvlistvalue":
-            pairs = mappings(as_object(given).get("values"))
-            return {text(pair.get("key")): _value(as_object(pair.get("value")), depth + 1) for pair in pairs}
+    inner = items(as_object(given).get("values"))
+    match kind:
+        case "intValue":
+            # As decimal text, since JSON's numbers are too small for it.
+            return count(given)
+        case "arrayValue":
+            return [_value(as_object(one), depth + 1) for one in inner]
+        case "kvlistValue":
+            pairs = ((text(pair.get("key")), as_object(pair.get("value"))) for pair in mappings(inner))
+            return {key: _value(one, depth + 1) for key, one in pairs}
         case _:
             return given
 
@@ -142,90 +133,86 @@ _NAMELESS = "mcp"
 _OWN_TOOLS = "toolsight.tools"
 
 
-class OTelReader(FlowReader):
+class OTelReader(RecordReader):
     """Reads exports of spans; `finish` gives what their spans say, in order of time."""
 
     def __init__(self, tally: Tally) -> None:
         super().__init__(tally)
         self._waiting: list[Span] = []
 
-    def read(self, record: dict[str, Any]) -> list[Entry]:
-        """Keep the spans that are about models, tools and servers."""
-        if not ("resourceSpans" in record or "resource_spans" in record):
-            self._tally.count_unknown(
-                next((key for key in record if key.startswith("resource")), "no export")
-            )
-            return []
-        entries: list[Entry] = []
+    def take(self, record: dict[str, Any]) -> None:
+        if "resourceSpans" not in record:
+            self.tally.count_unknown(next((key for key in record if key.startswith("resource")), "no export"))
         for span in spans(record):
             if not self._is_first("span", span.trace, span.id):
                 continue
             if not (_operation(span) or span.text("mcp.method.name")):
-                self._tally.leave_out("other spans")
+                self.tally.leave_out("other spans")
             else:
                 self._waiting.append(span)
             if len(self._waiting) >= MOST_SPANS:
-                entries += self.finish()
-        return entries
+                self._tell_waiting()
 
     def finish(self) -> list[Entry]:
-        """The entries of the spans read so far."""
-        waiting, self._waiting = (
-            sorted(self._waiting, key=lambda span: (span.begun, -span.ended, span.id)),
-            [],
-        )
+        self._tell_waiting()
+        return super().finish()
+
+    def _tell_waiting(self) -> None:
+        """Tell the spans read so far, in order of time."""
+        waiting = sorted(self._waiting, key=lambda span: (span.begun, -span.ended, span.id))
+        self._waiting = []
         if waiting:
-            self._begin(waiting)
+            self._begin_session(waiting)
         told = _told_by(waiting)
         others = {told[span.id].id: span for span in waiting if span.id in told}
         for span in waiting:
             if span.id in told:
-                self._tally.leave_out("a repeated call")
+                self.tally.leave_out("a repeated call")
             else:
                 self._span(span, others.get(span.id, span))
-        return self._flow.finish()
+        self._close()
 
-    def _begin(self, waiting: list[Span]) -> None:
-        if self._flow.begun is None:
+    def _begin_session(self, waiting: list[Span]) -> None:
+        if self._begun is None:
             session = _first(span.text("gen_ai.conversation.id") for span in waiting)
             agent = _first(span.text("gen_ai.agent.name") for span in waiting)
             agent = agent or _first(span.service for span in waiting) or "opentelemetry"
             first = waiting[0]
-            self._flow.begin(Begun(agent, session=session or first.trace, at=first.at))
+            self._begin(Begun(agent, session=session or first.trace, at=first.at))
 
     def _span(self, span: Span, other: Span) -> None:
         operation, method = _operation(span), span.text("mcp.method.name")
         if operation in _INFERENCE:
             self._inference(span)
         elif operation == "execute_tool" or method == "tools/call":
-            self._call(span, other)
+            self._tool_call(span, other)
         elif operation == "retrieval" and span.text("gen_ai.data_source.id") == _OWN_TOOLS:
             self._searched(span)
         elif method == "initialize" and span.failed:
-            self._flow.add(ServerTrouble(_server(span), span.message or span.text("error.type"), at=span.at))
+            self._add(ServerTrouble(_server(span), span.message or span.text("error.type"), at=span.at))
         else:
-            self._tally.leave_out(f"span {operation or method}")
+            self.tally.leave_out(f"span {operation or method}")
 
     def _inference(self, span: Span) -> None:
-        self._flow.close()
+        self._close()
         offered = [
             tool
             for tool, _ in defined(_json(span, "gen_ai.tool.definitions"))
-            if self._seen.add(tool.sent, canonical(tool.definition))
+            if self._is_new(tool.sent, canonical(tool.definition))
         ]
         if offered:
-            self._flow.add(ToolsOffered(tuple(offered), at=span.at))
+            self._add(ToolsOffered(tuple(offered), at=span.at))
         self._asked(span)
         model = span.text("gen_ai.response.model", "gen_ai.request.model")
-        answer = Answer(span.text("gen_ai.response.id") or span.id, model, span.at, usage=_usage(span))
+        answer_id = span.text("gen_ai.response.id") or span.id
+        answer = self._open(OpenAnswer(answer_id, model, span.at, usage=_usage(span)))
         reasons = span.attributes.get("gen_ai.response.finish_reasons")
         answer.finish_reason = ", ".join(texts(reasons)) or text(reasons)
-        self._flow.open(answer)
         for message in mappings(_json(span, "gen_ai.output.messages")):
             for part in mappings(message.get("parts")):
                 self._part(answer, part)
         if span.failed:
-            self._flow.interrupt(span.message or span.text("error.type"), span.at)
+            self._interrupt(span.message or span.text("error.type"), span.at)
 
     def _asked(self, span: Span) -> None:
         """What the user said last, if it is new: every call repeats the conversation."""
@@ -234,15 +221,15 @@ class OTelReader(FlowReader):
         ]
         if messages:
             words = _words(messages[-1])
-            if words.strip() and self._seen.add("asked", len(messages), words):
-                self._flow.add(Asked(words, span.at))
+            if words.strip() and self._is_new("asked", len(messages), words):
+                self._add(Asked(words, span.at))
 
-    def _part(self, answer: Answer, part: dict[str, Any]) -> None:
+    def _part(self, answer: OpenAnswer, part: dict[str, Any]) -> None:
         if part.get("type") == "text":
             answer.say(text(part.get("content")))
         elif part.get("type") == "tool_call":
             given, error = arguments(part.get("arguments"))
-            self._flow.call(ToolCall(text(part.get("id")), text(part.get("name")), given, error))
+            self._call(ToolCall(text(part.get("id")), text(part.get("name")), given, error))
 
     def _searched(self, span: Span) -> None:
         """Add a search for tools, as far as somebody chose to record what was searched for and found."""
@@ -252,24 +239,24 @@ class OTelReader(FlowReader):
         query = span.text("gen_ai.retrieval.query.text")
         waiting = count(span.attributes.get("toolsight.search.candidates"))
         error = span.text("error.type")
-        self._flow.add(Searched(span.id, query, found=found, waiting=waiting, error=error, at=span.at))
+        self._add(Searched(span.id, query, found=found, waiting=waiting, error=error, at=span.at))
 
-    def _call(self, span: Span, other: Span) -> None:
+    def _tool_call(self, span: Span, other: Span) -> None:
         """Add a call; `other` is a span of the same call that may know its server."""
         name, call_id = span.text("gen_ai.tool.name"), span.text("gen_ai.tool.call.id") or span.id
         tool = agent_tool(name or span.name.partition(" ")[2])
         if other.text("mcp.method.name") and not tool.server:
             tool = AgentTool(tool.name, _server(other), tool.sent)
         given, _ = arguments(span.attributes.get("gen_ai.tool.call.arguments"))
-        answer = self._flow.answer
+        answer = self._answer
         # What a model said is kept only where somebody chose so; that it called is known all the same.
-        if call_id not in self._flow.calls and answer is not None:
+        if call_id not in self._calls and answer is not None:
             answer.calls[call_id] = ToolCall(call_id, tool.sent, given)
         result = _json(span, "gen_ai.tool.call.result")
         words = said(as_object(result).get("content", result)) or span.message
         failed = span.failed or bool(span.text("error.type"))
         took, at = span.milliseconds, span.at
-        self._flow.returned(call_id, words, ok=not failed, tool=tool, given=given, milliseconds=took, at=at)
+        self._returned(call_id, words, ok=not failed, tool=tool, given=given, milliseconds=took, at=at)
 
 
 def _first(given: Iterable[str]) -> str:

@@ -6,34 +6,36 @@ Files are opened for reading only, and a line at a time is in memory where the f
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from inspector.config.file import MEGABYTE, is_file, open_file, unusable
 from inspector.core.error import ConfigError
 from inspector.features.agents.transcript import Entry, Tally
-from inspector.features.agents.transcript_file import claude_code
+from inspector.features.agents.transcript_file import claude_code, codex
 from inspector.features.agents.transcript_file.claude_code import ClaudeCodeReader
-from inspector.features.agents.transcript_file.codex import CodexReader, is_header
-from inspector.features.agents.transcript_file.compressed import decompressed, plain
+from inspector.features.agents.transcript_file.codex import CodexReader
 from inspector.features.agents.transcript_file.copilot import CopilotReader, is_event
-from inspector.features.agents.transcript_file.field import (
-    _BYTE_ORDER_MARK,
-    MAX_LINE,
-    decoded,
-    mappings,
-    read_lines,
-    read_value,
-    text,
-)
-from inspector.features.agents.transcript_file.openai_agents import AgentsReader, is_trace
-from inspector.features.agents.transcript_file.openai_item import ResponsesReader
+from inspector.features.agents.transcript_file.field import mappings, text
 from inspector.features.agents.transcript_file.otel import OTelReader
+from inspector.features.agents.transcript_file.record_reader import RecordReader
 from inspector.features.agents.transcript_file.vscode import VSCodeReader
 from inspector.schema.json_value import as_object
+
+MAX_LINE = 64 * MEGABYTE
+MAX_BYTES = 256 * MEGABYTE
+_MARK = b"\xef\xbb\xbf"
+# A small file can stand for any amount of text: real ones for no more than this many times their size.
+MOST_TIMES, ALWAYS = 1_000, 64 * MEGABYTE
+_PACKED = b"\x28\xb5\x2f\xfd"
+# What a decoder may hold at once: 128 MB, the most that zstd's own tool accepts without being asked.
+_WINDOW = 27
+_BROKEN = "a compressed file that is cut off or damaged"
 
 
 class Format(StrEnum):
@@ -43,24 +45,16 @@ class Format(StrEnum):
     CODEX = "codex"
     VSCODE = "vscode"
     COPILOT = "copilot-cli"
-    AGENTS = "openai-agents"
-    RESPONSES = "openai-responses"
     OTEL = "opentelemetry"
 
 
-class RecordReader(Protocol):
-    """Reads the records of one transcript, in the order of the file. Nothing in a record makes it fail."""
-
-    def read(self, record: dict[str, Any]) -> list[Entry]:
-        """The entries that are finished with this record."""
-        ...
-
-    def finish(self) -> list[Entry]:
-        """The entries that waited for more; what comes after that makes entries of its own."""
-        ...
-
-
-ReaderFactory = Callable[[Tally], RecordReader]
+_READERS: Mapping[Format, type[RecordReader]] = {
+    Format.CLAUDE_CODE: ClaudeCodeReader,
+    Format.CODEX: CodexReader,
+    Format.VSCODE: VSCodeReader,
+    Format.COPILOT: CopilotReader,
+    Format.OTEL: OTelReader,
+}
 
 
 @dataclass(slots=True)
@@ -73,52 +67,126 @@ class LineReader:
     def feed(self, line: bytes) -> list[Entry]:
         """The entries that are finished with this line; a line that is no record is counted."""
         record = parsed(line, self.tally)
-        if record is None:
-            return []
-        return self.records.read(record)
+        return [] if record is None else self.records.read(record)
 
     def finish(self) -> list[Entry]:
-        """The entries that waited for more lines.
-
-        May also be called when nothing was appended for a while: what comes later makes entries of its own,
-        and no usage is counted twice.
-        """
+        """The entries that waited for more lines."""
         return self.records.finish()
 
 
+def line_reader(kind: Format) -> LineReader:
+    """A reader for lines as they are appended to a transcript of this format."""
+    tally = Tally()
+    return LineReader(_READERS[kind](tally), tally)
+
+
 def parsed(line: bytes, tally: Tally) -> dict[str, Any] | None:
-    """The object on a line, or None: for a blank line, and, counted, for one that holds none."""
-    line = line.removeprefix(_BYTE_ORDER_MARK).strip()
-    value = decoded(line, tally) if line else None
-    if isinstance(value, dict):
-        tally.records += 1
-        return value
-    if line and value is not None:
+    """The object that a line is, or None: for a blank line, and, counted, for anything else."""
+    line = line.removeprefix(_MARK).strip()
+    if not line:
+        return None
+    try:
+        words = line.decode()
+    except UnicodeDecodeError:
+        tally.count_malformed("not UTF-8")
+        words = line.decode(errors="replace")
+    try:
+        value = json.loads(words)
+    except (ValueError, RecursionError) as error:
+        tally.count_malformed("not JSON" if isinstance(error, ValueError) else "nested too deeply")
+        return None
+    if not isinstance(value, dict):
         tally.count_malformed("not an object")
-    return None
+        return None
+    tally.records += 1
+    return value
+
+
+def read_lines(
+    file: BinaryIO, limit: int = MAX_LINE, check: Callable[[], None] = lambda: None
+) -> Iterator[bytes | None]:
+    """Each line; None for one that is longer than `limit` bytes. `check` may raise between any two pieces."""
+    while line := file.readline(limit + 1):
+        is_long = len(line) > limit
+        while is_long and not line.endswith(b"\n") and (line := file.readline(MEGABYTE)):
+            check()
+        check()
+        yield None if is_long else line
+
+
+@dataclass(slots=True)
+class _Opened:
+    """An open file, and the text in it, which is another one if it is compressed.
+
+    `broken` are the errors of a decoder, `is_broken` says that one came: it ended early, or is damaged.
+    """
+
+    path: Path
+    file: BinaryIO
+    text: BinaryIO
+    broken: tuple[type[Exception], ...] = ()
+    is_broken: bool = False
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self.file.fileno()).st_size
+
+    @property
+    def is_packed(self) -> bool:
+        return self.text is not self.file
+
+    def lines(self, limit: int = MAX_LINE) -> Iterator[bytes | None]:
+        """See `read_lines`. Raises ConfigError for a compressed file that stands for too much."""
+        try:
+            yield from read_lines(self.text, limit, self._check)
+        except self.broken:
+            self.is_broken = True
+
+    def _check(self) -> None:
+        most = max(ALWAYS, MOST_TIMES * self.size)
+        if self.is_packed and self.text.tell() > most:
+            raise ConfigError(
+                f"{self.path} decompresses to more than {most // MEGABYTE:,} MB",
+                hint="No agent writes such a file. If you trust it, decompress it with `zstd -d`.",
+            )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Opened]:
+    """The file, for reading. A pipe or device may never end, and is refused. Raises ConfigError."""
+    try:
+        file = open_file(path, "transcript")
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path} does not exist", hint="Check the name.") from error
+    except (OSError, ValueError) as error:
+        raise unusable(path, error, "read") from error
+    with file:
+        is_packed = file.read(len(_PACKED)) == _PACKED
+        file.seek(0)
+        yield _unpacked(path, file) if is_packed else _Opened(path, file, file)
+
+
+def _unpacked(path: Path, file: BinaryIO) -> _Opened:
+    """What a file that Codex compressed after a week stands for. Raises ConfigError without a decoder."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        try:
+            from backports import zstd
+        except ImportError as error:
+            hint = "Install the package backports.zstd, or decompress the file with `zstd -d`."
+            raise ConfigError(f"{path} is compressed with zstd", hint=hint) from error
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW}
+    text = cast("BinaryIO", zstd.ZstdFile(file, options=options))
+    return _Opened(path, file, text, (EOFError, zstd.ZstdError))
 
 
 _RECORDS = 20
 _LONGEST = 4 * MEGABYTE
 _HEAD = 64 * 1024
-_CODEX = frozenset(
-    {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "token_usage_record"}
-    | {"world_state", "inter_agent_communication", "retained_context"}
-)
-# What an item of this kind has; other programs write records of the same kinds, without it.
-_ITEMS: Mapping[str, str] = {
-    **dict.fromkeys(("function_call", "function_call_output", "custom_tool_call"), "call_id"),
-    **dict.fromkeys(("mcp_call", "mcp_list_tools"), "server_label"),
-    **dict.fromkeys(("tool_search_output", "additional_tools"), "tools"),
-    "tool_search_call": "arguments",
-    "reasoning": "summary",
-}
-_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text", "refusal"})
 # A document of one value may be too large to read it only to see what it is.
 _DOCUMENTS = (
-    (Format.OTEL, re.compile(r'"(?:resourceSpans|resource_spans)"\s*:\s*\[')),
-    (Format.AGENTS, re.compile(r'"object"\s*:\s*"trace(?:\.span)?".*"(?:workflow_name|span_data)"', re.S)),
-    (Format.RESPONSES, re.compile(r'"object"\s*:\s*"response"')),
+    (Format.OTEL, re.compile(r'"resourceSpans"\s*:\s*\[')),
     (
         Format.VSCODE,
         re.compile(r'"requests"\s*:\s*\[(?:\s*\{\s*"requestId"|.*"(?:variableData|responseId)")', re.S),
@@ -126,62 +194,44 @@ _DOCUMENTS = (
     (Format.VSCODE, re.compile(r'"responderUsername"\s*:.*"requests"\s*:\s*\[', re.S)),
 )
 
-# What is a session, but none that is read, is told by whose it is.
-_STRANGERS = (
-    ("a session of Qwen Code", re.compile(r'"parentUuid".*"message"\s*:.*"parts"\s*:\s*\[', re.S)),
-    ("a session of Gemini CLI", re.compile(r'"sessionId".*"projectHash"', re.S)),
-    ("a session of opencode", re.compile(r'"info"\s*:\s*\{.*"sessionID"', re.S)),
-    (
-        "streamed output (`stream-json`)",
-        re.compile(r'"type"\s*:\s*"(?:system|assistant)".*"session_id"', re.S),
-    ),
-)
-
 
 class Found(NamedTuple):
-    """A format; `whole` if the file is one value over many lines, or a list; `packed` if it is compressed."""
+    """A format; `whole` if the file is one value over many lines; `packed` if it is compressed."""
 
     format: Format
     whole: bool = False
     packed: bool = False
 
 
-def recognized(file: BinaryIO) -> Found | None:
+def _recognized(opened: _Opened) -> Found | None:
     """The format of an open file, or None. Reads its beginning only."""
-    for number, (line, done) in enumerate(read_lines(file, _LONGEST)):
+    for number, line in enumerate(opened.lines(_LONGEST)):
         record = None if line is None else parsed(line, Tally())
         found = None if record is None else format_of(record)
         if found is not None:
-            return Found(found)
-        if number >= _RECORDS or done > MAX_LINE:
+            return Found(found, packed=opened.is_packed)
+        if number >= _RECORDS or opened.text.tell() > MAX_LINE:
             break
-    whole = _document(_head(file))
-    return Found(whole, whole=True) if whole else None
-
-
-def _head(file: BinaryIO) -> str:
-    file.seek(0)
-    return file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip()
+    if opened.is_packed:
+        return None
+    opened.file.seek(0)
+    head = opened.file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip()
+    patterns = _DOCUMENTS if head.startswith("{") else ()
+    return next((Found(found, whole=True) for found, pattern in patterns if pattern.search(head)), None)
 
 
 def format_of(record: dict[str, Any]) -> Format | None:
-    """The format that a record belongs to, or None."""
+    """The format that a record belongs to, or None. Other programs write records that are much alike."""
     kind = text(record.get("type"))
-    if "resourceSpans" in record or "resource_spans" in record:
+    if "resourceSpans" in record:
         return Format.OTEL
     if isinstance(record.get("requests"), list) and _is_chat(record):
         return Format.VSCODE
-    if (kind in _CODEX and isinstance(record.get("payload"), dict)) or is_header(record):
+    if kind in codex.KINDS and isinstance(record.get("payload"), dict):
         return Format.CODEX
     if _is_claude_code(record, kind):
         return Format.CLAUDE_CODE
-    if is_event(record):
-        return Format.COPILOT
-    if is_trace(record):
-        return Format.AGENTS
-    if _is_response(record) or _is_response(as_object(record.get("response"))):
-        return Format.RESPONSES
-    return Format.RESPONSES if _is_item(record, kind) else None
+    return Format.COPILOT if is_event(record) else None
 
 
 def _is_chat(record: dict[str, Any]) -> bool:
@@ -199,49 +249,12 @@ def _is_claude_code(record: dict[str, Any], kind: str) -> bool:
     return is_state and ("sessionId" in record or "leafUuid" in record or "messageId" in record)
 
 
-def _is_response(record: dict[str, Any]) -> bool:
-    return record.get("object") == "response" and isinstance(record.get("output"), list)
-
-
-def _is_item(record: dict[str, Any], kind: str) -> bool:
-    """Whether it is an item of a response by itself; other programs write messages, too."""
-    if kind == "message":
-        return "role" in record and any(one.get("type") in _PARTS for one in mappings(record.get("content")))
-    return kind in _ITEMS and _ITEMS[kind] in record
-
-
-def _document(head: str) -> Format | None:
-    if not head.startswith(("{", "[")):
-        return None
-    return next((found for found, pattern in _DOCUMENTS if pattern.search(head)), _list_of(head))
-
-
-def _list_of(head: str) -> Format | None:
-    """The format of a list, by its first element."""
-    if not head.startswith("["):
-        return None
-    try:
-        first, _ = json.JSONDecoder().raw_decode(head[1:].lstrip())
-    except (ValueError, RecursionError):
-        return None
-    return format_of(first) if isinstance(first, dict) else None
-
-
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the size of the file."""
 
-_READERS: Mapping[Format, ReaderFactory] = {
-    Format.CLAUDE_CODE: ClaudeCodeReader,
-    Format.CODEX: CodexReader,
-    Format.VSCODE: VSCodeReader,
-    Format.COPILOT: CopilotReader,
-    Format.AGENTS: AgentsReader,
-    Format.RESPONSES: ResponsesReader,
-    Format.OTEL: OTelReader,
-}
 _SUFFIXES = (".jsonl", ".json", ".jsonl.zst")
 _NOT_CONVERSATIONS = frozenset({"tool-results", "workflows"})
-_HINT = "docs/papers/transcripts.md lists the agents and files that Toolsight can read."
+HINT = "docs/papers/transcripts.md lists the agents and files that Toolsight can read."
 
 
 @dataclass(slots=True)
@@ -263,43 +276,41 @@ class Transcript:
         """The entries in their order; ends early when `stopped` says so. Raises ConfigError."""
         reader = line_reader(self.format)
         self.tally = reader.tally
-        with _opened(self.path) as file:
-            size = os.fstat(file.fileno()).st_size
-            records = read_value(file, self.tally) if self.whole else _records(file, self.tally)
-            packed = decompressed(file)
-            for record, done in records:
+        with _opened(self.path) as opened:
+            for line in (self._value(opened),) if self.whole else opened.lines():
                 if stopped():
                     return
-                yield from reader.records.read(record) if record else ()
-                progress(packed.consumed if packed else done, size)
-            if packed and packed.is_broken:
-                self.tally.count_malformed("a compressed file that is cut off or damaged")
+                if line is None:
+                    self.tally.count_malformed("a line that is too long")
+                else:
+                    yield from reader.feed(line)
+                progress(opened.file.tell(), opened.size)
+            if opened.is_broken:
+                self.tally.count_malformed(_BROKEN)
         yield from reader.finish()
 
-
-def line_reader(kind: Format) -> LineReader:
-    """A reader for lines as they are appended to a transcript of this format."""
-    tally = Tally()
-    return LineReader(_READERS[kind](tally), tally)
+    def _value(self, opened: _Opened) -> bytes:
+        if opened.size > MAX_BYTES:
+            raise ConfigError(
+                f"{self.path} is larger than {MAX_BYTES // MEGABYTE} MB",
+                hint="Only transcripts with one record per line may be larger.",
+            )
+        return opened.file.read(MAX_BYTES)
 
 
 def recognize(path: Path) -> Format | None:
     """The format of a file by its first records, or None if it is no transcript. Raises ConfigError."""
-    found = _found(path)
+    with _opened(path) as opened:
+        found = _recognized(opened)
     return found and found.format
 
 
 def open_transcript(path: Path) -> Transcript:
     """Open a transcript. Raises ConfigError if it cannot be read, or nothing in it is known."""
-    found = _found(path)
+    with _opened(path) as opened:
+        found = _recognized(opened)
     if found is None:
-        with _opened(path) as file:
-            head = _head(file)
-        whose = next((name for name, pattern in _STRANGERS if pattern.search(head)), "")
-        told = (
-            f"is {whose}, which Toolsight cannot read" if whose else "is not a transcript in a known format"
-        )
-        raise ConfigError(f"{path} {told}", hint=_HINT)
+        raise ConfigError(f"{path} is not a transcript in a known format", hint=HINT)
     return Transcript(path, *found)
 
 
@@ -329,20 +340,6 @@ def changed_at(file: Path) -> float:
         return 0.0
 
 
-def _found(path: Path) -> Found | None:
-    with _opened(path) as file:
-        found = recognized(file)
-        return found and found._replace(packed=decompressed(file) is not None)
-
-
-def _records(file: BinaryIO, tally: Tally) -> Iterator[tuple[dict[str, Any] | None, int]]:
-    """The record of each line, if it is one, with the bytes read so far."""
-    for line, done in read_lines(file):
-        if line is None:
-            tally.count_malformed("a line that is too long")
-        yield (None if line is None else parsed(line, tally)), done
-
-
 def _files(folder: Path) -> Iterator[Path]:
     for above, folders, names in os.walk(folder):
         folders[:] = (name for name in folders if name not in _NOT_CONVERSATIONS and name[0] != ".")
@@ -359,13 +356,3 @@ def _is_transcript(path: Path) -> bool:
         return recognize(path) is not None
     except ConfigError:
         return False
-
-
-def _opened(path: Path) -> BinaryIO:
-    """The file, for reading. A pipe or device may never end, and is refused."""
-    try:
-        return plain(open_file(path, "transcript"), path)
-    except FileNotFoundError as error:
-        raise ConfigError(f"{path} does not exist", hint="Check the name.") from error
-    except (OSError, ValueError) as error:
-        raise unusable(path, error, "read") from error

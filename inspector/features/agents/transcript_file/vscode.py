@@ -13,10 +13,8 @@ from inspector.features.agents.transcript import (
     Asked,
     Begun,
     Called,
-    Entry,
     Interrupted,
     ServerAnnounced,
-    Tally,
 )
 from inspector.features.agents.transcript_file.field import (
     arguments,
@@ -28,7 +26,7 @@ from inspector.features.agents.transcript_file.field import (
     server_name,
     text,
 )
-from inspector.features.agents.transcript_file.flow import Answer, FlowReader
+from inspector.features.agents.transcript_file.record_reader import OpenAnswer, RecordReader
 from inspector.schema.json_value import as_object
 
 _NOT_READ = frozenset(
@@ -50,36 +48,31 @@ class _Round:
     at: float | None
 
 
-class VSCodeReader(FlowReader):
+class VSCodeReader(RecordReader):
     """Reads chats; each record is one."""
 
-    def __init__(self, tally: Tally) -> None:
-        super().__init__(tally)
-
-    def read(self, record: dict[str, Any]) -> list[Entry]:
-        """The entries of a chat."""
+    def take(self, record: dict[str, Any]) -> None:
         requests = record.get("requests")
         if not isinstance(requests, list):
-            self._tally.count_unknown("no chat")
-            return []
-        created = moment(record.get("creationDate"), self._tally, per_second=_MILLISECONDS)
-        self._flow.begin(Begun("vscode", session=text(record.get("sessionId")), at=created))
+            self.tally.count_unknown("no chat")
+            return
+        created = moment(record.get("creationDate"), self.tally, per_second=_MILLISECONDS)
+        self._begin(Begun("vscode", session=text(record.get("sessionId")), at=created))
         for request in requests:
             if isinstance(request, dict):
                 self._request(request)
             else:
-                self._tally.count_malformed("a request that is not an object")
-        return self._flow.take()
+                self.tally.count_malformed("a request that is not an object")
 
     def _request(self, request: dict[str, Any]) -> None:
         request_id = text(request.get("requestId"))
         if not self._is_first(request_id):
             return
-        at = moment(request.get("timestamp"), self._tally, per_second=_MILLISECONDS)
+        at = moment(request.get("timestamp"), self.tally, per_second=_MILLISECONDS)
         message = request.get("message")
         words = text(message) or text(as_object(message).get("text")) or said(as_object(message).get("parts"))
         if words.strip():
-            self._flow.add(Asked(words, at))
+            self._add(Asked(words, at))
         result = as_object(request.get("result"))
         shown, invoked = self._parts(request.get("response"), at)
         answer_id = text(request.get("responseId")) or request_id
@@ -91,13 +84,11 @@ class VSCodeReader(FlowReader):
         if left or not rounds or (rounds[-1].done and shown.strip()):
             rounds.append(_Round(answer_id, shown.strip(), left, at))
         for one in rounds:
-            self._answer(one, answer_id, text(request.get("modelId")))
-        if self._flow.answer is not None:
+            self._answered(one, answer_id, text(request.get("modelId")))
+        if self._answer is not None:
             used = as_object(result.get("usage"))
-            self._flow.answer.usage = Usage(
-                count(used.get("promptTokens")), count(used.get("completionTokens"))
-            )
-        self._flow.close()
+            self._answer.usage = Usage(count(used.get("promptTokens")), count(used.get("completionTokens")))
+        self._close()
         self._ended(request, as_object(result.get("errorDetails")), at)
 
     def _rounds(self, metadata: dict[str, Any], invoked: dict[str, Called], at: float | None) -> list[_Round]:
@@ -106,25 +97,25 @@ class VSCodeReader(FlowReader):
         rounds = []
         for one in mappings(metadata.get("toolCallRounds")):
             done = tuple(_call(call, invoked, results, at) for call in mappings(one.get("toolCalls")))
-            began = moment(one.get("timestamp"), self._tally, per_second=_MILLISECONDS)
+            began = moment(one.get("timestamp"), self.tally, per_second=_MILLISECONDS)
             when = at if began is None else began
             rounds.append(_Round(text(one.get("id")), said(one.get("response")), done, when))
         return rounds
 
-    def _answer(self, one: _Round, answer_id: str, model: str) -> None:
-        answer = Answer(one.id or answer_id, model, one.at)
-        self._flow.open(answer)
+    def _answered(self, one: _Round, answer_id: str, model: str) -> None:
+        answer = OpenAnswer(one.id or answer_id, model, one.at)
+        self._open(answer)
         answer.say(one.text)
         for called in one.done:
             answer.calls[called.call_id] = ToolCall(called.call_id, called.tool.sent, called.arguments)
-            self._flow.add(called)
+            self._add(called)
 
     def _ended(self, request: dict[str, Any], error: dict[str, Any], at: float | None) -> None:
         state = as_object(request.get("modelState")).get("value")
         if request.get("isCanceled") is True or state == _CANCELLED:
-            self._flow.add(Interrupted(text(error.get("message")) or "cancelled", by_user=True, at=at))
+            self._add(Interrupted(text(error.get("message")) or "cancelled", by_user=True, at=at))
         elif error:
-            self._flow.add(Interrupted(text(error.get("message")) or text(error.get("code")), at=at))
+            self._add(Interrupted(text(error.get("message")) or text(error.get("code")), at=at))
 
     def _parts(self, response: object, at: float | None) -> tuple[str, dict[str, Called]]:
         """What was shown of the answer, and the tools that were called."""
@@ -139,17 +130,17 @@ class VSCodeReader(FlowReader):
                 called = self._invocation(found, at)
                 invoked[called.call_id] = called
             elif kind in _NOT_READ:
-                self._tally.leave_out(kind)
+                self.tally.leave_out(kind)
             else:
-                self._tally.count_unknown(f"part {kind}")
+                self.tally.count_unknown(f"part {kind}")
         return "".join(shown), invoked
 
     def _invocation(self, part: dict[str, Any], at: float | None) -> Called:
         source = as_object(part.get("source"))
         server = server_name(text(source.get("label"))) if source.get("type") == "mcp" else ""
         told = text(source.get("instructions"))
-        if server and self._seen.add("server", server, told):
-            self._flow.add(ServerAnnounced(server, told, at))
+        if server and self._is_new("server", server, told):
+            self._add(ServerAnnounced(server, told, at))
         sent = text(part.get("toolId"))
         name = sent.removeprefix(f"mcp_{server}_") if server else sent
         details = as_object(part.get("resultDetails"))
