@@ -21,7 +21,7 @@ from inspector.app.place import ToolPage
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
-from inspector.features.agents.agents_command import MachineLibrary
+from inspector.features.agents.command import MachineLibrary
 from inspector.features.lab.race.page import RaceScreen
 from inspector.session.workbench import Workbench
 from screenshots.organisation import organisation

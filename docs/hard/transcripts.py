@@ -14,8 +14,8 @@ from pathlib import Path
 from docs.benchmark import say
 from fixtures.transcripts.make import write_folder
 from inspector.cli.options import Options
-from inspector.features.agents.agents_command import MachineLibrary
-from inspector.features.agents.library import ImportReport
+from inspector.features.agents.command import MachineLibrary
+from inspector.features.agents.importing import Imported
 
 MEGABYTES = 100
 
@@ -42,7 +42,7 @@ class _StopAt:
 
 def _imported(
     database: Path, folder: Path, progress: Callable[[int, int], None], stopped: Callable[[], bool]
-) -> ImportReport:
+) -> Imported:
     library = MachineLibrary(Options(database=database))
     return library.import_from([str(folder)], progress, stopped)
 
@@ -56,7 +56,7 @@ def main() -> int:
         stop = _StopAt(0.05)
         cut = _imported(Path(name) / "stopped.db", folder, stop.progress, stop.stopped)
         took = time.perf_counter() - stop.since
-        say(f"stopped at 5 %: ended after {took:.2f} s, {cut.imported.added:,} events")
+        say(f"stopped at 5 %: ended after {took:.2f} s, {cut.added:,} events")
         say(f"most memory so far, with the tokenizer: {_peak():.0f} MB")
         for told in ("first import", "the same again"):
             began = time.perf_counter()
@@ -64,11 +64,11 @@ def main() -> int:
             took = time.perf_counter() - began
             say(
                 f"{told}: {size / 10**6:.0f} MB in {took:.1f} s, {size / 10**6 / took:.1f} MB/s, "
-                f"{done.imported.added:,} of {sum(one.events for one in done.sessions):,} events stored, "
+                f"{done.added:,} of {sum(one.events for one in done.sessions):,} events stored, "
                 f"most memory so far {_peak():.0f} MB"
             )
         rest = _imported(Path(name) / "stopped.db", folder, lambda _done, _total: None, lambda: False)
-        say(f"the stopped one completed: {cut.imported.added + rest.imported.added:,} events")
+        say(f"the stopped one completed: {cut.added + rest.added:,} events")
     return 0
 
 

@@ -21,7 +21,7 @@ from inspector.core.access import AccessPolicy
 from inspector.core.events import Record
 from inspector.core.feature import Parts
 from inspector.features.agents.feature import AGENTS
-from inspector.features.agents.library import AgentLibrary
+from inspector.features.agents.importing import AgentLibrary
 from inspector.features.cost.audit.result import Audit
 from inspector.features.cost.feature import AUDIT
 from inspector.features.lab.feature import RUNS

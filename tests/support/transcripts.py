@@ -9,7 +9,7 @@ from inspector.cli.options import Options
 from inspector.core.events import Record
 from inspector.core.message import Usage
 from inspector.core.ports import EventStore
-from inspector.features.agents.agents_command import MachineLibrary
+from inspector.features.agents.command import MachineLibrary
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript import Answered, Entry
 from inspector.features.agents.transcript_file.reader import Format, LineReader, line_reader, open_transcript

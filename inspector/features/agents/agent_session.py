@@ -68,11 +68,6 @@ def session_id(begun: Begun, file: str, first: str = "") -> str:
     return "-".join(filter(None, (agent, name, digest(key))))
 
 
-def apart(session: str, question: str) -> str:
-    """The id of a session that has another one's id and another first question."""
-    return f"{session}-{digest(question)}"
-
-
 def entry_key(entry: Entry) -> str:
     """What identifies this entry, and stays the same when more is appended to it."""
     match entry:

@@ -7,22 +7,31 @@ from typing import Any
 
 from inspector.core.number import byte_size, count, money, tokens
 from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Block, Column, Fact, Facts, Table
-from inspector.features.agents.finding import Findings, Reported, ToolUse
-from inspector.features.agents.library import AgentReport, Found, ImportReport, ServerTotal, by_tokens
+from inspector.features.agents.finding import (
+    AgentReport,
+    Findings,
+    Reported,
+    ServerUse,
+    ToolUse,
+    by_tokens,
+)
+from inspector.features.agents.importing import Found, Imported
 from inspector.session.miss import backlog
 
-_SERVERS = (
+_USE = (
     Column("server", lambda one: f"{one.server} (built-in tools)" if one.is_own else one.server, NAME),
-    Column("sessions", kind=COUNT),
     Column("known", lambda one: len(one.known), COUNT),
     Column("deferred", lambda one: len(one.deferred), COUNT),
     Column("loaded", lambda one: len(one.loaded), COUNT),
     Column("called", lambda one: len(one.called), COUNT),
-    Column("never called", "never_called", COUNT),
     Column("calls", kind=COUNT),
     Column("missed", kind=COUNT),
     Column("definitions", lambda one: one.tokens or None, TOKENS),
     Column("results", lambda one: one.results or None, TOKENS),
+)
+_OF_ONE = (*_USE, Column("trouble", lambda use: _short("needs a login" if use.logins else use.trouble, 80)))
+_OF_ALL = (
+    *(_USE[0], Column("sessions", kind=COUNT), *_USE[1:]),
     Column("trouble", lambda one: _trouble(one)),
 )
 _TOOLS = (
@@ -79,28 +88,25 @@ def agents_report(report: AgentReport) -> Iterator[Block]:
     told = ", ".join(f"{number:,} from {agent}" for agent, number in agents.most_common())
     yield f"{count(len(report.sessions), 'session')} ({told})"
     yield f"{reported_text(report.reported)}\n"
-    yield Table.of(_SERVERS, report.servers)
+    yield Table.of(_OF_ALL, report.servers)
     yield "definitions: summed over all model calls"
     yield from tools_shown(report.tools)
     searches = count(report.searches, "search", "searches")
     yield f"\n{searches}, {report.missed:,} missed; `toolsight sessions metrics` lists them"
     if report.rewrites:
         yield "\nWhere the prompt cache was lost"
-        lost = sorted(report.rewrites.items(), key=lambda pair: -pair[1].tokens)
+        lost = sorted(report.rewrites.items(), key=lambda pair: -pair[1][1])
         yield Table.of(_REWRITES, lost)
-    if report.suggestions:
-        yield "\nWhat to do first"
-        yield from (f"- {suggestion}" for suggestion in report.suggestions)
 
 
 _REWRITES = (
     Column("probable cause", lambda pair: pair[0]),
-    Column("times", lambda pair: pair[1].count, COUNT),
-    Column("tokens", lambda pair: pair[1].tokens, TOKENS),
+    Column("times", lambda pair: pair[1][0], COUNT),
+    Column("tokens", lambda pair: pair[1][1], TOKENS),
 )
 
 
-def _trouble(total: ServerTotal) -> str:
+def _trouble(total: ServerUse) -> str:
     others = total.failed - total.logins
     told = (f"{total.logins:,}x login" if total.logins else "", f"{others:,}x failed" if others > 0 else "")
     return ", ".join(filter(None, told))
@@ -122,7 +128,6 @@ def agents_json(report: AgentReport) -> dict[str, Any]:
         ],
         "searches": report.searches,
         "missed": report.missed,
-        "suggestions": report.suggestions,
         "reported": {
             "model_calls": reported.calls,
             "input": reported.input,
@@ -134,11 +139,14 @@ def agents_json(report: AgentReport) -> dict[str, Any]:
         },
         "servers": list(map(_server_json, report.servers)),
         "tools": tools_json(report.tools),
-        "cache_rewrites": [{"cause": cause, **asdict(total)} for cause, total in report.rewrites.items()],
+        "cache_rewrites": [
+            {"cause": cause, "count": times, "tokens": lost}
+            for cause, (times, lost) in report.rewrites.items()
+        ],
     }
 
 
-def _server_json(total: ServerTotal) -> dict[str, Any]:
+def _server_json(total: ServerUse) -> dict[str, Any]:
     return {
         "server": total.server,
         "own_tools": total.is_own,
@@ -158,15 +166,6 @@ def _server_json(total: ServerTotal) -> dict[str, Any]:
     }
 
 
-_LISTED = 20
-_IMPORTED = (
-    Column("session", "id", NAME),
-    Column("agent"),
-    Column("new events", "added", COUNT),
-    Column("events", kind=COUNT),
-)
-
-
 def folders_text(found: Sequence[Found]) -> str:
     """Where transcripts are, and what becomes of them."""
     lines = [
@@ -176,51 +175,35 @@ def folders_text(found: Sequence[Found]) -> str:
     return "\n".join([*lines, told])
 
 
-def import_line(report: ImportReport) -> str:
+def import_line(done: Imported) -> str:
     """What an import did, with what was not understood, on one line."""
-    done = report.imported
     odd = done.tally.unknown.total() + done.tally.malformed.total()
     parts = (
-        f"{count(report.transcripts, 'transcript')}: {done.new:,} new, {done.grown:,} extended",
+        f"{count(done.transcripts, 'transcript')}: {done.new:,} new, {done.grown:,} extended",
         f"{count(done.added, 'event')} stored",
         f"{count(odd, 'record')} not understood" if odd else "",
-        f"{count(len(report.skipped), 'file')} skipped" if report.skipped else "",
+        f"{count(len(done.skipped), 'file')} skipped" if done.skipped else "",
         f"{count(len(done.held), 'session')} still being written" if done.held else "",
         "" if done.is_complete else "stopped early",
     )
     return "; ".join(filter(None, parts))
 
 
-def import_report(report: ImportReport) -> Iterator[Block]:
-    """What an import did, session by session."""
-    done = report.imported
-    sessions = len({session.id for session in done.sessions})
-    unchanged = sum(not session.added for session in done.sessions)
-    yield f"{count(report.transcripts, 'transcript')}, {count(done.tally.records, 'record')}"
-    kinds = f"{done.new:,} new, {done.grown:,} updated, {unchanged:,} unchanged"
-    yield f"{count(sessions, 'session')}: {kinds}; {count(done.added, 'event')} stored"
-    for what, kinds_of in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
-        if kinds_of:
-            told = ", ".join(f"{number:,} {kind}" for kind, number in kinds_of.most_common())
-            yield f"{what}: {count(kinds_of.total(), 'record')} ({told})"
-    if done.held:
-        yield f"skipped {count(len(done.held), 'session')} that another program is writing"
-    new = [session for session in done.sessions if session.added]
-    if new:
-        yield ""
-        yield Table.of(_IMPORTED, new[-_LISTED:])
-    if len(new) > _LISTED:
-        yield f"and {count(len(new) - _LISTED, 'older session')}"
+def import_report(done: Imported) -> Iterator[str]:
+    """What an import did, and what it did not understand, by kind."""
+    yield import_line(done)
+    for what, kinds in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
+        if kinds:
+            yield f"{what}: {', '.join(f'{number:,} {kind}' for kind, number in kinds.most_common())}"
     yield (
         "Summarize them with `toolsight sessions agents`, or show one with `toolsight sessions show SESSION`."
     )
 
 
-def import_json(report: ImportReport) -> dict[str, Any]:
+def import_json(done: Imported) -> dict[str, Any]:
     """What an import did."""
-    done = report.imported
     return {
-        "transcripts": report.transcripts,
+        "transcripts": done.transcripts,
         "records": done.tally.records,
         "sessions": list(map(asdict, done.sessions)),
         "events_stored": done.added,
@@ -229,21 +212,11 @@ def import_json(report: ImportReport) -> dict[str, Any]:
         "left_out": done.tally.left_out,
         "being_written": done.held,
         "complete": done.is_complete,
-        "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
+        "skipped": [{"path": path, "reason": reason} for path, reason in done.skipped],
     }
 
 
 _LONGEST, _MISSES = 200, 8
-_USE = (
-    Column("server"),
-    Column("known", lambda use: len(use.known), COUNT),
-    Column("deferred", lambda use: len(use.deferred), COUNT),
-    Column("loaded", lambda use: len(use.loaded), COUNT),
-    Column("called", lambda use: len(use.called), COUNT),
-    Column("calls", kind=COUNT),
-    Column("tokens", lambda use: use.tokens + use.results, TOKENS),
-    Column("trouble", lambda use: _short("needs a login" if use.needs_login else use.trouble, 80)),
-)
 
 
 def session_report(found: Findings) -> Iterator[Block]:
@@ -254,7 +227,7 @@ def session_report(found: Findings) -> Iterator[Block]:
     yield reported_text(found.reported)
     if found.servers:
         yield ""
-        yield Table.of(_USE, found.servers.values())
+        yield Table.of(_OF_ONE, found.servers.values())
     yield from _missed(found)
     yield from _taken(found)
     unused = sorted(tool_id for use in found.servers.values() for tool_id in use.unused)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from inspector.core.feature import CommandInfo, Feature, Part
 
 if TYPE_CHECKING:
-    from inspector.features.agents.library import AgentLibrary
+    from inspector.features.agents.importing import AgentLibrary
 
 
 AGENTS: "Part[AgentLibrary]" = Part(beside_session=True)
@@ -14,12 +14,12 @@ AGENTS: "Part[AgentLibrary]" = Part(beside_session=True)
 FEATURE = Feature(
     "agents",
     commands=(
-        CommandInfo("sessions import", "import_command:import_sessions"),
-        CommandInfo("sessions forget", "import_command:forget"),
-        CommandInfo("sessions agents", "agents_command:agents"),
+        CommandInfo("sessions import", "command:import_sessions"),
+        CommandInfo("sessions forget", "command:forget"),
+        CommandInfo("sessions agents", "command:agents"),
         CommandInfo("tap", "tap.command:tap", "Talk"),
         CommandInfo("tap add", "tap.command:add"),
         CommandInfo("tap remove", "tap.command:remove"),
     ),
-    provide="agents_command:provide",
+    provide="command:provide",
 )

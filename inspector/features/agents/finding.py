@@ -70,7 +70,6 @@ class CacheRewrite:
 
     @property
     def cause(self) -> RewriteCause:
-        """The surest of the causes."""
         return self.causes[0]
 
 
@@ -128,7 +127,6 @@ class ToolUse:
 
     @property
     def tokens(self) -> int:
-        """All of it."""
         return self.sent + self.results
 
     def add(self, other: "ToolUse") -> None:
@@ -141,28 +139,41 @@ class ToolUse:
 
 @dataclass(slots=True)
 class ServerUse:
-    """One server in one session. Tools are ids.
+    """One server, in one session or in all that knew it. Tools are ids, each of them counted once.
 
     `calls` counts tool calls, `tokens` those of its definitions over all model calls and `results` those of
-    its calls' arguments and results, as far as they are known. `trouble` is why it failed last, "" if it
-    never did; `needs_login` if that was a missing login.
+    its calls' arguments and results, as far as they are known. `missed` counts the searches that found tools
+    of it and led to another search instead of a call. `trouble` is why it failed last, "" if it never did;
+    `failed` and `logins` count the sessions in which it failed, and those in which it waited for a login.
     """
 
     server: str
+    is_own: bool = False
+    sessions: int = 1
     known: set[str] = field(default_factory=set)
     deferred: set[str] = field(default_factory=set)
     loaded: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
     calls: int = 0
+    missed: int = 0
     tokens: int = 0
     results: int = 0
     trouble: str = ""
-    needs_login: bool = False
+    failed: int = 0
+    logins: int = 0
 
     @property
     def unused(self) -> set[str]:
         """What was loaded and never called."""
         return self.loaded - self.called
+
+    def add(self, other: "ServerUse") -> None:
+        """Count another session's use, too."""
+        for name in ("known", "deferred", "loaded", "called"):
+            getattr(self, name).update(getattr(other, name))
+        for name in ("sessions", "calls", "missed", "tokens", "results", "failed", "logins"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.trouble = other.trouble or self.trouble
 
 
 @dataclass(slots=True)
@@ -182,13 +193,8 @@ class Reported:
 
     def add(self, other: "Reported") -> None:
         """Count another session's too."""
-        self.calls += other.calls
-        self.input += other.input
-        self.output += other.output
-        self.read += other.read
-        self.written += other.written
-        self.priced += other.priced
-        self.dollars += other.dollars
+        for name in ("calls", "input", "output", "read", "written", "priced", "dollars"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 Answer = tuple[str, Usage]
@@ -218,8 +224,8 @@ class Findings:
     answers: list[tuple[Answer, Reported]] = field(default_factory=list)
 
     def server(self, name: str) -> ServerUse:
-        """The use of a server, which is known from now on."""
-        return self.servers.setdefault(name, ServerUse(name))
+        """The use of a server, which is known from now on. The agent's own tools stand under its name."""
+        return self.servers.setdefault(name, ServerUse(name, is_own=name == self.agent))
 
     def tool(self, tool_id: str) -> ToolUse:
         """The use of a tool."""
@@ -229,11 +235,6 @@ class Findings:
         """The use of a tool's server."""
         return self.server(tool_id.partition(":")[0])
 
-    @property
-    def own_servers(self) -> tuple[ServerUse, ...]:
-        """The servers, without the tools of the agent itself."""
-        return tuple(use for name, use in self.servers.items() if name != self.agent)
-
 
 def findings(records: Iterable[Record], prices: Callable[[str], Prices | None]) -> Findings:
     """Sum up one session's records, at least those of `KINDS`. `prices` takes the name of a model."""
@@ -241,9 +242,13 @@ def findings(records: Iterable[Record], prices: Callable[[str], Prices | None]) 
     found = Findings(stream[0].session if stream else "")
     tokens: dict[str, int] = {}
     for turn in turns(stream):
+        found.agent, found.model = turn.session.agent, turn.session.model
         _add_servers(found, turn)
         _add_calls(found, turn, tokens, prices)
     found.misses = misses(stream)
+    for miss in found.misses:
+        for server in {tool_id.partition(":")[0] for tool_id in miss.found}:
+            found.server(server).missed += 1
     found.rewrites = cache_rewrites(stream)
     return found
 
@@ -258,7 +263,7 @@ def _add_servers(found: Findings, turn: Turn) -> None:
                 use.deferred.add(entry.id)
     for failed in turn.of(ServerFailed):
         use = found.server(failed.server)
-        use.trouble, use.needs_login = failed.reason, failed.needs_login
+        use.trouble, use.failed, use.logins = failed.reason, 1, int(failed.needs_login)
     for loaded in turn.of(ToolLoaded):
         found.server_of(loaded.tool).loaded.add(loaded.tool)
     for called in turn.of(CallStarted):
@@ -275,7 +280,6 @@ def _add_calls(
     found: Findings, turn: Turn, tokens: dict[str, int], prices: Callable[[str], Prices | None]
 ) -> None:
     """What a turn's model calls were sent and answered; `tokens` are those of each definition so far."""
-    found.agent, found.model = turn.session.agent, turn.session.model
     found.searches += len(turn.searches)
     for call in turn.calls:
         tokens |= {entry.id: entry.tokens for entry in call.catalog.entries} if call.catalog else {}
@@ -313,8 +317,7 @@ def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices 
         reported_written=usage.written_tokens,
         reported_written_hour=usage.written_hour_tokens,
     )
-    is_call = event.finish_reason != TOTALS
-    known = prices(model) if model else None
+    is_call, known = event.finish_reason != TOTALS, prices(model) if model else None
     dollars = reported_dollars(cost, known) if known is not None else None
     return Reported(
         calls=int(is_call),
@@ -325,3 +328,63 @@ def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices 
         priced=int(is_call and dollars is not None),
         dollars=dollars or 0.0,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReport:
+    """Many sessions: servers with most tool calls first, the agents' own last, and tools with most tokens.
+
+    `rewrites` has for each cause how often the cache was lost, and how many tokens were not read from it.
+    """
+
+    sessions: tuple[Findings, ...]
+    servers: tuple[ServerUse, ...]
+    tools: tuple[tuple[str, ToolUse], ...]
+    rewrites: dict[RewriteCause, tuple[int, int]]
+    reported: Reported
+
+    @property
+    def searches(self) -> int:
+        return sum(one.searches for one in self.sessions)
+
+    @property
+    def missed(self) -> int:
+        return sum(len(one.misses) for one in self.sessions)
+
+
+def agent_report(sessions: Iterable[Findings]) -> AgentReport:
+    """Sum up these sessions; an answer that several of them hold is paid once."""
+    found = tuple(sessions)
+    servers: dict[str, ServerUse] = {}
+    rewrites: dict[RewriteCause, tuple[int, int]] = {}
+    for session in found:
+        for name, use in session.servers.items():
+            servers.setdefault(name, ServerUse(name, use.is_own, sessions=0)).add(use)
+        for rewrite in session.rewrites:
+            times, lost = rewrites.get(rewrite.cause, (0, 0))
+            rewrites[rewrite.cause] = times + 1, lost + rewrite.tokens
+    ordered = sorted(servers.values(), key=lambda use: (use.is_own, -use.calls, use.server))
+    return AgentReport(found, tuple(ordered), by_tokens(found), rewrites, _paid_once(found))
+
+
+def by_tokens(sessions: Iterable[Findings]) -> tuple[tuple[str, ToolUse], ...]:
+    """The tools that took tokens in these sessions, the most first."""
+    tools: dict[str, ToolUse] = {}
+    for session in sessions:
+        for tool_id, use in session.tools.items():
+            tools.setdefault(tool_id, ToolUse()).add(use)
+    used = (pair for pair in tools.items() if pair[1].tokens)
+    return tuple(sorted(used, key=lambda pair: (-pair[1].tokens, pair[0])))
+
+
+def _paid_once(sessions: Iterable[Findings]) -> Reported:
+    """What all answers cost; a resumed or forked session holds copies of another one's answers."""
+    paid: set[tuple[str, Answer]] = set()
+    total = Reported()
+    for session in sessions:
+        told = [((session.agent, answer), reported) for answer, reported in session.answers]
+        for key, reported in told:
+            if key not in paid:
+                total.add(reported)
+        paid.update(key for key, _ in told if key[1][0])
+    return total

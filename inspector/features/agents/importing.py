@@ -1,14 +1,24 @@
-"""Imports transcripts: their entries become sessions in the store."""
+"""Imports transcripts: their entries become sessions in the store, of which only what is new is written.
 
-from collections.abc import Callable, Iterator
+A transcript makes the same events again, so those that the store has are counted and passed over. Only the
+newest are compared: an agent may have been writing its answer when they were made, and what stands there now
+takes their place, if it is no less. A shorter copy of a transcript takes nothing away. What other rules made
+is replaced whole.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from inspector.core.events import Event, Record
+from inspector.core.events import Event, Record, SessionStarted
 from inspector.core.ports import EventStore, TokenCounter
+from inspector.core.redaction import clean
 from inspector.features.agents.agent_session import UNKNOWN_AGENT, AgentSession, entry_key, session_id
-from inspector.features.agents.imported_stream import ImportedStream
+from inspector.features.agents.finding import Findings
 from inspector.features.agents.transcript import Begun, Entry, Tally
+
+_COMPARED = 200
+_BATCH = 100
 
 # What imports need of a transcript; the readers of files implement it.
 
@@ -44,21 +54,16 @@ class ImportedSession:
 class Imported:
     """What imports did; a session that several transcripts tell of is counted once for each.
 
-    `outdated` are stored sessions that other rules made, and that this reading of the transcript left as they
-    were, though it is no older copy. `held` are those that another program is writing: they are left to it.
+    `transcripts` counts the files that were read, `skipped` are those that could not be, and why. `held` are
+    the sessions that another program is writing: they are left to it.
     """
 
+    transcripts: int = 1
     sessions: list[ImportedSession] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     is_complete: bool = True
-    outdated: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
-
-    def renew(self, again: "Imported") -> None:
-        """Count what another reading of the same transcript did with the sessions that were outdated."""
-        anew = {session.id: session for session in again.sessions if session.id in self.outdated}
-        self.sessions = [anew.get(session.id, session) for session in self.sessions]
-        self.tally, self.is_complete, self.outdated = again.tally, again.is_complete, []
+    skipped: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def new(self) -> int:
@@ -77,6 +82,7 @@ class Imported:
 
     def add(self, other: "Imported") -> None:
         """Count what another import did too."""
+        self.transcripts += other.transcripts
         self.sessions += other.sessions
         self.held += other.held
         self.tally.records += other.tally.records
@@ -84,6 +90,44 @@ class Imported:
         self.tally.malformed.update(other.tally.malformed)
         self.tally.left_out.update(other.tally.left_out)
         self.is_complete = self.is_complete and other.is_complete
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A folder of an agent, and the files in it that may be transcripts; none of them was opened."""
+
+    agent: str
+    folder: str
+    files: int
+    bytes: int
+
+
+class AgentLibrary(Protocol):
+    """Imports transcripts, and reads what they show. Every method may take long, and belongs in a thread."""
+
+    def folders(self) -> tuple[Found, ...]:
+        """Where the known agents keep their transcripts, as far as that is there."""
+
+    def import_from(
+        self,
+        paths: Sequence[str],
+        progress: Callable[[int, int], None],
+        stopped: Callable[[], bool],
+        last: int | None = None,
+    ) -> Imported:
+        """Import files, and all transcripts below folders; of all these the `last` newest.
+
+        `progress` gets the bytes done and all there are. Raises ConfigError if none can be read, StoreError.
+        """
+
+    def findings(self, session: str) -> Findings:
+        """What a session shows. Raises StoreError."""
+
+    def write_requests(self, sessions: Sequence[str], path: str) -> int:
+        """Add the sessions' labelled requests to a file, and return how many were new.
+
+        Raises ConfigError if the file cannot be read or written, StoreError.
+        """
 
 
 class Importer:
@@ -110,31 +154,22 @@ class Importer:
         `agent` who wrote it if it does not say. If stopped, what was imported so far is a session like any
         other, and the next import completes it. Raises StoreError, and ConfigError if it cannot be read.
         """
-
-        def read(outdated: frozenset[str]) -> Imported:
-            run, complete = self._following((file, at, agent), outdated), False
-            try:
-                for entry in transcript.entries(progress, stopped):
-                    run.take(entry)
-                    if stopped():
-                        break
-                complete = not stopped()
-            finally:
-                done = run.close(complete=complete)
-            done.tally = transcript.tally
-            return done
-
-        done = read(frozenset())
-        if done.outdated and not stopped():
-            done.renew(read(frozenset(done.outdated)))
+        following = self.follow(file=file, at=at, agent=agent, is_live=False)
+        complete = False
+        try:
+            for entry in transcript.entries(progress, stopped):
+                following.take(entry)
+                if stopped():
+                    break
+            complete = not stopped()
+        finally:
+            done = following.close(complete=complete)
+        done.tally = transcript.tally
         return done
 
-    def follow(self, *, file: str, at: float = 0.0, agent: str = "") -> "Following":
-        """Import entry by entry, as an agent writes them: there is no newer copy of such a transcript."""
-        return self._following((file, at, agent), None)
-
-    def _following(self, source: tuple[str, float, str], replaced: frozenset[str] | None) -> "Following":
-        return Following(self._store, self._counter_for, source, replaced)
+    def follow(self, *, file: str, at: float = 0.0, agent: str = "", is_live: bool = True) -> "Following":
+        """Import entry by entry; `is_live` as an agent writes them, whoever else is writing the session."""
+        return Following(self._store, self._counter_for, (file, at, agent), is_live=is_live)
 
 
 class Following:
@@ -145,15 +180,11 @@ class Following:
         store: EventStore,
         counter_for: Callable[[str], TokenCounter],
         source: tuple[str, float, str],
-        replaced: frozenset[str] | None,
+        *,
+        is_live: bool,
     ) -> None:
-        """`source` is the file's name, the time of records that have none, and the agent.
-
-        `replaced` are the sessions whose events are replaced if other rules made them. None while an agent
-        is followed: all of them, and whoever else is writing.
-        """
-        self._is_live = replaced is None
-        self._is_anew = (lambda _session: True) if replaced is None else replaced.__contains__
+        """`source` is the file's name, the time of records that have none, and the agent."""
+        self._is_live = is_live
         self._store = store
         self._counter_for = counter_for
         self._file, self._at, self._agent = source
@@ -210,15 +241,13 @@ class Following:
                 if complete:
                     one.put(one.session.end())
             finally:
-                one.stream.close(complete=complete, timed=one.is_timed)
+                one.stream.close(complete=complete)
             stream = one.stream
             if stream.is_held:
                 self._done.held.append(stream.session)
-                continue
-            if stream.is_outdated:
-                self._done.outdated.append(stream.session)
-            told = ImportedSession(stream.session, one.agent, stream.events, stream.added, stream.is_new)
-            self._done.sessions.append(told)
+            else:
+                told = ImportedSession(stream.session, one.agent, stream.events, stream.added, stream.is_new)
+                self._done.sessions.append(told)
         self._open, self._current = {}, None
         self._done.is_complete = complete
         return self._done
@@ -230,31 +259,101 @@ class Following:
         """Open a session, which is the current one until another begins."""
         id_ = self._id(begun)
         session = AgentSession(begun, self._counter_for(begun.model or begun.agent), self._file)
-        stream = ImportedStream(id_, self._store, self._is_anew)
-        stream.is_held = not self._is_live and self._store.is_written(id_)
-        opened = _Open(begun.agent, session, stream, self._at, begun.at is not None)
+        is_held = not self._is_live and self._store.is_written(id_)
+        opened = _Open(begun.agent, session, _Stream(id_, self._store, is_held=is_held), self._at)
         self._open[id_] = self._current = opened
         return opened.put(iter((session.start(),)))
 
     def _go_on(self, entry: Entry) -> list[Record]:
         assert self._current is not None
         self._current.at = self._at
-        self._current.is_timed = self._current.is_timed or entry.at is not None
         return self._current.put(self._current.session.after(entry))
+
+
+class _Stream:
+    """One session's events on their way to the store, many at a time.
+
+    `events` counts those that the transcript made so far, `added` those of them that were new to the store;
+    `is_new` says that the store knew nothing of the session. Of one that `is_held`, nothing is stored.
+    """
+
+    def __init__(self, session: str, store: EventStore, *, is_held: bool) -> None:
+        self.session, self.is_held = session, is_held
+        self.events = self.added = 0
+        self._store = store
+        self._batch: list[Record] = []
+        # What differs from the store's newest events, until it is certain to take their place.
+        self._instead: list[Record] = []
+        newest = store.read(session, limit=_COMPARED)
+        first = store.read(session, kinds=(SessionStarted.kind,))[:1]
+        self._known = {record.seq: record.event for record in (*newest, *first)}
+        self._stored = newest[-1].seq if newest else 0
+        self.is_new = not newest
+
+    def put(self, event: Event, at: float) -> list[Record]:
+        """Take the next event, and return the records that are new to the store. Raises StoreError."""
+        self.events += 1
+        if self.is_held or 1 < self.events <= self._stored - _COMPARED:
+            return []
+        record = Record(self.session, self.events, at, clean(event))
+        if self.events > self._stored:
+            self._replace()
+            self._add(record)
+        elif self._instead or not _is_same(self._known.get(self.events), record.event):
+            self._instead.append(record)
+            if self.events == 1:
+                # Other rules made it, so that nothing after it compares.
+                self._replace()
+        else:
+            return []
+        return [record]
+
+    def _add(self, record: Record) -> None:
+        self.added += 1
+        self._batch.append(record)
+        if len(self._batch) >= _BATCH:
+            self.flush()
+
+    def _replace(self) -> None:
+        """Put what differs in the place of what is stored there, if anything does."""
+        instead, self._instead = self._instead, []
+        if instead:
+            self._store.cut(self.session, instead[0].seq - 1)
+            self._stored, self._known = instead[0].seq - 1, {}
+        for record in instead:
+            self._add(record)
+
+    def flush(self) -> None:
+        """Store what was taken so far. Raises StoreError."""
+        batch, self._batch = self._batch, []
+        self._store.append_all(batch)
+
+    def close(self, *, complete: bool) -> None:
+        """Store the rest; of a `complete` transcript also what is as long as what it replaces."""
+        if self.is_held:
+            return
+        if complete and self.events >= self._stored:
+            self._replace()
+        self.flush()
+        self._store.release(self.session)
+
+
+def _is_same(stored: Event | None, event: Event) -> bool:
+    """Whether an event is the stored one; that the transcript has another name by now does not matter."""
+    if isinstance(stored, SessionStarted) and isinstance(event, SessionStarted):
+        named = event.origin and stored.origin and replace(event.origin, file=stored.origin.file)
+        event = replace(event, origin=named or event.origin)
+    return stored == event
 
 
 @dataclass(slots=True)
 class _Open:
-    """A session that the transcript has begun; `at` is when its newest entry happened.
-
-    `is_timed` says that any of them had a time of its own.
-    """
+    """A session that the transcript has begun; `at` is when its newest entry happened."""
 
     agent: str
     session: AgentSession
-    stream: ImportedStream
+    stream: _Stream
     at: float
-    is_timed: bool
 
     def put(self, events: Iterator[Event]) -> list[Record]:
         """Put these events into the stream, and return the records that are new to the store."""

@@ -33,8 +33,7 @@ from inspector.core.report import COUNT, NAME, NUMBER, SHARE, TIME, Column, Tabl
 from inspector.core.session import Binding
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
-from inspector.features.agents.finding import KINDS, findings
-from inspector.features.agents.library import by_tokens
+from inspector.features.agents.finding import KINDS, by_tokens, findings
 from inspector.features.trace.facts import tally_facts
 from inspector.features.trace.feature import FLOWS
 from inspector.loop.flow import Flow, exported, flows, following, warmth

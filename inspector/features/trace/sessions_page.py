@@ -26,7 +26,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.features.agents.facts import folders_text, import_line, session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
-from inspector.features.agents.library import AgentLibrary, Found, ImportReport
+from inspector.features.agents.importing import AgentLibrary, Found, Imported
 from widgets import Column, Record, RecordList, plain
 
 READING = "Reading the recorded sessions …"
@@ -269,7 +269,7 @@ class SessionsScreen(ListPage):
             done, total = map(byte_size, self.running.progress)
             self.write(f"Importing: {done} of {total}. esc stops; the next import continues.")
 
-    def _imported(self, report: ImportReport) -> None:
+    def _imported(self, report: Imported) -> None:
         self._tell(Content(import_line(report)))
         self._list()
 

@@ -1,4 +1,4 @@
-"""What sessions of agents show: misses, tools that were loaded for nothing, servers, money, suggestions."""
+"""What sessions of agents show: misses, tools that were loaded for nothing, servers, money."""
 
 from dataclasses import replace
 
@@ -9,9 +9,8 @@ from inspector.core.budget import Prices
 from inspector.core.events import CallFinished, Event
 from inspector.core.message import Usage
 from inspector.features.agents.agent_session import AgentSession
-from inspector.features.agents.finding import Findings, findings
+from inspector.features.agents.finding import Findings, agent_report, findings
 from inspector.features.agents.importing import Importer
-from inspector.features.agents.library import agent_report
 from inspector.features.agents.transcript import (
     TOTALS,
     AgentTool,
@@ -195,7 +194,6 @@ def test_a_login_that_was_missing_is_told_apart_from_a_failure() -> None:
         ]
     )
     assert (report.servers[0].failed, report.servers[0].logins) == (2, 1)
-    assert report.suggestions[0] == "mail needed a login in 2 of 2 sessions. Log in, or leave the server out."
 
 
 def test_an_answer_that_two_sessions_hold_is_paid_once() -> None:
@@ -208,27 +206,3 @@ def test_an_answer_that_two_sessions_hold_is_paid_once() -> None:
     assert fork.reported.calls == 2
     report = agent_report([parent, fork, numbered, nameless])
     assert (report.reported.calls, report.reported.input) == (6, 6000)
-
-
-def test_suggestions_follow_from_the_numbers_and_are_three_at_most() -> None:
-    session = found_in(
-        OFFER,
-        ServerTrouble("stock", "exit 1"),
-        Asked("hi"),
-        *search("overdue", ORDERS),
-        *search("late", LATE),
-        *call(LATE),
-    )
-    assert agent_report([session]).suggestions == (
-        "stock failed in 1 of 1 session. Fix the server, or leave it out.",
-        "chat offered 1 tool but got no calls in 1 session. Leave it out there.",
-        "1 search like “overdue” led to no call. Add these words to a tool's description.",
-    )
-
-
-def test_nothing_is_suggested_where_nothing_is_wrong() -> None:
-    report = agent_report(
-        [found_in(ToolsOffered((LATE,), deferred=True), *search("late", LATE), *call(LATE))]
-    )
-    assert report.suggestions == ()
-    assert agent_report([]).suggestions == ()

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from inspector.core.error import ConfigError, StoreError
+from inspector.core.error import ConfigError
 from inspector.core.events import EVENT_TYPES, Record, SessionStarted
 from inspector.core.message import ToolCall
-from inspector.features.agents import imported_stream
+from inspector.features.agents import importing
 from inspector.features.agents.agent_session import session_id
 from inspector.features.agents.importing import Imported, Importer
 from inspector.features.agents.transcript import (
@@ -140,29 +140,6 @@ def test_a_stopped_import_leaves_a_session_that_the_next_one_completes(said: lis
     assert streams(store) == of(BEGUN, *said)
 
 
-def test_a_followed_transcript_that_is_imported_at_the_same_time_is_stored_once() -> None:
-    store = MemoryStore()
-    importer = Importer(store, lambda _: WordCounter())
-    said: list[Entry] = [BEGUN, *(Asked(f"question {number}", 100.0 + number) for number in range(6))]
-    run = importer.follow(file="a.jsonl")
-    for number, entry in enumerate(said):
-        run.take(entry)
-        if number % 2:
-            imported(store, *said[: number + 2])
-        run.flush()
-    run.close()
-    assert streams(store) == of(*said)
-
-
-def test_a_writer_that_fails_for_another_reason_is_told() -> None:
-    class Broken(MemoryStore):
-        def append_all(self, records: Sequence[Record]) -> None:
-            raise StoreError(f"the disk is full before {records}", hint="")
-
-    with pytest.raises(StoreError, match="disk"):
-        imported(Broken(), BEGUN, Asked("one"))
-
-
 def test_a_session_that_another_program_writes_is_left_to_it() -> None:
     store = MemoryStore()
     imported(store, BEGUN, Asked("one"))
@@ -181,22 +158,8 @@ def test_an_answer_that_was_half_written_is_replaced_by_the_whole_one() -> None:
     assert streams(store) == of(*whole)
 
 
-def test_a_batch_is_as_large_as_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches: list[int] = []
-
-    class Watched(MemoryStore):
-        def append_all(self, records: Sequence[Record]) -> None:
-            batches.append(sum(len(encode(record.event)) for record in records))
-            super().append_all(records)
-
-    monkeypatch.setattr(imported_stream, "_BATCH_CHARACTERS", 20_000)
-    tools = [AgentTool(f"tool_{number}", f"server_{number}") for number in range(200)]
-    imported(Watched(), BEGUN, *(entry for tool in tools for entry in (ToolsOffered((tool,)), Answered("a"))))
-    assert max(batches) < 80_000
-
-
 def test_what_other_rules_imported_is_imported_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imported_stream, "_COMPARED", 1)
+    monkeypatch.setattr(importing, "_COMPARED", 1)
     store = MemoryStore()
     imported(store, BEGUN, Asked("hi"), Asked("there"))
     [(session, stream)] = streams(store).items()
@@ -233,17 +196,6 @@ def test_a_secret_in_a_transcript_is_never_stored(
     stored = "".join(encode(record.event) for stream in found.values() for record in stream)
     assert secret not in stored
     assert "[redacted" in stored
-
-
-def test_a_file_that_breaks_off_keeps_what_was_read() -> None:
-    store = MemoryStore()
-    said = (BEGUN, Asked("one"), Answered("a", text="two"), Asked("three"))
-    imported(store, *said)
-    before = streams(store)
-    broken = Listed(said[:2], ConfigError("the disk is gone"))
-    with pytest.raises(ConfigError):
-        Importer(store, lambda _: WordCounter()).run(broken, file="a.jsonl")
-    assert streams(store) == before
 
 
 def test_times_are_the_transcripts_and_what_has_none_has_the_last_one() -> None:
@@ -285,22 +237,6 @@ def test_transcripts_of_one_name_that_name_no_session_stay_apart(
     after = streams(store)
     assert len(after) == 2
     assert before.items() <= after.items()
-
-
-def test_a_session_with_another_first_question_is_another_session() -> None:
-    one, two = [Asked(f"one {n}") for n in range(9)], [Asked(f"two {n}") for n in range(12)]
-    store = MemoryStore()
-    imported(store, BEGUN, *one)
-    before = streams(store)
-    assert imported(store, BEGUN, *two).new == 1
-    assert before.items() <= streams(store).items()
-    [other] = streams(store).keys() - before.keys()
-    assert [record.event for record in streams(store)[other]] == [
-        r.event for r in of(BEGUN, *two).popitem()[1]
-    ]
-    imported(store, BEGUN, *one)
-    assert imported(store, BEGUN, *two).added == 0
-    assert len(streams(store)) == 2
 
 
 def test_the_copied_head_of_a_fork_takes_nothing_from_its_parent() -> None:

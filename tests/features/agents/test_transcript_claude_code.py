@@ -27,7 +27,6 @@ from tests.support.transcripts import (
     of,
     read,
     said,
-    total,
     whole,
 )
 

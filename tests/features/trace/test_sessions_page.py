@@ -29,8 +29,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.features.agents.facts import session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
-from inspector.features.agents.importing import Imported
-from inspector.features.agents.library import AgentLibrary, Found, ImportReport
+from inspector.features.agents.importing import AgentLibrary, Found, Imported
 from inspector.features.trace import sessions_page as sessions
 from inspector.features.trace.sessions_page import SessionsScreen
 from inspector.search.answer.evalset import read_cases
@@ -56,13 +55,13 @@ class Stubborn:
         progress: Callable[[int, int], None],
         stopped: Callable[[], bool],
         last: int | None = None,  # noqa: ARG002
-    ) -> ImportReport:
+    ) -> Imported:
         if paths == ["nowhere"]:
             raise ConfigError("nowhere does not exist")
         progress(3_000_000, 12_000_000)
         while not stopped():
             self._never.wait(0.005)
-        return ImportReport(Imported(is_complete=False), transcripts=1)
+        return Imported(is_complete=False)
 
     def findings(self, session: str) -> Findings:
         return Findings(session)

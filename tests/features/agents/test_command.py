@@ -42,7 +42,7 @@ def json_of(run: Toolsight, *arguments: str) -> Any:
 
 
 def test_a_transcript_is_a_session_like_any_other(run: Toolsight, transcript: Path) -> None:
-    assert "1 session: 1 new" in run("sessions", "import", str(transcript)).stdout
+    assert "1 transcript: 1 new" in run("sessions", "import", str(transcript)).stdout
     assert STORY in run("sessions").stdout
     assert "claude-code 2.1.0  /home/ada/shop" in run("sessions", "show", "--as", "events", STORY).stdout
     assert "“late orders” -> 1, best shop:late_orders" in run("sessions", "show", STORY).stdout
@@ -74,7 +74,7 @@ def test_a_file_that_vanishes_during_an_import_is_skipped(
 
     monkeypatch.setattr(reader, "_is_transcript", is_transcript)
     done = run("sessions", "import", str(transcript.parent))
-    assert "1 session: 1 new" in done.stdout
+    assert "1 transcript: 1 new" in done.stdout
     assert "gone.jsonl" in done.stderr
     assert "does not exist" in done.stderr
 
@@ -93,7 +93,7 @@ def test_an_agents_folder_that_was_moved_is_found(run: Toolsight, tmp_path: Path
     written(tmp_path / "moved" / "projects" / "a.jsonl", story())
     moved = str(tmp_path / "moved")
     done = run("sessions", "import", "--agent", "claude-code", "--yes", CLAUDE_CONFIG_DIR=moved)
-    assert "1 session: 1 new" in done.stdout
+    assert "1 transcript: 1 new" in done.stdout
 
 
 def waiting(*steps: Callable[[], None]) -> Callable[[Cancellation], Callable[[], bool]]:
@@ -123,15 +123,13 @@ def test_a_running_agent_is_shown_as_it_writes(
 
     written(transcript, lines[:3])
     halves = lines[3][:40], f"{lines[3][40:]}\n{lines[4]}\n"
-    monkeypatch.setattr(
-        "inspector.features.agents.import_command.waiting", waiting(add(halves[0]), add(halves[1]))
-    )
+    monkeypatch.setattr("inspector.features.agents.command.waiting", waiting(add(halves[0]), add(halves[1])))
     shown = run("sessions", "import", "--follow", str(transcript))
     assert "search    “overdue deliveries” -> 1, best shop:list_orders" in shown.stdout
     assert SECRET not in shown.stdout
 
     written(transcript, lines)
-    monkeypatch.setattr("inspector.features.agents.import_command.waiting", waiting())
+    monkeypatch.setattr("inspector.features.agents.command.waiting", waiting())
     later = run("sessions", "import", "--follow", str(transcript))
     assert "“late orders”" in later.stdout
     assert "“overdue deliveries” -> 1" not in later.stdout
@@ -143,19 +141,18 @@ def test_a_running_agent_is_shown_as_it_writes(
 def test_followed_events_are_json_lines_for_programs(
     run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.features.agents.import_command.waiting", waiting())
+    monkeypatch.setattr("inspector.features.agents.command.waiting", waiting())
     lines = run("sessions", "import", "--follow", str(transcript), "--json").stdout.splitlines()
     assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
 
 
-def test_the_report_shows_servers_misses_money_and_suggestions(run: Toolsight, transcript: Path) -> None:
+def test_the_report_shows_servers_misses_and_money(run: Toolsight, transcript: Path) -> None:
     run("sessions", "import", str(transcript))
     report = run("sessions", "agents").stdout
     assert "1 session (1 from claude-code)" in report
     assert "at list prices" in report
     assert "2 searches, 1 missed" in report
-    assert "overdue deliveries" in report
-    assert "mail needed a login in 1 of 1 session" in report
+    assert "1x login" in report
     told = json_of(run, "sessions", "agents")
     shop = next(one for one in told["servers"] if one["server"] == "shop")
     assert shop["loaded_never_called"] == ["shop:list_orders"]
