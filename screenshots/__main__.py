@@ -133,7 +133,7 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.press("r")
     race = pilot.app.screen
     assert isinstance(race, RaceScreen)
-    await until(pilot, lambda: race.playback.is_finished)
+    await until(pilot, lambda: race.is_finished)
     await pilot.pause(1.0)
     save(pilot, "race")
 

@@ -43,7 +43,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     ),
     "cost": (("--session", SESSION), 0, "a recorded session of"),
     "audit": ((WEATHER,), 0, "What the first model call costs"),
-    "race": ((SCENARIO, WEATHER), 0, "Tool tokens per model call"),
+    "race": (("What is the forecast for Oslo?", "--yes", WEATHER), 0, "Tool tokens per model call"),
     "chat": (("What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),
     "scenario": ((), 0, "demo"),
     "scenario run": ((SCENARIO, "--check", WEATHER), 0, "1 of 1 scenarios passed"),

@@ -65,7 +65,7 @@ FREE = {
 OWNERS = ("config access", "sessions", "cost", "audit")
 OTHERS = {
     *(
-        ("race", "name"),
+        ("race", "asked"),
         ("scenario run", "names"),
         ("scenario compare", "name"),
     ),

@@ -31,8 +31,8 @@ from inspector.features.lab.facts import (
     compared_json,
     notes,
     played_json,
+    profiles_table,
     scenario_json,
-    tables,
     totals_lines,
 )
 from inspector.features.lab.open_lab import NamedScenario, Played, names_model, play, require_answers
@@ -202,16 +202,12 @@ def _judge(played: Sequence[Played]) -> None:
 
 
 def _comparison(compared: ProfileComparison, width: int) -> Iterator[str | Table]:
-    profiles, *others = tables(compared)
     yield compared.title
-    for table in side_by_side(profiles, width):
+    for table in side_by_side(profiles_table(compared), width):
         yield ""
         yield table
     yield ""
     yield from notes(compared)
-    for one in others if compared.calls else ():
-        for place, table in enumerate(side_by_side(one, width)):
-            yield table if not place else replace(table, title="")
 
 
 # Profiles are compared: none is that of the session.

@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from inspector.config.profile import find_profile
 from inspector.config.setting import render_value
 from inspector.core.budget import Prices
-from inspector.core.events import CallFinished, CallRejected, CatalogBuilt, GateApplied, Record
+from inspector.core.events import CallFinished, CallRejected, CatalogBuilt, Record
 from inspector.core.fold import fold
 from inspector.core.number import count, plural
 from inspector.core.prompt_cache import Charge
@@ -215,20 +214,6 @@ class ComparedProfile:
         """The share of `static_input` that was saved; negative if more was sent."""
         return share_saved(self.static_input, self.totals.input_tokens)
 
-    @property
-    def turns(self) -> tuple[int, ...]:
-        """Tokens of definitions and searches by turn, each summed over its model calls."""
-        return tuple(sum(cost.discovery_tokens for cost in calls) for calls in self.messages)
-
-    @property
-    def messages(self) -> tuple[tuple[ModelCallCost, ...], ...]:
-        """The model calls by the user's message."""
-        last = max((cost.message for cost in self.totals.costs), default=0)
-        return tuple(
-            tuple(cost for cost in self.totals.costs if cost.message == message)
-            for message in range(1, last + 1)
-        )
-
 
 Offered = frozenset[tuple[str, int]]
 """The tools of a run's last catalog, with their tokens."""
@@ -256,32 +241,14 @@ def share_saved(static: float, other: float) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class AlignedCall:
-    """Model call number `call` of turn number `message`, both from 1.
-
-    `tool_tokens` matches the profiles by position; None for a profile that needed fewer calls.
-    """
-
-    message: int
-    call: int
-    tool_tokens: tuple[int | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ProfileComparison:
     """Results of one scenario. If `measured`, static binding was run, not computed from the catalog."""
 
     title: str
     rows: tuple[ComparedProfile, ...]
-    calls: tuple[AlignedCall, ...]
     notes: tuple[str, ...]
     measured: bool
     prices: Prices | None = None
-
-    @property
-    def turns(self) -> tuple[tuple[int | None, ...], ...]:
-        """Tokens of definitions and searches: a row a turn, by profile; None if it has no such turn."""
-        return tuple(zip_longest(*(row.turns for row in self.rows)))
 
 
 def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> ProfileComparison:
@@ -300,7 +267,6 @@ def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> Pr
     return ProfileComparison(
         results[0].scenario.title if results else "",
         rows,
-        tuple(_aligned(rows)),
         (*filter(None, (unequal,)), *notes, *_undone(results)),
         static is not None,
         next((result.prices for result in results if result.prices is not None), None),
@@ -323,34 +289,14 @@ def _compared(result: ScenarioResult, static: ScenarioResult | None, *, scripted
     return ComparedProfile(result.profile, result.totals, tools, every)
 
 
-def _aligned(rows: Sequence[ComparedProfile]) -> Iterator[AlignedCall]:
-    for message, profiles in enumerate(zip_longest(*(row.messages for row in rows), fillvalue=()), start=1):
-        tokens = ([cost.tool_tokens for cost in costs] for costs in profiles)
-        for call, cells in enumerate(zip_longest(*tokens), start=1):
-            yield AlignedCall(message, call, cells)
-
-
 def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
     yield from _overruled(result)
     if not scripted:
         return
-    told = list(turns(result.records))
-    rejected = [event for turn in told for event in turn.of(CallRejected)]
+    rejected = (event for turn in turns(result.records) for event in turn.of(CallRejected))
     if searches := sum(event.name == SEARCH_TOOLS for event in rejected):
-        yield f"{result.profile}: {_were(searches, 'search')} rejected; the script expects a search tool."
-    kept_out = sum(event.reason == "deferred" for event in rejected)
-    if kept_out and any(turn.of(GateApplied) for turn in told):
-        calls = _were(kept_out, "call")
-        yield f"{result.profile}: {calls} rejected, because the gate did not select the tool."
-    made = [search.catalog for turn in told for search in turn.searches]
-    if needless := sum(catalog is not None and catalog.advisory for catalog in made):
-        were = _were(needless, "search")
-        yield f"{result.profile}: {were} made with every tool bound, but the script expects deferred tools."
-
-
-def _were(number: int, what: str) -> str:
-    things = plural(number, what, "searches" if what == "search" else "")
-    return f"{number} scripted {things} {'was' if number == 1 else 'were'}"
+        were = f"{count(searches, 'scripted search', 'scripted searches')} {plural(searches, 'was', 'were')}"
+        yield f"{result.profile}: {were} rejected; the script expects a search tool."
 
 
 def _overruled(result: ScenarioResult) -> Iterator[str]:

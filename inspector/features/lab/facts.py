@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, saving
-from inspector.core.report import COUNT, MONEY, NOTHING, NUMBER, SAVING, Column, Table
+from inspector.core.report import COUNT, MONEY, NUMBER, SAVING, Column, Table
 from inspector.features.lab.comparison import ComparedProfile, ProfileComparison, Totals
 from inspector.features.lab.expectation import Expectation
 from inspector.features.lab.open_lab import NamedScenario, Played
@@ -37,18 +37,9 @@ _COLUMNS = (
 )
 
 
-def tables(compared: ProfileComparison) -> tuple[Table, Table, Table]:
-    """The profiles row by row, and the tokens of each turn and of each model call."""
-    names = [row.profile for row in compared.rows]
-    right = frozenset(range(1, len(names) + 1))
-    turns = tuple((str(turn), *map(_number, row)) for turn, row in enumerate(compared.turns, start=1))
-    calls = tuple((f"{one.message}.{one.call}", *map(_number, one.tool_tokens)) for one in compared.calls)
-    summed = "Definitions and searches per turn, summed over its model calls"
-    return (
-        Table.of(_COLUMNS, compared.rows),
-        Table(summed, ("turn", *names), turns, right),
-        Table("Definitions per model call", ("turn.call", *names), calls, right),
-    )
+def profiles_table(compared: ProfileComparison) -> Table:
+    """The profiles row by row."""
+    return Table.of(_COLUMNS, compared.rows)
 
 
 def notes(compared: ProfileComparison) -> Iterator[str]:
@@ -61,10 +52,6 @@ def notes(compared: ProfileComparison) -> Iterator[str]:
         )
     yield _UNITS
     yield from compared.notes
-
-
-def _number(value: int | None) -> str:
-    return NOTHING if value is None else f"{value:,}"
 
 
 def totals_lines(row: ComparedProfile, prices: Prices | None) -> Iterator[str]:
@@ -148,13 +135,11 @@ def compared_json(compared: ProfileComparison, sessions: Sequence[str]) -> dict[
                 "static_input": row.static_input,
                 "saved": row.saved,
                 "input_saved": row.input_saved,
-                "turns": row.turns,
                 "session": session,
                 **_totals(row.totals),
             }
             for row, session in zip(compared.rows, sessions, strict=True)
         ],
-        "calls": [asdict(call) for call in compared.calls],
         "notes": compared.notes,
     }
 

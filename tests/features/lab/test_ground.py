@@ -1,78 +1,28 @@
-"""What a race runs on: the session's connected servers, nothing that changes something, only what fits."""
+"""What a race runs on: the session's connected servers, nothing that changes something."""
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
-from inspector.core.budget import Prices
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.events import Decision
 from inspector.core.ports import ApprovalRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
-from inspector.core.tool import Annotations, Catalog, Tool
-from inspector.features.lab.expectation import expectation
-from inspector.features.lab.ground import (
-    AllowedBefore,
-    Ground,
-    estimate,
-    ground_of,
-    lacking,
-    question,
-    require_tools,
-)
+from inspector.core.tool import Annotations, Tool
+from inspector.features.lab.ground import AllowedBefore, Ground, ground_of, question, require_tools
 from inspector.features.lab.run import LabClock, ScenarioRun
-from inspector.features.lab.scenario import AddedTool, CatalogChange, Scenario, ScriptedCall, Step, Turn
 from tests.support.fakes import calls, says
-from tests.support.lab import story
 from tests.support.workbench import configured, connected, opened, shop_and_weather
 
 REFUND = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
-ORDERS = Tool("shop", "list_orders")
 
 
-def scenario(*names: str, **more: Any) -> Scenario:
-    steps = [Step(calls=(ScriptedCall(tool=name),)) for name in names] or [Step(say="b")]
-    return story(steps, **more)
-
-
-def catalog(*tools: Tool) -> Catalog:
-    return Catalog(tools)
-
-
-@given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")))
-def test_a_scenario_fits_exactly_the_servers_that_have_every_tool_it_calls(
-    called: Iterable[str], there: Iterable[str]
-) -> None:
-    wanted = scenario("search_tools", *(Tool("s", name).wire_name for name in called))
-    had = catalog(*(Tool("s", name) for name in there))
-    assert set(lacking(wanted, had)) == {f"s:{name}" for name in set(called) - set(there)}
-
-
-def test_a_tool_that_is_rejected_once_and_used_later_is_needed() -> None:
-    rejected = expectation({"event": "reject", "name": "shop__list_orders"})
-    loaded = expectation({"event": "load", "tool": "shop:list_orders"})
-    evicted = expectation({"event": "reject", "name": "shop__list_orders", "reason": "evicted"})
-    for expected in ((rejected, loaded), (evicted,)):
-        assert lacking(scenario("shop__list_orders", expect=expected), catalog()) == ("shop:list_orders",)
-
-
-def test_a_tool_that_the_scenario_brings_is_not_needed_but_one_that_it_removes_is() -> None:
-    change = CatalogChange(server="shop", remove=("shop:list_orders",), add=(AddedTool(id="shop:new"),))
-    new = Step(calls=(ScriptedCall(tool="shop:new"),))
-    changes = Scenario(turns=(Turn(user="a", change=change, steps=(new,)),))
-    assert lacking(changes, catalog()) == ("shop:list_orders",)
-
-
-def test_a_question_needs_no_tool_and_has_no_script() -> None:
+def test_a_question_has_no_script() -> None:
     asked = question("Which orders\nare late?")
     assert (asked.title, asked.users) == ("Which orders are late?", ("Which orders\nare late?",))
     assert asked.steps == ()
-    assert lacking(asked, catalog()) == ()
 
 
 async def test_only_a_definition_that_was_allowed_may_change_something() -> None:
@@ -125,20 +75,3 @@ def test_servers_that_all_failed_are_an_error_and_one_that_is_up_is_enough() -> 
     with pytest.raises(ConnectError, match="shop: gone"):
         require_tools(SessionState(servers={"shop": failed}))
     require_tools(SessionState(servers={"shop": failed}, tools={"a:b": ToolState("a:b", 1, Binding.PINNED)}))
-
-
-async def test_a_race_probably_takes_as_many_calls_a_side_as_the_last_message() -> None:
-    prices = Prices("told", input=0.5, output=1.0)
-    steps = (says("one"), calls(("calc__evaluate", {})), says("two"))
-    async with connected(*steps, prices=(prices,)) as rig:
-        assert estimate(rig.bench) is None
-        await rig.bench.chat("a")
-        await rig.bench.chat("b")
-        guess = estimate(rig.bench)
-        costs = rig.bench.state.costs
-    assert guess is not None
-    assert (len(costs), guess.calls) == (3, 4)
-    found = sum(cost.parts.input for cost in costs[1:])
-    bound = sum(cost.parts.system + cost.parts.history + cost.static_tools for cost in costs[1:])
-    assert guess.tokens == found + bound
-    assert guess.dollars == pytest.approx(0.5 * guess.tokens)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.features.lab.page import ScenarioScreen
 from tests.support.app import app_rig, said, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written
@@ -88,18 +87,12 @@ async def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
         assert not isinstance(pilot.app.screen, ScenarioScreen)
 
 
-async def test_p_chooses_the_profile_and_what_was_set_goes_with_the_sessions_own(tmp_path: Path) -> None:
+async def test_what_was_set_goes_with_the_sessions_own_profile(tmp_path: Path) -> None:
     lab = MemoryLab(written(tmp_path))
     async with opened(lab) as (pilot, rig):
         rig.bench.policy.set("guard.window_repeats", 1)
         await _ran(pilot)
         assert lab.runs == [("alternate", "toolsight", {"guard.window_repeats": 1})]
-        await pilot.press("p")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
-        await pilot.press("down", "down", "enter", "r")
-        await until(pilot, lambda: len(lab.runs) == 2)
-        assert lab.runs[1] == ("alternate", "static", {})
-        await until(pilot, lambda: "profile static" in said(pilot, "#lab-status"))
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:

@@ -1,166 +1,143 @@
 """What is known of a race and of how it ended, as page and terminal say it and as programs read it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from textual.content import Content
-
-from inspector.app.draw.line import MUTED
 from inspector.config.profile import PROFILES
-from inspector.core.number import large_saving, money, money_decimals, saving, tokens
+from inspector.core.number import count, large_saving, money, money_decimals, saving, tokens
+from inspector.core.report import NOTHING, Table
 from inspector.features.lab.comparison import ANSWERED, STATIC
 from inspector.features.lab.race.race import Race, RaceFrame, Racer, Verdict
-from widgets import visible
 
 _MEANS = {STATIC: "every tool in every call", "toolsight": "tools found when needed"}
-_CELL = 11
 NOT_COMPARABLE = "NOT COMPARABLE"
 
 
-def racer_title(profile: str) -> Content:
-    """Return a racer's profile and what it means."""
-    means = _MEANS.get(profile) or PROFILES[profile].title if profile in PROFILES else ""
-    name = visible(profile, limit=40, newlines=False)
-    return Content.assemble((name, "bold"), (f"  {means}", MUTED) if means else "")
+def racer_title(profile: str) -> str:
+    """A racer's profile and what it means."""
+    means = _MEANS.get(profile) or (PROFILES[profile].title if profile in PROFILES else "")
+    return "  ".join(filter(None, (profile, means)))
 
 
-def answered(racer: Racer) -> Content:
-    """Return whether a racer answered; an answer without a solved step is no success yet."""
+def racer_facts(racer: Racer) -> list[str]:
+    """What a racer has sent so far, beside the tokens for tools."""
+    if not racer.model_calls:
+        return []
+    return [
+        count(racer.model_calls, "model call"),
+        f"{count(racer.bound, 'tool')} bound",
+        f"all input {tokens(racer.input_tokens)}",
+        *([] if racer.dollars is None else [money(racer.dollars)]),
+    ]
+
+
+def answered(racer: Racer) -> str:
+    """Whether a racer answered; an answer without a solved step is no success yet."""
     if racer.outcome != ANSWERED:
-        return Content.styled(
-            f"✕ {visible(racer.outcome, limit=40, newlines=False) or 'no answer'}", "$text-error"
-        )
-    if not racer.steps:
-        return Content.styled("✓ answered without a solved step", MUTED)
-    return Content.styled("✓ answered", "$text-success")
+        return f"✕ {racer.outcome or 'no answer'}"
+    return "✓ answered" if racer.steps else "✓ answered without a solved step"
 
 
-def so_far(frame: RaceFrame) -> Content:
-    """Return what both racers have sent so far."""
+def so_far(frame: RaceFrame) -> str:
+    """What both racers have sent so far."""
     static, other = frame.racers
     bound, found = static.discovery_tokens, other.discovery_tokens
     if not (bound and found):
-        return Content.styled("Starting servers and indexing tools …", MUTED)
-    share, name = 1 - found / bound, visible(other.profile, limit=40, newlines=False)
-    return Content.assemble(
-        (f"call {frame.call}", "bold"),
-        f": {name} {tokens(found)} tokens for tools, static {tokens(bound)}, ",
-        (saving(share), "bold"),
-    )
+        return "Starting servers and indexing tools …"
+    numbers = f"{other.profile} {tokens(found)} tokens for tools, static {tokens(bound)}"
+    return f"call {frame.call}: {numbers}, {saving(1 - found / bound)}"
 
 
 def big_share(verdict: Verdict) -> str:
-    """Return what is saved for the large number; "" if nothing was sent for tools."""
+    """What is saved for the large number; "" if nothing was sent for tools."""
     if verdict.shortfall:
         return NOT_COMPARABLE
     return "" if verdict.saved is None else large_saving(verdict.saved)
 
 
-def headline(verdict: Verdict) -> Content:
-    """Return the result in a sentence: the saving, or why there is none."""
+def headline(verdict: Verdict) -> str:
+    """The result in a sentence: the saving, or why there is none."""
     static, other = verdict.racers
     if verdict.saved is None:
-        return Content("no tokens were sent for tools")
+        return "no tokens were sent for tools"
     numbers = f"for tools: {tokens(other.discovery_tokens)} instead of {tokens(static.discovery_tokens)}"
-    if verdict.shortfall:
-        return Content.assemble((visible(verdict.shortfall, limit=400), "bold"), f"\nTokens {numbers}")
-    color = "$text-success" if verdict.saved >= 0 else "$text-warning"
-    return Content.assemble((saving(verdict.saved), f"bold {color}"), (f" {numbers}", "bold"))
-
-
-def table_rows(verdict: Verdict) -> list[tuple[str, str, str, str]]:
-    """Return both sides in numbers: what it is, static binding, discovery, and the share saved."""
-    static, other = verdict.racers
-    return [
-        ("", _short(static), _short(other), ""),
-        *_tokens(verdict),
-        *_money(verdict),
-        ("model calls", str(static.model_calls), str(other.model_calls), ""),
-        ("solved steps", str(static.steps), str(other.steps), ""),
-    ]
-
-
-def measured(title: str, verdict: Verdict) -> str:
-    """Return in one sentence what was measured."""
-    static, other = verdict.racers
-    said = f"“{title}”, asked once with every tool bound ({static.profile}) and once with {other.profile}"
-    answered = f"; answered by {other.model}" if other.model else ""
-    return visible(f"{said}{answered}; tokens counted by {other.tokenizer}.", limit=600, newlines=False)
-
-
-def table(verdict: Verdict) -> Content:
-    """Return both sides in numbers, a fact a line."""
-    found = table_rows(verdict)
-    first = max(len(row[0]) for row in found)
-    return Content("\n").join(
-        Content.assemble(
-            (label.ljust(first), MUTED),
-            one.rjust(_CELL),
-            two.rjust(_CELL),
-            (f"  {share}" if share else "", MUTED),
-        )
-        for label, one, two, share in found
+    return (
+        f"{verdict.shortfall}\nTokens {numbers}"
+        if verdict.shortfall
+        else f"{saving(verdict.saved)} {numbers}"
     )
 
 
-def _short(racer: Racer) -> str:
-    return visible(racer.profile, limit=_CELL - 1, newlines=False)[: _CELL - 1]
+def sides(verdict: Verdict) -> Table:
+    """Both sides in numbers, a fact a row, with the share saved."""
+    rows = (*_tokens(verdict), *_money(verdict))
+    return Table("", ("", *(racer.profile for racer in verdict.racers), "saved"), rows, frozenset({1, 2, 3}))
 
 
 def _tokens(verdict: Verdict) -> Iterator[tuple[str, str, str, str]]:
     static, other = verdict.racers
-    yield _row("definitions", static, other, lambda racer: f"{racer.tool_tokens:,}")
-    yield _row("searches", static, other, lambda racer: f"{racer.search_tokens:,}" if racer.searches else "–")
-    shares = (None, None) if verdict.shortfall else (verdict.input_saved, verdict.billed_saved)
-    yield _row("all input", static, other, lambda racer: f"{racer.input_tokens:,}", shares[0])
-    if other.billed is not None and static.billed is not None and (other.has_cache or static.has_cache):
-        yield _row("with prompt cache", static, other, lambda racer: f"{racer.billed or 0:,.0f}", shares[1])
+    all_input, billed = (
+        "" if share is None or verdict.shortfall else saving(share)
+        for share in (verdict.input_saved, verdict.billed_saved)
+    )
+    yield "definitions", f"{static.tool_tokens:,}", f"{other.tool_tokens:,}", ""
+    yield "searches", f"{static.search_tokens:,}", f"{other.search_tokens:,}", ""
+    yield "all input", f"{static.input_tokens:,}", f"{other.input_tokens:,}", all_input
+    if static.billed is not None and other.billed is not None and (static.has_cache or other.has_cache):
+        yield "with prompt cache", f"{static.billed:,.0f}", f"{other.billed:,.0f}", billed
+    yield "model calls", str(static.model_calls), str(other.model_calls), ""
+    yield "solved steps", str(static.steps), str(other.steps), ""
 
 
 def _money(verdict: Verdict) -> Iterator[tuple[str, str, str, str]]:
     static, other = verdict.racers
-    if static.dollars is None or other.dollars is None:
-        return
-    decimals = money_decimals((static.dollars, other.dollars))
-    yield _row("input price", static, other, lambda racer: money(racer.dollars or 0.0, decimals))
-    if static.dollars_per_step is not None and other.dollars_per_step is not None:
-        steps = money_decimals((static.dollars_per_step, other.dollars_per_step))
-        yield _row(
-            "per solved step", static, other, lambda racer: money(racer.dollars_per_step or 0.0, steps)
-        )
+    rows = (
+        ("input price", static.dollars, other.dollars),
+        ("per solved step", static.dollars_per_step, other.dollars_per_step),
+    )
+    for label, one, two in rows:
+        if one is not None and two is not None:
+            decimals = money_decimals((one, two))
+            yield label, money(one, decimals), money(two, decimals), ""
 
 
-def _row(
-    label: str, static: Racer, other: Racer, write: Callable[[Racer], str], saved: float | None = None
-) -> tuple[str, str, str, str]:
-    share = "" if saved is None else saving(saved)
-    return label, write(static), write(other), share
-
-
-def note_lines(verdict: Verdict) -> Content:
-    """Return what to know before trusting the number, and whose prices were taken."""
-    told = list(verdict.notes)
-    prices = verdict.prices
+def notes(verdict: Verdict) -> list[str]:
+    """What to know before trusting the number, and whose prices were taken."""
+    told, prices = list(verdict.notes), verdict.prices
     if prices is not None and all(racer.dollars is not None for racer in verdict.racers):
         told.append(f"Prices: {', '.join(filter(None, (prices.model, prices.date)))}.")
-    return Content("\n").join(
-        Content.assemble(("· ", MUTED), visible(note, limit=300, newlines=False)) for note in told
-    )
+    return told
 
 
-def result(verdict: Verdict) -> Content:
-    """Return everything below one another, for where there is no room for a large number."""
-    return Content("\n").join([headline(verdict), table(verdict), note_lines(verdict)])
+def race_report(race: Race, verdict: Verdict) -> Iterator[str | Table]:
+    """The end of a race, and the tokens of every model call."""
+    other = verdict.racers[1]
+    yield f"Race  {race.scenario.title}"
+    yield "   ".join(filter(None, (other.model, other.tokenizer)))
+    for racer in verdict.racers:
+        yield f"{racer_title(racer.profile)}   {'   '.join((answered(racer), *racer_facts(racer)))}"
+    yield f"\n{headline(verdict)}"
+    yield sides(verdict)
+    yield from (f"· {note}" for note in notes(verdict))
+    heads = ("call", *(head for profile in race.profiles for head in (profile, "total")))
+    rows = tuple(map(_row, race.frames()[1:]))
+    yield Table("Tool tokens per model call", heads, rows, frozenset(range(len(heads))))
 
 
-def race_json(race: Race, verdict: Verdict, sessions: Sequence[str], *, asked: bool) -> dict[str, Any]:
-    """A race that is over; `asked` says that it was one of a question."""
+def _row(frame: RaceFrame) -> tuple[str, ...]:
+    cells = [str(frame.call)]
+    for racer in frame.racers:
+        present = f"{racer.present:,}" if racer.model_calls == frame.call else NOTHING
+        cells += [present, f"{racer.discovery_tokens:,}"]
+    return tuple(cells)
+
+
+def race_json(race: Race, verdict: Verdict, sessions: Sequence[str]) -> dict[str, Any]:
+    """A race that is over."""
     prices = verdict.prices
     return {
         "title": race.scenario.title,
-        "scripted": race.scripted,
-        "question": asked,
         "sessions": list(sessions),
         "lanes": [_lane(racer) for racer in verdict.racers],
         "shortfall": verdict.shortfall,
@@ -186,11 +163,9 @@ def _lane(racer: Racer) -> dict[str, Any]:
         "profile": racer.profile,
         "model": racer.model,
         "tokenizer": racer.tokenizer,
-        "message": racer.message,
         "calls": racer.model_calls,
         "searches": racer.searches,
         "bound": racer.bound,
-        "present": racer.present,
         "tool_tokens": racer.tool_tokens,
         "search_tokens": racer.search_tokens,
         "input_tokens": racer.input_tokens,
@@ -198,7 +173,6 @@ def _lane(racer: Racer) -> dict[str, Any]:
         "dollars": racer.dollars,
         "last": racer.last,
         "outcome": racer.outcome,
-        "is_over": racer.is_over,
         "refused": racer.refused,
         "failed": racer.failed,
         "solved": racer.steps,

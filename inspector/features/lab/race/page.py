@@ -1,8 +1,6 @@
 """The race: a question with every tool bound, beside the same question with discovery, call by call."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,29 +10,95 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from inspector.app.base_screen import BaseScreen
 from inspector.app.context import Job
 from inspector.app.dialogs.choice import ChoiceDialog, profile_rows
+from inspector.app.draw.line import MUTED, failure_text, joined
+from inspector.app.draw.table import table_lines
 from inspector.app.place import Destination, RacePage
 from inspector.app.stream import View
+from inspector.config.profile import DEFAULT_PROFILE
+from inspector.core.conversation import ItemKind
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.events import Record
-from inspector.core.number import count
+from inspector.core.number import count, tokens
+from inspector.core.session import SessionState
 from inspector.features.lab.comparison import STATIC, ScenarioResult
-from inspector.features.lab.ground import ground_of
-from inspector.features.lab.race.facts import big_share, headline, note_lines, racer_title, so_far, table
-from inspector.features.lab.race.race import SECONDS_A_CALL, RaceFrame, Side, Verdict, run_race
-from inspector.features.lab.race.race_text import Playback, bars_text, log, status, waiting
-from inspector.features.lab.race.selection import Selection
-from inspector.features.lab.scenario_job import Lab, Progress, ScenarioFile
-from inspector.features.lab.scenario_screen import LabScreen
-from widgets import BigNumber, Choice as Answer, GuardedConfirm
+from inspector.features.lab.feature import LAB
+from inspector.features.lab.ground import ground_of, question, require_own_mind
+from inspector.features.lab.race.facts import (
+    answered,
+    big_share,
+    headline,
+    notes,
+    racer_facts,
+    racer_title,
+    sides,
+    so_far,
+)
+from inspector.features.lab.race.race import Race, RaceFrame, Racer, Side, Verdict, run_race
+from inspector.features.lab.scenario_job import Lab
+from widgets import BigNumber, Choice as Answer, GuardedConfirm, plain, visible
 
-# Seconds between redraws of a race without pauses.
-_DRAWN_EVERY = 0.1
-# Both racers: their bars on one scale, and the model calls of each.
+# Seconds between two model calls that are shown.
+_PACE = 0.6
+_COLORS = ("$foreground 40%", "$primary")
+_NAMES = ("$foreground 70%", "$text-primary")
+_TOOLS, _SEARCHES = "█", "▒"
+_GAP = "   "
+# The longest texts; cells for a side's total at the end of its bar, and for a call's own bar.
+_LONGEST, _TOTAL, _BAR = 400, 10, 6
+_ASK = (Answer("", "race"), Answer("", "no"))
 
-# From this height of the terminal a bar is two rows high.
-_TALL = 30
+
+def bars(frame: RaceFrame, width: int, *, over: bool = False) -> Content:
+    """Return both racers as bars on one scale, each below its name and as many facts as fit.
+
+    Who answered is told of both at once, when the race is `over`: fewer calls are no win.
+    """
+    most, lines = max(racer.discovery_tokens for racer in frame.racers), []
+    for side, racer in enumerate(frame.racers):
+        name = plain(racer_title(racer.profile), limit=_LONGEST, newlines=False).stylize(
+            f"bold {_NAMES[side]}"
+        )
+        facts = [*([answered(racer)] if over else []), *racer_facts(racer)]
+        told = [name, *(plain(one, limit=_LONGEST, newlines=False) for one in facts)]
+        lines.append(joined(told, width).truncate(width, ellipsis=True))
+        cells = [round(part / most * (width - _TOTAL)) if most else 0 for part in _parts(racer)]
+        drawn = _TOOLS * min(cells) + _SEARCHES * (max(cells) - min(cells))
+        number = f"{racer.discovery_tokens:,}".rjust(width - len(drawn))
+        lines.append(Content.assemble((drawn, _COLORS[side]), (number, f"bold {_NAMES[side]}")))
+    lines.append(Content.styled(f"{_TOOLS} definitions  {_SEARCHES} searches, all calls", MUTED))
+    return Content("\n").join(lines)
+
+
+def _parts(racer: Racer) -> tuple[int, int]:
+    return racer.tool_tokens, racer.discovery_tokens
+
+
+def log(shown: Sequence[RaceFrame], side: int, lines: int) -> Content:
+    """Return the latest model calls of a racer, one per line, the newest last."""
+    racers = [frame.racers[side] for frame in shown]
+    calls = [racer for number, racer in enumerate(racers) if number == racer.model_calls > 0]
+    most = max((racer.present for frame in shown for racer in frame.racers), default=0)
+    rows = [
+        Content.assemble(
+            (f"{one.model_calls:>3}", MUTED),
+            f" {tokens(one.present):>6} ",
+            (f"{_TOOLS * round(one.present / most * _BAR if most else 0):<{_BAR}} ", _COLORS[side]),
+            visible(one.last, limit=_LONGEST, newlines=False),
+        )
+        for one in calls[-max(lines, 1) :]
+    ]
+    return Content("\n").join(rows)
+
+
+def last_question(session: SessionState) -> str:
+    """Return the user's newest message; "" if there is none."""
+    return next(iter(_said(session)[::-1]), "")
+
+
+def _said(session: SessionState) -> list[str]:
+    return [item.text for item in session.conversation.items if item.kind is ItemKind.USER]
 
 
 class RacePanel(Vertical):
@@ -46,37 +110,24 @@ class RacePanel(Vertical):
             for side in (0, 1):
                 yield Static(id=f"racer-{side}", classes="pane racer", markup=False)
 
-    def show(
-        self,
-        shown: Sequence[RaceFrame],
-        frame: RaceFrame,
-        most: tuple[int, int],
-        progress: Sequence[Progress | None],
-        *,
-        over: bool,
-    ) -> None:
-        """Draw the moment; `most` holds the tokens of the larger racer, and of the largest model call."""
-        bars = self.query_one("#race-bars", Static)
-        rows = 2 if self.app.size.height >= _TALL else 1
-        states = [waiting(one) if one is not None and not shown[1:] else "" for one in progress]
-        bars.update(bars_text(frame, most[0], bars.content_size.width, rows=rows, over=over, states=states))
-        for side, racer in enumerate(frame.racers):
+    def show(self, shown: Sequence[RaceFrame], *, over: bool) -> None:
+        """Draw the last of the moments."""
+        drawn = self.query_one("#race-bars", Static)
+        drawn.update(bars(shown[-1], drawn.content_size.width, over=over))
+        for side, racer in enumerate(shown[-1].racers):
             calls = self.query_one(f"#racer-{side}", Static)
-            calls.border_title = racer_title(racer.profile)
-            calls.update(log(shown, side, calls.content_size.height, most[1]))
-
-
-# The result of a race: the saved share as large as the screen allows, both sides in numbers, the notes.
+            calls.border_title = plain(racer_title(racer.profile), limit=_LONGEST, newlines=False)
+            calls.update(log(shown, side, calls.content_size.height))
 
 
 class RaceResult(Vertical):
-    """What is said of the race; at its end the number and its footnotes, which scroll with the keys."""
+    """What is said of the race; at its end the saving as large as the screen allows, and both in numbers."""
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="race-end"):
             yield BigNumber(id="race-saved")
             yield Static(id="race-table", markup=False)
-        with VerticalScroll(id="race-text", can_focus=False):
+        with VerticalScroll(id="race-text"):
             yield Static(id="race-said", markup=False)
 
     def show(self, said: Content, verdict: Verdict | None) -> None:
@@ -86,35 +137,23 @@ class RaceResult(Vertical):
             saved.value = big_share(verdict)
             saved.display = bool(saved.value)
             saved.set_class(bool(verdict.shortfall) or (verdict.saved or 0) < 0, "-more")
-            self.query_one("#race-table", Static).update(table(verdict))
-            said = Content("\n").join([headline(verdict), note_lines(verdict)])
+            table = Content("\n").join(table_lines(sides(verdict), self.size.width))
+            self.query_one("#race-table", Static).update(table)
+            told = [plain(headline(verdict), limit=_LONGEST).stylize("bold")]
+            told += [Content.assemble(("· ", MUTED), plain(one, limit=_LONGEST)) for one in notes(verdict)]
+            said = Content("\n").join(told)
         self.query_one("#race-said", Static).update(said)
 
-    def scroll_text(self, by: int) -> None:
-        """Scroll by that many lines."""
-        self.query_one("#race-text").scroll_relative(y=by, animate=False)
 
-
-_ASK = (Answer("", "race"), Answer("", "no"))
-
-
-# Long because what a race is run on, how it is played back and what is made of it meet here.
-class RaceScreen(LabScreen):
+class RaceScreen(BaseScreen):
     """Runs both sides for real and shows them call by call. A race goes on while another page is shown."""
 
     page = "race"
     CSS_PATH = "page.tcss"
+    AUTO_FOCUS = "#race-text"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
-        Binding("space", "pause", "pause", id="race.pause"),
-        Binding("left", "step(-1)", "step", key_display="← →", id="race.previous"),
-        Binding("right", "step(1)", "step", show=False, id="race.next"),
-        Binding("plus,equals_sign", "pace(-1)", "faster", key_display="+", id="race.faster"),
-        Binding("minus", "pace(1)", "slower", key_display="-", id="race.slower"),
-        Binding("c", "scenario", "scenario", id="race.scenario"),
         Binding("p", "profile", "pick profile", id="race.profile"),
-        Binding("up,k", "scroll_text(-1)", "up", show=False, id="race.up"),
-        Binding("down,j", "scroll_text(1)", "down", show=False, id="race.down"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "r or enter races the last chat question: static binding against a profile, each on fresh servers.",
@@ -122,19 +161,29 @@ class RaceScreen(LabScreen):
         "Tokens for tools: definitions and manifest (█), searches and their results (▒), over all calls.",
         "If a side solves less, no saving is shown: fewer tokens for less work save nothing.",
         "Calls that need approval are skipped, except for tools you allowed for this session.",
-        "space pauses, ← → step by model call, + and - change the pace, ↑ ↓ scroll the notes.",
-        "c chooses the question or a scenario that fits the servers, p the profile.",
-        "esc stops the runs, then goes back.",
+        "p chooses the profile. esc stops the runs, then goes back. ↑ ↓ scroll the notes.",
+        "`toolsight scenario compare` compares profiles over the script of a scenario.",
     )
 
-    again = "r starts another race."
-
-    def __init__(self, lab: Lab | None = None, pace: float = SECONDS_A_CALL) -> None:
-        super().__init__(lab)
-        self.playback = Playback(pace)
-        self.selection = Selection()
-        self._raced: ScenarioFile | None = None
+    def __init__(self, lab: Lab | None = None, pace: float = _PACE) -> None:
+        super().__init__()
+        self._given, self._pace = lab, pace
+        self._profile = ""
+        self._race: Race | None = None
+        self._place = 0
+        self._message = Content()
         self._timer: Timer | None = None
+
+    @property
+    def lab(self) -> Lab | None:
+        """The lab given to this page, else the app's."""
+        return self._given if self._given is not None else self.context.parts.get(LAB)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether both runs are over and the last model call is shown."""
+        race = self._race
+        return race is not None and race.is_over and self._place == len(race.frames()) - 1
 
     def body(self) -> ComposeResult:
         yield Static(id="race-status", markup=False)
@@ -143,160 +192,156 @@ class RaceScreen(LabScreen):
 
     def on_mount(self) -> None:
         if self.app.animation_level == "none":
-            self.playback.pace = 0.0
-        self.read(lambda: None)
+            self._pace = 0.0
 
     def arrive(self, destination: Destination) -> None:
         """Race the last question, after asking if that costs money; a race that is on goes on."""
         if isinstance(destination, RacePage) and self.running is None:
-            self.selection.chosen = None
             self.action_run()
 
-    def restart(self) -> None:
-        """Show the current frame, and continue at the chosen pace."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_interval(self.playback.pace or _DRAWN_EVERY, self._advance)
-        self.show()
-
-    def _advance(self) -> None:
-        if self.playback.advance():
-            self.show()
-
-    def action_pause(self) -> None:
-        """Pause or resume."""
-        self.playback.pause()
-        self.restart()
-
-    def action_pace(self, by: int) -> None:
-        """Show the race slower or faster."""
-        self.playback.slower(by)
-        self.restart()
-
-    def action_step(self, by: int) -> None:
-        """Pause, and move by that many model calls."""
-        self.playback.step(by)
-        self.show()
-
     def on_resize(self) -> None:
-        self.call_after_refresh(self.show)
+        self.call_after_refresh(self._show)
 
     def show_view(self, view: View) -> None:
-        if self.playback.race is None and not view.state.busy:
-            self.show()
+        if self._race is None and not view.state.busy:
+            self._show()
+
+    @property
+    def _other(self) -> str:
+        """The profile that races against static binding."""
+        own = self._profile or self.session.profile
+        return DEFAULT_PROFILE if own == STATIC else own
 
     def action_run(self) -> None:
         """Start a race, dropping any current runs; ask first if a real model is to answer twice."""
-        file, lab = self.selection.file(self.session), self.lab
-        if file is None or file.scenario is None or lab is None:
-            self.show()
+        asked, lab, state = last_question(self.session.state), self.lab, self.session.state
+        if not asked or lab is None:
+            self._show()
             return
         try:
             if self.context.replay.is_replay:
                 raise ConfigError("a replay is shown", hint="A race needs the running session.")
-            self.selection.require_ready(self.session)
+            if not state.ready_servers:
+                raise ConfigError("no server is ready", hint="A race needs connected servers.")
+            require_own_mind(state.model)
         except ToolsightError as error:
             self.fail(error)
             return
-        spends = self.selection.spends(self.session)
-        if not spends:
-            self._start(lab, file)
+        if not (spends := self._spends()):
+            self._start(lab, asked)
             return
 
         def answered(answer: str | None) -> None:
             if answer == "race":
-                self._start(lab, file)
+                self._start(lab, asked)
 
         self.app.push_screen(GuardedConfirm("Race this question?", Content(spends), _ASK), answered)
 
-    def _start(self, lab: Lab, file: ScenarioFile) -> None:
-        race, values = self.selection.race(file, self.session)
-        ground, note = ground_of(self.session), self.playback.note
-        self._raced, self.said = file, Content()
-        self.playback.begin(race, file)
+    def _spends(self) -> str:
+        """What a race will take of a real model; "" if it takes nothing."""
+        state = self.session.state
+        if state.model.startswith("demo/"):
+            return ""
+        name = visible(state.model_label, limit=60, newlines=False)
+        return f"This asks {name} twice: once with discovery, as in the chat, and once with every tool bound."
 
-        async def work(job: Job) -> None:
+    def _start(self, lab: Lab, asked: str) -> None:
+        session, scenario = self.session, question(asked)
+        values = dict(session.session_values) if self._other == session.profile else {}
+        alone = "The question was asked alone, without the earlier conversation."
+        told = (alone,) if len(_said(session.state)) > 1 else ()
+        prices = session.accounting.prices()
+        self._race = race = Race(scenario, (STATIC, self._other), prices=prices, notes=told)
+        self._place, self._message, ground = 0, Content(), ground_of(session)
+
+        async def work(job: Job) -> None:  # noqa: ARG001 - it is cancelled, not asked to stop
             async def play(side: Side) -> ScenarioResult:
-                def on_record(record: Record) -> None:
-                    side.listen(record)
-                    job.tell(partial(note, side.number, record))
+                return await lab.race(scenario, ground, side.profile, side.values, side.listen)
 
-                on = replace(ground, model=side.model) if side.model else ground
-                return await lab.race(side.scenario, on, side.profile, side.values, on_record)
+            await run_race(race, values, play)
 
-            await run_race(race, values, file.path, play)
-
-        self.run_stoppable(file.title, work, self._ended)
-        self.restart()
+        self.run_stoppable(scenario.title, work, self._ended)
+        if self._timer is None:
+            self._timer = self.set_interval(self._pace or 0.1, self._advance)
+        self._show()
 
     def _ended(self, _: None) -> None:
-        self.playback.finish()
-        self.show()
+        self._show()
 
-    def show(self) -> None:
+    def _advance(self) -> None:
+        """Show the next model call; without a pace, all that there are."""
+        if self._race is not None and not self.is_finished:
+            last = len(self._race.frames()) - 1
+            self._place = min(self._place + 1, last) if self._pace else last
+            self._show()
+
+    def _show(self) -> None:
         if not self.is_attached:
             return
-        playback = self.playback
-        over = playback.is_finished
+        race, over = self._race, self.is_finished
         self.set_class(over, "-over")
-        self.set_class(playback.race is None, "-before")
-        progress = playback.progress if self.running is not None else (None, None)
-        frame = playback.frame(self.selection.other(self.session))
-        self.query_one(RacePanel).show(playback.shown, frame, playback.most, progress, over=over)
-        self.query_one(RaceResult).show(self._text, playback.verdict if over else None)
-        self.show_progress()
+        self.set_class(race is None, "-before")
+        before = RaceFrame((Racer(profile=STATIC), Racer(profile=self._other)))
+        shown = race.frames()[: self._place + 1] if race is not None else (before,)
+        self.query_one(RacePanel).show(shown, over=over)
+        said = self._message or (self._before() if race is None else plain(so_far(shown[-1])))
+        self.query_one(RaceResult).show(said, race.verdict if race is not None and over else None)
+        self._show_status(shown[-1])
 
-    @property
-    def _text(self) -> Content:
-        """What is said while there is no verdict."""
-        playback = self.playback
-        if self.said:
-            return self.said
-        if playback.race is not None:
-            return so_far(playback.frame(self.selection.other(self.session)))
-        return self.selection.before(self.session, has_lab=self.lab is not None)
-
-    def show_progress(self) -> None:
-        state = self.session.state
-        file = self._raced or self.selection.file(self.session)
-        title = file.title if file is not None else "Race"
-        model = self.playback.frame(self.selection.other(self.session)).racers[1].model or state.model_label
-        ready = state.ready_servers
-        ground = (
-            f"{count(ready, 'server')}, {count(len(state.tools), 'tool')}" if ready else "no server is ready"
+    def _show_status(self, frame: RaceFrame) -> None:
+        """Draw what is raced and on which servers, then the model as far as it fits."""
+        state, width = self.session.state, self.size.width - 2
+        title = self._race.scenario.title if self._race is not None else last_question(state) or "Race"
+        ready = f"{count(state.ready_servers, 'server')}, {count(len(state.tools), 'tool')}"
+        facts = (
+            ready if state.ready_servers else "no server is ready",
+            frame.racers[1].model or state.model_label,
         )
-        line = status(title, ground, self.playback, model, self.size.width - 2)
-        self.write(line, "#race-status")
+        pieces = [plain(one, limit=60, newlines=False).stylize(MUTED) for one in facts]
+        room = max(width - pieces[0].cell_length - len(_GAP), width // 2)
+        asked = plain(title, limit=_LONGEST, newlines=False).stylize("bold").truncate(room, ellipsis=True)
+        self.write(joined([asked, *pieces], width), "#race-status")
 
-    def action_scroll_text(self, by: int) -> None:
-        """Scroll notes that do not fit."""
-        self.query_one(RaceResult).scroll_text(by)
+    def _before(self) -> Content:
+        """What the page is for, before the first race."""
+        if self.lab is None:
+            return Content("Nothing to race in this session. Try `toolsight demo`.")
+        if not last_question(self.session.state):
+            return Content("Ask something in Chat first.")
+        where = f"once with every tool bound and once under {visible(self._other, limit=40)}"
+        calls = "Calls that need your approval are skipped, except for tools you allowed for this session."
+        lines = [
+            Content.assemble(
+                ("r or enter starts the race", "bold"),
+                f": it asks the question {where}, each on its own servers.",
+            ),
+            Content.styled(self._spends(), "$text-warning"),
+            Content.styled(calls, MUTED),
+            Content.styled("p picks the profile to race against static binding.", MUTED),
+        ]
+        return Content("\n").join(line for line in lines if line)
 
-    def action_scenario(self) -> None:
-        """Choose what is raced; a scenario that does not fit the servers is refused."""
-        rows, current = self.selection.rows(self.files, self.session), self.selection.current
-        self.app.push_screen(ChoiceDialog("Race this", rows, self.choose_file, current))
+    def fail(self, error: BaseException) -> None:
+        """Show the error that ended a run."""
+        title, message = failure_text(error)
+        self._say(Content.assemble((f"✕ {title}: ", "bold $text-error"), message))
 
-    def choose_file(self, path: str) -> None:
-        """Race this scenario next. Raises ConfigError if it does not fit the servers."""
-        self.selection.choose(self.files, path, self.session)
-        self._reset()
+    def stop_running(self) -> None:
+        """Stop the runs, and say how to start another race."""
+        self.drop_running()
+        self._say(Content.styled("Stopped. r starts another race.", "$text-warning"))
+
+    def _say(self, text: Content) -> None:
+        self._message = text
+        self._show()
 
     def action_profile(self) -> None:
-        """Choose the profile that races against static binding."""
-        current = self.selection.other(self.session)
-        rows = profile_rows(current, leaving_out=STATIC)
+        """Choose the profile that races against static binding; that clears the race."""
 
         def choose(name: str) -> None:
-            self.selection.profile = name
-            self._reset()
+            self.drop_running()
+            self._profile, self._race, self._message = name, None, Content()
+            self._show()
 
-        self.app.push_screen(ChoiceDialog("Race against static binding", rows, choose, current))
-
-    def _reset(self) -> None:
-        """Clear the race after another choice."""
-        self.drop_running()
-        self.playback.clear()
-        self._raced = None
-        self.said = Content()
-        self.show()
+        rows = profile_rows(self._other, leaving_out=STATIC)
+        self.app.push_screen(ChoiceDialog("Race against static binding", rows, choose, self._other))

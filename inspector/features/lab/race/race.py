@@ -1,4 +1,4 @@
-"""A race: one scenario run with every tool bound and again with discovery, compared call by call.
+"""A race: one question asked with every tool bound and again with discovery, compared call by call.
 
 Two runs never take the same time, and a call's duration says nothing about its tokens. So the race is
 aligned: the n-th model calls of both racers happen at the same moment, and a racer that needs more calls goes
@@ -6,11 +6,9 @@ on alone.
 """
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 from inspector.core.budget import Prices
@@ -38,12 +36,11 @@ from inspector.features.lab.comparison import (
     offered,
     share_saved,
 )
-from inspector.features.lab.ground import left_out, static_scenario, static_settings
+from inspector.features.lab.ground import static_settings
 from inspector.features.lab.scenario import Scenario
 from inspector.search.answer.answer_text import answered
 from inspector.tokens.plan import solved_steps
 
-SECONDS_A_CALL = 0.6
 _LONGEST = 400
 
 
@@ -59,7 +56,6 @@ class Racer(RunCosts):
     profile: str = ""
     model: str = ""
     tokenizer: str = ""
-    message: int = 0
     last: str = ""
     is_over: bool = False
     catalog: Offered = frozenset()
@@ -123,7 +119,6 @@ def _in(racer: Racer, turn: Turn) -> Racer:
         profile=settings[-1].profile if settings else racer.profile,
         model=turn.session.label or racer.model,
         tokenizer=budgets[-1].budget.tokenizer.label if budgets else racer.tokenizer,
-        message=racer.message + (turn.said is not None),
         last=", ".join(filter(None, news)),
         catalog=offered(turn.of(CatalogBuilt), racer.catalog),
         failed=(*racer.failed, *(event.server for event in turn.of(ServerFailed))),
@@ -160,9 +155,8 @@ def _line(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RaceFrame:
-    """Both racers, static binding first, a number of seconds after the start."""
+    """Both racers at one moment, static binding first."""
 
-    seconds: float
     racers: tuple[Racer, Racer]
 
     @property
@@ -217,9 +211,8 @@ class Verdict:
 class Race:
     """Follows both runs and builds the race as far as both have come.
 
-    `profiles` are `static` and the other one. With `scripted` the model follows the scenario's script, for
-    static binding the one from `static_scenario`. `prices` convert the tokens of future model calls to
-    dollars. `notes` come before those of the verdict.
+    `profiles` are `static` and the other one. `prices` convert the tokens of future model calls to dollars.
+    `notes` come before those of the verdict.
     """
 
     def __init__(
@@ -227,13 +220,11 @@ class Race:
         scenario: Scenario,
         profiles: tuple[str, str],
         *,
-        scripted: bool = True,
         prices: Prices | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.scenario = scenario
         self.profiles = profiles
-        self.scripted = scripted
         self.prices = prices
         self._own_notes = notes
         self._tracks = (_Track(profiles[0]), _Track(profiles[1]))
@@ -256,7 +247,7 @@ class Race:
         first, second = (track.steps(self.prices)[-1] for track in self._tracks)
         return first, second
 
-    def frames(self, seconds_a_call: float = SECONDS_A_CALL) -> tuple[RaceFrame, ...]:
+    def frames(self) -> tuple[RaceFrame, ...]:
         """The start, and every model call that both have finished or did not need.
 
         Once there is a second frame, existing frames never change.
@@ -265,10 +256,7 @@ class Race:
         # A racer that needs fewer calls stands still; one that is not over yet may need more.
         both = [(one or first[-1], other or second[-1]) for one, other in zip_longest(first, second)]
         going = [len(steps) for steps in (first, second) if not steps[-1].is_over]
-        return tuple(
-            RaceFrame(round(number * seconds_a_call, 3), racers)
-            for number, racers in enumerate(both[: min(going, default=None)])
-        )
+        return tuple(map(RaceFrame, both[: min(going, default=None)]))
 
     @property
     def verdict(self) -> Verdict | None:
@@ -276,13 +264,11 @@ class Race:
         results = [track.result for track in self._tracks if track.result is not None]
         if len(results) < len(self._tracks):
             return None
-        script = left_out(self.scenario) if self.scripted else ""
-        notes = compare_profiles(results, scripted=self.scripted).notes
+        notes = compare_profiles(results, scripted=False).notes
         verdict = Verdict(self.racers, prices=self.prices)
         # What the verdict itself says is not said once more.
         others = [note for note in notes if note != verdict.shortfall]
-        told = (*self._own_notes, *((script,) if script else ()), *others, *_notes(self.racers))
-        return replace(verdict, notes=told)
+        return replace(verdict, notes=(*self._own_notes, *others, *_notes(self.racers)))
 
 
 class _Track:
@@ -337,51 +323,31 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side of a race runs; number 0 is static binding. `model` plays its script, "" without one."""
+    """What one side of a race runs under; number 0 is static binding."""
 
     number: int
     profile: str
-    scenario: Scenario
-    model: str
     values: Mapping[str, Any]
     listen: Listener
 
 
 async def run_race(
-    race: Race,
-    values: Mapping[str, Any],
-    path: Path | None,
-    play: Callable[[Side], Awaitable[ScenarioResult]],
+    race: Race, values: Mapping[str, Any], play: Callable[[Side], Awaitable[ScenarioResult]]
 ) -> None:
     """Run both sides at once, each as `play` runs one, and end the race.
 
-    `path` is the scenario's file, `values` are the settings, without those that would make another profile of
-    static binding. On failure or cancellation, both sides have ended before the error propagates.
+    `values` are the settings; static binding gets those that leave it what it is. On failure or cancellation,
+    both sides have ended before the error propagates.
     """
-    static = static_scenario(race.scenario)
-    with tempfile.TemporaryDirectory(prefix="toolsight-race-") as folder:
-        script = Path(folder) / "static.yaml"
-        script.write_text(_script(static), encoding="utf-8")
-        files = ((static, script, static_settings(values)), (race.scenario, path, values))
 
-        async def run(number: int) -> None:
-            scenario, file, own = files[number]
-            model = f"demo/script:{file}" if race.scripted else ""
-            side = Side(number, race.profiles[number], scenario, model, own, race.listener(number))
-            race.end(number, await play(side))
+    async def run(number: int, own: Mapping[str, Any]) -> None:
+        side = Side(number, race.profiles[number], own, race.listener(number))
+        race.end(number, await play(side))
 
-        tasks = [asyncio.ensure_future(run(number)) for number in (0, 1)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _script(scenario: Scenario) -> str:
-    """What the model says and calls as YAML, without the rest of the scenario."""
-    import yaml
-
-    turns = [turn.model_dump(mode="json", include={"user", "steps"}) for turn in scenario.turns]
-    return yaml.safe_dump({"title": scenario.title, "turns": turns})
+    tasks = [asyncio.ensure_future(run(*one)) for one in enumerate((static_settings(values), values))]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

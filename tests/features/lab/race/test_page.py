@@ -14,49 +14,23 @@ from inspector.core.error import ConfigError
 from inspector.core.ports import ChatModel
 from inspector.features.lab.comparison import ModelCallCost, ScenarioResult
 from inspector.features.lab.ground import Ground
-from inspector.features.lab.race.page import RaceScreen
+from inspector.features.lab.race.page import RaceScreen, bars
 from inspector.features.lab.race.race import RaceFrame, Racer
-from inspector.features.lab.race.race_text import PACES, Playback, bars_text, scale
 from inspector.features.lab.scenario import Scenario
-from tests.support.app import app_rig, is_up_to_date, said, seen, until
+from tests.support.app import app_rig, is_up_to_date, said, until
 from tests.support.fakes import ToldModel, calls, says
-from tests.support.lab import (
-    LOOP,
-    REDUNDANT,
-    MemoryLab,
-    four_servers,
-    hostile_scenario,
-    hostile_servers,
-    written,
-)
+from tests.support.lab import MemoryLab, four_servers, hostile_servers
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
 from widgets import BigNumber, Confirm
 
-DEMO = """
-title: Orders and a forecast
-about: Two searches, two calls.
-turns:
-  - user: Which orders are late?
-    steps:
-      - calls: [{tool: search_tools, arguments: {tool_names: [list_orders]}}]
-      - calls: [{tool: "shop:list_orders", arguments: {city: Oslo}}]
-      - say: Nine of them.
-  - user: And the weather in Oslo?
-    steps:
-      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast]}}]
-      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
-      - say: Snow.
-"""
-
-
 QUESTION = "Which orders are late?"
 
 
 def race_lab(folder: Path) -> MemoryLab:
-    return MemoryLab(written(folder, demo=DEMO, loop=LOOP, redundant=REDUNDANT))
+    return MemoryLab(folder)
 
 
 def _tokens(pilot: Pilot[None]) -> list[int]:
@@ -76,26 +50,19 @@ def _screen(pilot: Pilot[None]) -> RaceScreen:
 async def opened(
     lab: MemoryLab,
     size: tuple[int, int] = (120, 32),
-    pace: float = 0.0,
     *,
-    asked: tuple[str, ...] = (),
-    scenario: str = "",
+    asked: tuple[str, ...] = (QUESTION,),
     model: str = "demo/planner",
     servers: Callable[[], dict[str, MemoryServer]] = four_servers,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
-    """The race page of a session in which these questions were asked, or with a scenario chosen."""
+    """The race page of a session in which these questions were asked."""
     async with app_rig(*(says("Well.") for _ in asked), servers=servers(), size=size) as (pilot, rig):
         rig.model.name = model
         rig.bench.switch_model(model)
         for question in asked:
             await rig.bench.chat(question)
         await until(pilot, lambda: is_up_to_date(pilot, rig))
-        await pilot.app.push_screen(RaceScreen(lab, pace=pace))
-        screen = _screen(pilot)
-        await until(pilot, lambda: bool(screen.files))
-        if scenario:
-            file = next(file for file in screen.files if file.path.stem == scenario)
-            screen.choose_file(str(file.path))
+        await pilot.app.push_screen(RaceScreen(lab, pace=0.0))
         yield pilot, rig
 
 
@@ -106,9 +73,9 @@ async def _raced(pilot: Pilot[None], key: str = "r") -> None:
 
 async def test_without_a_question_the_page_says_how_to_get_one_and_races_nothing(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
-    async with opened(lab) as (pilot, _):
-        assert "Ask something in Chat first, or press c to choose a scenario." in said(pilot, "#race-said")
-        await pilot.press("r", "left", "space")
+    async with opened(lab, asked=()) as (pilot, _):
+        assert "Ask something in Chat first." in said(pilot, "#race-said")
+        await pilot.press("r")
         assert lab.runs == []
 
 
@@ -141,7 +108,7 @@ async def test_a_side_that_did_less_leaves_no_number(tmp_path: Path) -> None:
 
     lab.model_for = model
     lab.gate.clear()
-    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
+    async with opened(lab) as (pilot, _):
         await pilot.press("r")
         await until(pilot, lambda: len(lab.runs) == 2)
         lab.gate.set()
@@ -149,11 +116,11 @@ async def test_a_side_that_did_less_leaves_no_number(tmp_path: Path) -> None:
         assert pilot.app.screen.query_one(BigNumber).value == "NOT COMPARABLE"
 
 
-async def test_a_real_model_is_asked_twice_only_after_a_yes_that_knows_the_estimate(tmp_path: Path) -> None:
+async def test_a_real_model_is_asked_twice_only_after_a_yes(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     lab.model_for = lambda _: ToldModel(says("Nine."))
-    async with opened(lab, asked=(QUESTION,), model="openai/told") as (pilot, _):
-        assert "twice: about 2 calls" in said(pilot, "#race-said")
+    async with opened(lab, model="openai/told") as (pilot, _):
+        assert "This asks" in said(pilot, "#race-said")
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         await pilot.press("escape")
@@ -165,25 +132,11 @@ async def test_a_real_model_is_asked_twice_only_after_a_yes_that_knows_the_estim
         await until(pilot, lambda: len(lab.runs) == 2)
 
 
-async def test_a_scenario_that_does_not_fit_the_servers_is_refused_with_what_it_needs(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    only_shop = {"shop": four_servers()["shop"]}
-    async with opened(lab, asked=(QUESTION,), servers=lambda: only_shop) as (pilot, _):
-        await pilot.press("c")
-        await until(pilot, lambda: "does not fit: needs weather:get_forecast" in seen(pilot))
-        assert seen(pilot).index("Searching for the same thing twice") < seen(pilot).index("does not fit")
-        await pilot.press("end", "enter")
-        await until(pilot, lambda: "cannot run on these servers" in said(pilot, "#choice-error"))
-        await pilot.press("escape")
-        assert said(pilot, "#race-status").startswith(QUESTION)
-        assert lab.runs == []
-
-
 async def test_what_was_set_in_the_session_applies_to_both_but_cannot_make_static_another(
     tmp_path: Path,
 ) -> None:
     lab = race_lab(tmp_path)
-    async with opened(lab, scenario="demo") as (pilot, rig):
+    async with opened(lab) as (pilot, rig):
         rig.bench.policy.set("chat.max_steps", 9)
         rig.bench.policy.set("binding.policy", "keep")
         await _raced(pilot)
@@ -193,36 +146,10 @@ async def test_what_was_set_in_the_session_applies_to_both_but_cannot_make_stati
         }
 
 
-async def test_arrows_go_call_by_call_and_the_lane_that_needs_more_goes_on_alone(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path), scenario="demo") as (pilot, _):
-        await _raced(pilot)
-        ends = _tokens(pilot)
-        shown = []
-        for _ in range(8):
-            shown.append(_tokens(pilot))
-            await pilot.press("left")
-        assert shown[:3] == [ends, [ends[0], shown[1][1]], [ends[0], shown[2][1]]]
-        assert ends[1] > shown[1][1] > shown[2][1]
-        assert shown[3][0] < ends[0]
-        assert shown[6] == shown[7] == [0, 0]
-        await pilot.press("right")
-        assert _tokens(pilot) == shown[5]
-        assert "call 1" in said(pilot, "#race-said")
-        assert "paused" in said(pilot, "#race-status")
-
-
-def test_the_pace_has_two_ends() -> None:
-    playback = Playback(0.6)
-    for by, end in ((-1, PACES[0]), (1, PACES[-1])):
-        for _ in PACES:
-            playback.slower(by)
-        assert playback.pace == end
-
-
 async def test_esc_stops_both_runs_then_leaves(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     lab.gate.clear()
-    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
+    async with opened(lab) as (pilot, _):
         await pilot.press("r")
         await until(pilot, lambda: len(lab.runs) == 2)
         await pilot.press("escape")
@@ -239,9 +166,9 @@ async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> 
                 raise ConfigError("no server came up", hint="Look at the log.")
             return await super().race(scenario, ground, profile, *rest)
 
-    lab = Broken(written(tmp_path, demo=DEMO))
+    lab = Broken(tmp_path)
     lab.gate.clear()
-    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
+    async with opened(lab) as (pilot, _):
         await pilot.press("r")
         await until(pilot, lambda: "no server came up" in said(pilot, "#race-said"))
         assert lab.cancelled == len(lab.runs)
@@ -249,18 +176,11 @@ async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
     text = " | ".join(HOSTILE)
-    lab = MemoryLab(written(tmp_path, hostile=hostile_scenario(text)), lambda: hostile_servers(text))
+    lab = MemoryLab(tmp_path, lambda: hostile_servers(text))
     size = (80, 24)
-    async with opened(lab, size, scenario="hostile", servers=lambda: hostile_servers(text)) as (pilot, _):
+    async with opened(lab, size, asked=(text,), servers=lambda: hostile_servers(text)) as (pilot, _):
         await _raced(pilot)
         assert not dangerous("".join(lines(pilot.app)))
-
-
-@given(st.integers(0, 10**9))
-def test_a_full_bar_is_a_round_number_that_no_bar_leaves(most: int) -> None:
-    full = scale(most)
-    assert most <= full <= max(1.5 * most, most + 1)
-    assert len(str(full).rstrip("0")) <= 2
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(40, 200), st.booleans())
@@ -271,7 +191,7 @@ def test_both_bars_are_on_one_scale_and_no_line_is_too_wide(
         Racer((ModelCallCost(1, sent, 2, input_tokens=sent, dollars=0.1),), outcome="answered", profile=name)
         for name, sent in (("static", one), ("toolsight", two))
     )
-    drawn = bars_text(RaceFrame(0.0, (racers[0], racers[1])), max(one, two), width, over=over)
+    drawn = bars(RaceFrame((racers[0], racers[1])), width, over=over)
     rows = drawn.plain.splitlines()
     assert all(cell_len(row) <= width for row in rows)
     shorter, longer = sorted((rows[1].count("█"), rows[3].count("█")))

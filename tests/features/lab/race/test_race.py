@@ -1,4 +1,4 @@
-"""A race of static binding against discovery: alignment, sums, notes and a fair script."""
+"""A race of static binding against discovery: alignment, sums and notes."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -31,18 +31,13 @@ from inspector.core.message import ToolCall
 from inspector.core.prompt_cache import CacheTerms, Charge
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.features.lab.comparison import ScenarioResult, totals
-from inspector.features.lab.ground import left_out, static_scenario
+from inspector.features.lab.ground import question
 from inspector.features.lab.race.facts import NOT_COMPARABLE, big_share
-from inspector.features.lab.race.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
-from inspector.features.lab.scenario import ScriptedCall, Step
-from tests.support.lab import story
+from inspector.features.lab.race.race import Race, RaceFrame, Verdict
 from widgets.meter import big
 
 NO_CALLS = "Neither side made a successful tool call, so the number only covers definitions."
-SEARCH = ScriptedCall(tool="search_tools", arguments={"query": "late orders"})
-ORDERS = ScriptedCall(tool="shop:list_orders")
-DONE = Step(say="Done.")
-CASE = story([Step(calls=(SEARCH,)), Step(calls=(ORDERS,)), DONE])
+CASE = question("Which orders are late?")
 
 
 def asked(tools: int, *, searches: int = 0, history: int = 0, charge: Charge | None = None) -> ModelRequested:
@@ -70,11 +65,10 @@ def raced(
     static: Sequence[Record],
     other: Sequence[Record],
     *,
-    scripted: bool = False,
     prices: Prices | None = None,
     notes: tuple[str, ...] = (),
 ) -> Race:
-    race = Race(CASE, ("static", "toolsight"), scripted=scripted, prices=prices, notes=notes)
+    race = Race(CASE, ("static", "toolsight"), prices=prices, notes=notes)
     for side, heard in enumerate((static, other)):
         assert race.verdict is None
         assert not race.is_over
@@ -85,23 +79,19 @@ def raced(
 
 
 def frames(
-    static: Sequence[Record],
-    other: Sequence[Record],
-    pace: float = SECONDS_A_CALL,
-    prices: Prices | None = None,
+    static: Sequence[Record], other: Sequence[Record], prices: Prices | None = None
 ) -> tuple[RaceFrame, ...]:
-    return raced(static, other, prices=prices).frames(pace)
+    return raced(static, other, prices=prices).frames()
 
 
-def ended(static: Sequence[Record], other: Sequence[Record], *, scripted: bool = False) -> Verdict:
-    verdict = raced(static, other, scripted=scripted).verdict
+def ended(static: Sequence[Record], other: Sequence[Record]) -> Verdict:
+    verdict = raced(static, other).verdict
     assert verdict is not None
     return verdict
 
 
 def test_the_nth_call_of_both_happens_at_the_same_moment() -> None:
-    found = frames(run(10, 10), run(1, 2, 3), 0.5)
-    assert [frame.seconds for frame in found] == [0.0, 0.5, 1.0, 1.5]
+    found = frames(run(10, 10), run(1, 2, 3))
     assert sums(found) == [(0, 0), (10, 1), (20, 3), (20, 6)]
 
 
@@ -160,30 +150,17 @@ def test_a_lane_tells_what_came_of_each_call() -> None:
         "answers: Seven orders",
         "",
     ]
-    assert [racer.message for racer in found] == [1, 1, 1, 1, 2]
     assert (found[0].model, found[-1].searches) == ("Demo", 2)
-
-
-def test_the_script_of_static_binding_has_no_search_and_every_other_call() -> None:
-    both = Step(say="Both.", calls=(SEARCH, ORDERS), wait=3.0)
-    static = static_scenario(story([Step(calls=(SEARCH,)), both, DONE], [Step(say="Hi.")]))
-    assert [turn.steps for turn in static.turns] == [
-        (Step(say="Both.", calls=(ORDERS,), wait=3.0), DONE),
-        (Step(say="Hi."),),
-    ]
-    assert static.profile == "static"
-    assert left_out(static) == ""
 
 
 def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     other = records(UserSaid("a"), asked(10, searches=10, history=80), asked(20), TurnEnded("answered"))
     static = records(UserSaid("a"), asked(160, history=40), TurnEnded("answered"))
-    verdict = ended(static, other, scripted=True)
+    verdict = ended(static, other)
     assert verdict.saved == pytest.approx(0.75)
     assert verdict.input_saved == pytest.approx(0.4)
     assert verdict.billed_saved is None
     assert verdict.notes == (
-        "static: 1 scripted search left out, 1 fewer model call.",
         "toolsight: 1 more model call than static, each of which takes time.",
         NO_CALLS,
     )
