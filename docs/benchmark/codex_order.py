@@ -15,7 +15,7 @@ from docs.benchmark import say
 from docs.benchmark.data import POOL, ROOT, folder
 from inspector.core.tool import Tool
 from inspector.search.answer.evalset import read_tools
-from inspector.search.ranker.codex_ranker import CodexRanker
+from inspector.search.ranker.client_ranker import CodexRanker
 
 RESULTS = 8
 ORDERS = ROOT / "tests" / "search" / "codex_order.json"

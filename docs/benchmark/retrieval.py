@@ -54,7 +54,7 @@ _SPEED = "## Speed and size"
 SIGNALS = tuple(field.name.replace("_", " ") for field in fields(FusionWeights))
 MEASURED = tuple(name for name in RANKERS if name != "regex")
 # Comparing every query with every tool letter by letter takes up to a second a query in a large catalog.
-SLOW = frozenset({"fuzzy", "fuzzy-repaired"})
+SLOW = frozenset({"fuzzy"})
 SLOW_TOOLS = 500
 AMONG = " + pool"
 # Choosing a server first needs servers to choose from.

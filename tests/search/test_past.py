@@ -14,7 +14,6 @@ from inspector.core.tool import Tool
 from inspector.loop.gate import Gate
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.tool_edit import edited_rankers
-from inspector.search.answer.why_not import ledger
 from inspector.search.index.past_use import PastUse, Use
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
@@ -168,15 +167,6 @@ def test_a_search_says_why_nothing_is_known_of_past_use() -> None:
     ranking = Affinity(INDEX, broken, USE_WEIGHT).added(plain())
     assert ranking.note == "past use ignored: the file is damaged"
     assert ranking.values.tolist() == plain().values.tolist()
-
-
-def test_two_tools_that_were_used_before_are_compared_in_one_line() -> None:
-    first, second = plain().order(2)
-    both = ranked({TOOLS[first].id: 9, TOOLS[second].id: 2})
-    compared = ledger(both.explain(first), both.explain(second))
-    lines = [line for line in compared if line.signal is Signal.AFFINITY]
-    assert [line.term for line in lines] == ["used before"]
-    assert lines[0].mine > lines[0].rival > 0
 
 
 def test_an_edited_tool_keeps_its_uses() -> None:

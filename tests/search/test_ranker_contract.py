@@ -73,7 +73,6 @@ READS_NO_VECTORS = frozenset(
         "keyword-expert",
         "keyword-system",
         "fuzzy",
-        "fuzzy-repaired",
         "regex",
         "claude-code",
         "codex",
@@ -161,10 +160,8 @@ def test_a_ranker_keeps_its_contract(
 def assert_every_score_is_the_sum_of_finite_parts(ranking: Ranking, catalog: Catalog) -> None:
     assert len(ranking.values) == len(ranking.kept) == len(catalog)
     assert np.isfinite(ranking.values).all()
-    explained = ranking.explained(range(len(catalog)))
     for position, tool in enumerate(catalog):
         score = ranking.explain(position)
-        assert score == explained[position]
         assert score.tool_id == tool.id
         assert score.value == ranking.values[position]
         total = math.fsum(part.value for part in score.parts)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.core.ranking import Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.ranker.client_ranker import FuzzyRanker, ratio
+from inspector.search.ranker.client_ranker import FuzzyRanker
 from inspector.search.ranker.pattern import MAX_TEXT, PatternRanker, safe_length
 from inspector.search.ranker.ranker import Ranking
 from tests.support.retrieval import rankers_of
@@ -26,22 +26,15 @@ OPEN_URL = Tool(
 )
 SEND = Tool("mail", "send_message", "Send a message to a person.")
 TOOLS = (OPEN_URL, SEND, Tool("calc", "evaluate", "Compute the value of an expression."))
-letters = st.sampled_from("abcde ")
 
 
-def value(tool: Tool, query: str, *, repaired: bool = False) -> float:
-    return float(FuzzyRanker([tool], repaired=repaired).rank(query).values[0])
+def value(tool: Tool, query: str) -> float:
+    return float(FuzzyRanker([tool]).rank(query).values[0])
 
 
-def hits(tool: Tool, query: str, *, repaired: bool = False) -> list[str]:
-    score = FuzzyRanker([tool], repaired=repaired).rank(query).explain(0)
+def hits(tool: Tool, query: str) -> list[str]:
+    score = FuzzyRanker([tool]).rank(query).explain(0)
     return [part.term for part in score.parts[1:]]
-
-
-@given(st.text(max_size=20), st.text(max_size=250), st.booleans())
-def test_the_ratio_is_that_of_difflib_for_any_text(a: str, b: str, autojunk: bool) -> None:
-    text = b + a * 3 + b
-    assert ratio(a, text, autojunk) == SequenceMatcher(None, a, text, autojunk=autojunk).ratio()
 
 
 def test_a_score_is_the_ratio_and_a_bonus_for_every_query_word_in_the_text() -> None:
@@ -61,25 +54,15 @@ def test_the_bonus_is_a_setting_and_what_scores_below_the_floor_is_left_out() ->
 def test_a_long_text_matches_nothing_at_all_because_difflib_ignores_its_frequent_characters() -> None:
     tool = Tool("s", "report", "the note states that these " * 8)
     assert value(tool, "tenants") == 0.0
-    assert value(tool, "tenants", repaired=True) > 0.0
 
 
-def test_words_hit_within_other_words_unless_repaired() -> None:
-    tool = Tool("s", "download_data", "Windows domains.")
-    assert hits(tool, "do a") == ["do", "a"]
-    assert hits(tool, "do a", repaired=True) == []
+def test_words_hit_within_other_words_as_published() -> None:
+    assert hits(Tool("s", "download_data", "Windows domains."), "do a") == ["do", "a"]
 
 
-def test_repaired_words_hit_however_the_name_is_written_and_whatever_stands_beside_them() -> None:
-    tool = Tool("s", "downloadData", "Every domain.")
-    assert hits(tool, "download every domain?") == ["download", "every"]
-    assert hits(tool, "download every domain?", repaired=True) == ["download", "every", "domain"]
-
-
-@pytest.mark.parametrize("repaired", [False, True])
-def test_of_a_book_only_the_beginning_is_compared(repaired: bool) -> None:
+def test_of_a_book_only_the_beginning_is_compared() -> None:
     book = Tool("s", "x", "ab" * 500_000)
-    (part, *_) = FuzzyRanker([book], repaired=repaired).rank("ba" * 500_000).explain(0).parts
+    (part, *_) = FuzzyRanker([book]).rank("ba" * 500_000).explain(0).parts
     assert part.inputs["haystack length"] == 2_000
 
 
@@ -89,29 +72,7 @@ TOOLS_PATTERN = (
     Tool("mail", "send_message", "Send an e-mail about an order.", {"properties": {"to": {}}}),
     Tool("mail-orders", "archive", "File away."),
 )
-fragments = st.sampled_from(
-    [
-        "a",
-        "b",
-        "(",
-        "(?:",
-        "(?=",
-        ")",
-        "|",
-        "*",
-        "+",
-        "?",
-        "{2}",
-        "{1,}",
-        ".",
-        "[ab]",
-        "\\w",
-        "$",
-        "^",
-        "[",
-        "\\",
-    ]
-)
+fragments = st.sampled_from([*"ab()|*+?.$^[\\", "(?:", "(?=", "{2}", "{1,}", "[ab]", "\\w"])
 
 
 def rank(query: str) -> Ranking:
@@ -135,17 +96,13 @@ def test_a_match_counts_by_where_it_is() -> None:
     assert signals("list", 0) == {Signal.NAME: 3.0, Signal.DESCRIPTION: 1.0}
 
 
-def test_names_come_before_servers_and_servers_before_descriptions() -> None:
-    assert found("orders?") == [
+def test_names_come_before_servers_and_servers_before_descriptions_whatever_their_capitals() -> None:
+    assert found("ORDERS?") == [
         "shop:list_orders",
         "shop:get_order",
         "mail-orders:archive",
         "mail:send_message",
     ]
-
-
-def test_capitals_do_not_matter() -> None:
-    assert found("SEND_MESSAGE") == ["mail:send_message"]
 
 
 @pytest.mark.parametrize("query", ["(or", "one (or none", "(or none).*["])
@@ -165,7 +122,7 @@ def test_a_query_that_is_too_long_is_searched_for_by_its_start() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        *("(a+)+$", "(a|a)*$", "(a|aa)+$", "(?:a*)*b", "((a)*)*b", "(?=(a+)+b)"),
+        *("(a+)+$", "(a|a)*$", "(a|aa)+$", "(?:a*)*b", "((a)*)*b", "(?=(a+)+b)", "(ab)+"),
         *(r"(a*)\1\1b", "(?x)(a+) +$", "(a+)(?#x)+$"),
         *("a*" * 20 + "b", "a?" * 40 + "a" * 40 + "b", "(a|a)" * 30 + "b"),
     ],
@@ -176,7 +133,9 @@ def test_a_pattern_that_could_run_for_ever_is_taken_literally(query: str) -> Non
     assert "backtrack" in ranking.note
 
 
-@pytest.mark.parametrize("query", ["create.*page", "^get_", "(foo|bar)?x", r"\d{3,}", "[^]]*x", "(?P<n>a)b*"])
+@pytest.mark.parametrize(
+    "query", ["create.*page", "(?i)^get_", "(foo|bar)?x", r"\d{3,}", "[^]]*x", "(?P<n>a)b*"]
+)
 def test_an_ordinary_pattern_is_searched_for_in_the_whole_text(query: str) -> None:
     assert safe_length(query, MAX_TEXT) == MAX_TEXT
 

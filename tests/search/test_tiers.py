@@ -1,7 +1,6 @@
 """Rankers in tiers and stages, and what a server's best tools say of it."""
 
 from collections.abc import Sequence
-from random import Random
 
 import numpy as np
 import pytest
@@ -167,11 +166,3 @@ def naive(tools: Sequence[tuple[str, float]]) -> list[float]:
 @given(TOOLS_PRIOR)
 def test_each_tool_gets_the_mean_of_its_servers_three_best_values(tools: list[tuple[str, float]]) -> None:
     assert best_three(tools).tolist() == pytest.approx(naive(tools), rel=1e-12, abs=1e-9)
-
-
-@given(TOOLS_PRIOR, st.randoms(use_true_random=False))
-def test_the_order_of_tools_changes_no_bit(tools: list[tuple[str, float]], chance: Random) -> None:
-    order = list(range(len(tools)))
-    chance.shuffle(order)
-    shuffled = best_three([tools[position] for position in order])
-    assert shuffled.tolist() == best_three(tools)[order].tolist()

@@ -9,25 +9,19 @@ from hypothesis import given, strategies as st
 from rank_bm25 import BM25Okapi
 
 from docs.benchmark.codex_order import ORDERS, agreement, orders
-from docs.benchmark.data import DATA, POOL
 from inspector.core.ranking import Signal
 from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
-from inspector.mcp.tool_file import read_definitions
-from inspector.schema.schema import fields
-from inspector.search.answer.evalset import read_tools
 from inspector.search.index import vocabulary
 from inspector.search.index.document import FIELDS
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import VOCABULARY, terms
 from inspector.search.ranker import keyword as weight
 from inspector.search.ranker.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.ranker.client_ranker import ClaudeCodeRanker
-from inspector.search.ranker.codex_ranker import CodexRanker
+from inspector.search.ranker.client_ranker import ClaudeCodeRanker, CodexRanker
 from inspector.search.ranker.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
 from inspector.search.ranker.ranker import Ranker, Ranking
 from tests.support.retrieval import rankers_of
 
-CLAUDE = "claude_order"
 some_words = st.sampled_from(
     ["create", "page", "order", "late", "list", "mail", "weather", "the", "user", "x1"]
 )
@@ -127,30 +121,14 @@ def test_with_one_field_the_scores_are_those_of_rank_bm25_with_a_positive_idf(
     assert values == pytest.approx(model.get_scores(wanted), rel=1e-5)
 
 
-words_of_bm25 = st.sampled_from(
-    ["create", "page", "order", "late", "list", "mail", "weather", "the", "User", "x1"]
-)
-texts_of_bm25 = st.lists(words_of_bm25, max_size=8).map(" ".join)
-catalogs_of_bm25 = st.lists(st.tuples(words_of_bm25, texts_of_bm25), min_size=1, max_size=12).map(
-    lambda pairs: [Tool("s", name, description) for name, description in pairs]
-)
-
-
-def found(tools: tuple[Tool, ...], query: str) -> list[str]:
-    ranking = PrdBm25Ranker(tools).rank(query)
-    return [tools[position].name for position in ranking.order() if ranking.kept[position]]
-
-
-@given(catalogs_of_bm25, texts_of_bm25)
+@given(catalogs, texts)
 def test_scores_are_those_of_rank_bm25(tools: list[Tool], query: str) -> None:
+    tools = [*tools, Tool("s", "create", "User")]
     documents = [f"{tool.name} {tool.description}".lower().split() for tool in tools]
     expected = BM25Okapi(documents).get_scores(query.lower().split())
     assert PrdBm25Ranker(tools).rank(query).values == pytest.approx(expected, abs=1e-9)
 
 
-some_words = st.sampled_from(["create", "page", "order", "late", "list", "purple", "chart", "user", "x1"])
-texts_of_rankers = st.lists(some_words, max_size=6).map(" ".join)
-catalogs_of_rankers = st.lists(st.builds(Tool, st.just("s"), texts_of_rankers, texts_of_rankers), max_size=8)
 TOOLS = (
     Tool("wiki", "createPage", "Make a new document."),
     Tool("wiki", "createPageFromTemplate", "Make a document that looks like another."),
@@ -160,7 +138,7 @@ TOOLS = (
 )
 
 
-def found_of_rankers(ranker: Ranker, tools: Sequence[Tool], query: str) -> list[str]:
+def found(ranker: Ranker, tools: Sequence[Tool], query: str) -> list[str]:
     ranking = ranker.rank(query)
     return [tools[position].name for position in ranking.order() if ranking.kept[position]]
 
@@ -178,11 +156,11 @@ def test_the_curated_vocabulary_is_lower_case_words_that_survive_splitting() -> 
 
 @pytest.mark.parametrize("query", ["createPage", "CREATEPAGE", " createpage ", "wiki:createPage"])
 def test_an_exact_name_is_first_however_it_is_capitalised(query: str) -> None:
-    assert found_of_rankers(KeywordExpertRanker(TOOLS), TOOLS, query)[0] == "createPage"
+    assert found(KeywordExpertRanker(TOOLS), TOOLS, query)[0] == "createPage"
     assert Signal.EXACT in signals(query, 0)
 
 
-@given(catalogs_of_rankers, texts_of_rankers)
+@given(catalogs, texts)
 def test_an_exact_name_beats_every_tool_of_another_name(others: list[Tool], name: str) -> None:
     tools = [*others, Tool("s", name or "x", "")]
     values = KeywordExpertRanker(tools).rank(tools[-1].name).values
@@ -197,16 +175,9 @@ def test_a_name_within_the_query_and_a_query_within_the_name_are_containment() -
     assert Signal.NAME not in signals("false alarms", 4)
 
 
-def test_the_words_of_a_camel_case_name_are_keywords() -> None:
-    assert found_of_rankers(KeywordExpertRanker(TOOLS), TOOLS, "page create") == [
-        "createPage",
-        "createPageFromTemplate",
-    ]
-
-
 def test_a_domain_term_weighs_more_than_another_word() -> None:
     tools = (Tool("s", "one", "purple"), Tool("s", "two", "chart"))
-    assert found_of_rankers(KeywordExpertRanker(tools), tools, "purple chart") == ["two", "one"]
+    assert found(KeywordExpertRanker(tools), tools, "purple chart") == ["two", "one"]
 
 
 def test_a_query_word_within_a_word_of_the_description_counts_as_a_substring() -> None:
@@ -219,12 +190,12 @@ def test_the_keywords_of_a_system_tool_are_its_name_and_the_domain_terms_of_its_
 
 
 def test_what_is_outside_the_vocabulary_cannot_be_found_by_description() -> None:
-    assert found_of_rankers(KeywordSystemRanker(TOOLS), TOOLS, "purple elephants") == []
+    assert found(KeywordSystemRanker(TOOLS), TOOLS, "purple elephants") == []
 
 
 def test_of_two_tools_that_have_every_query_word_the_more_specific_one_is_first() -> None:
     tools = (Tool("s", "page", "Create, delete, list and move a document."), Tool("s", "create_page"))
-    assert found_of_rankers(KeywordSystemRanker(tools), tools, "create page") == ["create_page", "page"]
+    assert found(KeywordSystemRanker(tools), tools, "create page") == ["create_page", "page"]
 
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "description": "name of a town"}}}
@@ -261,32 +232,10 @@ def test_codex_puts_tools_in_the_order_of_its_own_engine() -> None:
     assert agreement(engine, [tool.id for tool in tools], expected) == (len(expected), len(expected))
 
 
-@pytest.mark.skipif(not (DATA / POOL).is_dir(), reason="published catalogs are not part of the project")
-def test_codex_puts_real_tools_in_the_order_of_its_own_engine() -> None:
-    tools = read_tools(DATA / POOL)
-    assert agreement(CodexRanker(tools, {}), [tool.id for tool in tools], orders(POOL)) == (50, 50)
-
-
-def test_codex_counts_a_repeated_word_of_the_query_again() -> None:
-    once, twice = (codex.rank(query) for query in ("calendar", "calendar calendar"))
-    assert twice.values.max() == pytest.approx(2 * once.values.max())
-
-
-def test_codex_finds_no_part_of_a_name_with_underscores() -> None:
+def test_codex_finds_a_server_by_its_instructions_and_no_part_of_a_name_with_underscores() -> None:
+    assert _kept(codex, "calendar") == ["send_message"]
     assert _kept(codex, "list") == []
     assert _kept(codex, "list_orders") == ["list_orders"]
-
-
-def test_codex_finds_stemmed_words_of_the_description_and_no_stop_words() -> None:
-    assert _kept(codex, "customer buying") == ["list_orders"]
-    assert _kept(codex, "of the and") == []
-
-
-def test_codex_finds_a_server_by_its_instructions_and_a_tool_by_its_parameters_names() -> None:
-    assert _kept(codex, "calendar") == ["send_message"]
-    assert _kept(codex, "city") == ["list_orders"]
-    assert fields(SCHEMA)[0].description == "name of a town"
-    assert _kept(codex, "town") == []
 
 
 def test_claude_code_selects_tools_by_name() -> None:
@@ -307,28 +256,18 @@ def test_claude_code_goes_by_names_then_parts_of_them_then_hints_then_descriptio
 ) -> None:
     tools = [_in_step(step, word, number) for number, step in enumerate(steps)]
     expected = sorted((-step, tool.name) for step, tool in zip(steps, tools, strict=True) if step)
-    assert found_of_rankers(ClaudeCodeRanker(tools), tools, word.upper()) == [
-        name for _step, name in expected
-    ]
+    assert found(ClaudeCodeRanker(tools), tools, word.upper()) == [name for _step, name in expected]
 
 
 def test_claude_code_splits_names_at_underscores_but_not_at_capitals() -> None:
     tools = [Tool("s", name) for name in ("findInvoice", "invoice_find")]
-    assert found_of_rankers(ClaudeCodeRanker(tools), tools, "invoice") == ["invoice_find", "findInvoice"]
+    assert found(ClaudeCodeRanker(tools), tools, "invoice") == ["invoice_find", "findInvoice"]
 
 
 def test_claude_code_does_not_search_for_a_tool_that_is_loaded_at_once() -> None:
     tools = [Tool("s", "find", meta={ALWAYS_LOAD: always}) for always in (True, False)]
-    assert found_of_rankers(ClaudeCodeRanker(tools[:1]), tools[:1], "find") == []
-    assert found_of_rankers(ClaudeCodeRanker(tools[1:]), tools[1:], "find") == ["find"]
-
-
-@pytest.mark.skipif(not (DATA / CLAUDE).is_dir(), reason="measured orders are not part of the project")
-def test_claude_code_puts_tools_in_the_order_that_was_measured() -> None:
-    """Claude Code 2.1.283; “billing” is the server's name, so what follows goes by the alphabet."""
-    tools = read_definitions([DATA / CLAUDE])
-    measured = ["digest", "export", "findInvoice", "invoice_lookup", "ledger", "add_notes"]
-    assert found_of_rankers(ClaudeCodeRanker(tools), tools, "billing") == measured
+    assert found(ClaudeCodeRanker(tools[:1]), tools[:1], "find") == []
+    assert found(ClaudeCodeRanker(tools[1:]), tools[1:], "find") == ["find"]
 
 
 def test_claude_code_puts_the_tool_that_a_query_names_first() -> None:
@@ -347,9 +286,9 @@ def test_a_word_with_a_plus_must_match_somewhere() -> None:
         for name, text, hint in zip(names, texts, hints, strict=True)
     ]
     measured = ["order_merlin_a", "order_merlin_b", "order_xmerlinx", "order_two", "order_one"]
-    assert found_of_rankers(ClaudeCodeRanker(tools), tools, "+merlin stands") == measured
+    assert found(ClaudeCodeRanker(tools), tools, "+merlin stands") == measured
 
 
 def test_claude_code_reads_the_first_4096_characters_of_a_description() -> None:
     tools = [Tool("s", f"field_{at}", "x" * (at - 1) + " dunlin") for at in (4_090, 4_097)]
-    assert found_of_rankers(ClaudeCodeRanker(tools), tools, "dunlin") == ["field_4090"]
+    assert found(ClaudeCodeRanker(tools), tools, "dunlin") == ["field_4090"]

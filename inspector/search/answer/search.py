@@ -339,7 +339,7 @@ class ToolSearch:
                 found.append((rank, position, actual))
             elif places.end is not None:
                 break
-        scores = ranking.explained([position for _rank, position, _actual in found])
+        scores = [ranking.explain(position) for _rank, position, _actual in found]
         return [
             Hit(rank, score, actual) for (rank, _position, actual), score in zip(found, scores, strict=True)
         ]

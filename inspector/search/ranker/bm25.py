@@ -16,23 +16,18 @@ words. Stems merge what a short query tells apart (“list”, “listing”); s
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
-from inspector.search.index.document import FIELDS, WORDS, TermCounts
+from inspector.search.index.document import FIELDS, WORDS
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, stem, terms, whole_words, written_words
-from inspector.search.ranker.ranker import Explanation, Ranking, Scores, scored
-
-if TYPE_CHECKING:
-    pass
-
+from inspector.search.ranker.ranker import Ranking, Scores
 
 WEIGHTS: Mapping[Signal, float] = {
     Signal.NAME: 3.0,
@@ -102,11 +97,11 @@ class Bm25Ranker:
         """The score of each tool for a query's terms."""
         values = self._added(asked, lambda term: self._saturated[term.span])
 
-        def explain(positions: Sequence[int]) -> list[Score]:
-            parts = self.parts(asked, positions, [1.0] * len(positions))
-            return scored(self._index.ids, values, positions, parts)
+        def explain(position: int) -> Score:
+            parts = tuple(self.parts(asked, position))
+            return Score(self._index.ids[position], float(values[position]), parts)
 
-        return Ranking(values, values > 0, Explanation(explain))
+        return Ranking(values, values > 0, explain)
 
     def coverage(self, query: str) -> Scores:
         """For each tool, the share of the query's idf that its terms cover (0 to 1)."""
@@ -166,36 +161,29 @@ class Bm25Ranker:
         norms: NDArray[np.float64] = 1 - b + b * relative
         return norms
 
-    def parts(self, asked: "Asked", positions: Sequence[int], scales: Sequence[float]) -> list[list[Part]]:
-        """The parts of each tool's score by term and field, times the scale given for the tool."""
-        found: list[list[Part]] = [[] for _ in positions]
-        shared = _Shared.of(
-            [self._postings.counts(position) for position in positions], asked, len(self._fields)
-        )
-        weighted = shared.frequencies * self._per_occurrence[positions][shared.owners]
-        x = sum(weighted.T, start=np.zeros(len(weighted)))
-        # A term that is in fields without a weight only has no part.
-        gains = np.divide(self._saturate(x), x, out=np.zeros(len(x)), where=x > 0)
-        shares = weighted * (gains * [asked[number].idf for number in shared.terms])[:, None]
-        lengths, size = self._postings.lengths[positions].tolist(), float(self._postings.size)
-        means, weights = self._postings.mean_lengths.tolist(), self._weights.tolist()
-        rows = zip(shared.owners, shared.terms, shared.frequencies.tolist(), shares.tolist(), strict=True)
-        for owner, number, counted, added in rows:
-            term = asked[number]
-            for field_, value in enumerate(added):
-                if value > 0:
-                    inputs = {
-                        "idf": term.idf,
-                        "df": float(term.df),
-                        "N": size,
-                        "tf": float(counted[field_]),
-                        "weight": weights[field_],
-                        "length": lengths[owner][field_],
-                        "mean length": means[field_],
-                    }
-                    part = Part(self._fields[field_], term.term, value * scales[owner], inputs)
-                    found[owner].append(part)
-        return found
+    def parts(self, asked: "Asked", position: int, scale: float = 1.0) -> Iterator[Part]:
+        """The parts of a tool's score by term and field, times a scale."""
+        own, lengths = self._postings.counts(position), self._postings.lengths[position]
+        frequencies = dict(zip(own.ids.tolist(), own.frequencies, strict=True))
+        for term in asked:
+            if term.id not in frequencies:
+                continue
+            counted = frequencies[term.id]
+            weighted = counted * self._per_occurrence[position]
+            x = sum(weighted.tolist())
+            # A term that is in fields without a weight only has no part.
+            gain = float(self._saturate(np.array([x]))[0]) / x * term.idf if x > 0 else 0.0
+            for number in np.flatnonzero(weighted).tolist():
+                inputs = {
+                    "idf": term.idf,
+                    "df": float(term.df),
+                    "N": float(self._postings.size),
+                    "tf": float(counted[number]),
+                    "weight": float(self._weights[number]),
+                    "length": float(lengths[number]),
+                    "mean length": float(self._postings.mean_lengths[number]),
+                }
+                yield Part(self._fields[number], term.term, float(weighted[number]) * gain * scale, inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,39 +198,6 @@ class AskedTerm:
 
 
 Asked = tuple[AskedTerm, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """The terms that documents share with a query, document by document and as they are asked for.
-
-    Parallel: the number of the document, that of the term, and its frequencies by field.
-    """
-
-    owners: list[int]
-    terms: list[int]
-    frequencies: NDArray[np.uint8]
-
-    @classmethod
-    def of(cls, documents: Sequence[TermCounts], asked: Asked, width: int) -> "_Shared":
-        """`width` is the number of fields."""
-        nothing = cls([], [], np.zeros((0, width), np.uint8))
-        if not documents or not asked:
-            return nothing
-        wanted = np.array([term.id for term in asked], np.int32)
-        order = np.argsort(wanted, kind="stable")
-        ids = np.concatenate([document.ids for document in documents])
-        place = np.searchsorted(wanted[order], ids)
-        # What no place holds, it is not there.
-        place[place == len(wanted)] = 0
-        rows = np.flatnonzero(wanted[order][place] == ids)
-        if not len(rows):
-            return nothing
-        owners = np.repeat(np.arange(len(documents)), [len(document.ids) for document in documents])[rows]
-        numbers = order[place[rows]]
-        as_asked = np.lexsort((numbers, owners))
-        frequencies = np.concatenate([document.frequencies for document in documents])[rows]
-        return cls(owners[as_asked].tolist(), numbers[as_asked].tolist(), frequencies[as_asked])
 
 
 # BM25 over tool name and description, exactly as in PRD section 2.4, for comparison.

@@ -8,8 +8,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.search.index.past_use import NOTHING_USED, PastUse
 from inspector.search.index.tool_index import NameIndex, ToolIndex
 from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.ranker.client_ranker import ClaudeCodeRanker, FuzzyRanker
-from inspector.search.ranker.codex_ranker import CodexRanker
+from inspector.search.ranker.client_ranker import ClaudeCodeRanker, CodexRanker, FuzzyRanker
 from inspector.search.ranker.dense import (
     DenseRanker,
     RrfRanker,
@@ -110,10 +109,6 @@ class CatalogRankers:
     def dense(self) -> DenseRanker:
         return DenseRanker(self.index, threshold=self.settings.iso_threshold)
 
-    def fuzzy(self, *, repaired: bool) -> FuzzyRanker:
-        own = self.settings
-        return FuzzyRanker(self.index.tools, repaired=repaired, bonus=own.token_bonus)
-
     def z_fusion(self) -> FusionRanker:
         lexical = Bm25Ranker(self.index, Bm25Settings(_Z_FUSION_FIELDS, per_field=False))
         return FusionRanker(self.index, lexical, _Z_FUSION_WEIGHTS, name="z-fusion")
@@ -131,8 +126,7 @@ _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "three-tier": lambda r: ThreeTierRanker(r.index, r.lexical, r.dense, r.tiers),
     "keyword-expert": lambda r: KeywordExpertRanker(r.index.tools),
     "keyword-system": lambda r: KeywordSystemRanker(r.index.tools),
-    "fuzzy": lambda r: r.fuzzy(repaired=False),
-    "fuzzy-repaired": lambda r: r.fuzzy(repaired=True),
+    "fuzzy": lambda r: FuzzyRanker(r.index.tools, bonus=r.settings.token_bonus),
     "claude-code": lambda r: ClaudeCodeRanker(r.index.tools),
     "codex": lambda r: CodexRanker(r.index.tools, r.index.instructions),
     "vscode": lambda r: DenseRanker(r.index, threshold=_ABOVE_ZERO, name="vscode"),

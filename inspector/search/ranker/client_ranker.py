@@ -2,17 +2,25 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
 from string import punctuation
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
-from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, words
+from inspector.schema.schema import fields
+from inspector.search.index.document import MAX_INDEXED
+from inspector.search.index.vocabulary import MAX_QUERY_LENGTH
 from inspector.search.ranker.ranker import Ranking
+
+if TYPE_CHECKING:
+    from py_rust_stemmers import SnowballStemmer
 
 # Claude Code's ToolSearch compares each word of the query with a tool in four steps; the first that matches
 # counts:
@@ -149,82 +157,8 @@ def _spaced(text: str) -> str:
 # The haystack is the lower-case name, description and prompt instructions; MCP has no prompt instructions, so
 # the tool's title replaces them. At most 400 characters of the query and 2,000 of the haystack are compared.
 #
-# The published flaws are kept unless `repaired`: in a haystack of 200 characters or more, `autojunk` ignores
-# every character that makes up more than 1 % of it, and “a” or “do” match inside other words.
-
-# `difflib.SequenceMatcher.ratio`, computed by substring searches: the same result, many times faster.
-
-POPULAR_LENGTH = 200
-
-
-def ratio(a: str, b: str, autojunk: bool = True) -> float:
-    """Twice the matching characters divided by all characters, in [0, 1]; 1 for two empty texts.
-
-    Not symmetric: with `autojunk` and a `b` of 200 characters or more, characters that make up more than 1 %
-    of `b` cannot start a match.
-    """
-    length = len(a) + len(b)
-    if not length:
-        return 1.0
-    return 2.0 * _matching(a, _without_popular(a, b) if autojunk else a, b) / length
-
-
-def _without_popular(a: str, b: str) -> str:
-    """`a` with every character that `autojunk` ignores replaced by one that does not occur in `b`."""
-    if len(b) < POPULAR_LENGTH:
-        return a
-    counts = Counter(b)
-    absent = next(chr(code) for code in range(len(counts) + 1) if chr(code) not in counts)
-    most = len(b) // 100 + 1
-    return "".join(absent if counts[character] > most else character for character in a)
-
-
-def _matching(a: str, searched: str, b: str) -> int:
-    """The number of characters in matching blocks: the longest match, then the same on both sides of it."""
-    total = 0
-    known: dict[str, bool] = {}
-    queue = [(0, len(a), 0, len(b))]
-    while queue:
-        a_low, a_high, b_low, b_high = queue.pop()
-        i, j, size = _longest(a, searched, b, (a_low, a_high, b_low, b_high), known)
-        if not size:
-            continue
-        total += size
-        if a_low < i and b_low < j:
-            queue.append((a_low, i, b_low, j))
-        if i + size < a_high and j + size < b_high:
-            queue.append((i + size, a_high, j + size, b_high))
-    return total
-
-
-def _longest(
-    a: str, searched: str, b: str, bounds: tuple[int, int, int, int], known: dict[str, bool]
-) -> tuple[int, int, int]:
-    """The longest match as (start in a, start in b, size): the first one in `a`, then in `b`.
-
-    A match is found in `searched`, then extended over the characters of `a` that `autojunk` ignores; without
-    a match, difflib extends from the lower bounds. `known` caches which pieces occur in `b`, since repetitive
-    texts look up the same few pieces again and again.
-    """
-    a_low, a_high, b_low, b_high = bounds
-    best_i, best_j, size = a_low, b_low, 0
-    for start in range(a_low, a_high):
-        if start + size >= a_high:
-            break
-        while start + size < a_high:
-            piece = searched[start : start + size + 1]
-            if piece not in known:
-                known[piece] = piece in b
-            at = b.find(piece, b_low, b_high) if known[piece] else -1
-            if at < 0:
-                break
-            best_i, best_j, size = start, at, size + 1
-    while best_i > a_low and best_j > b_low and a[best_i - 1] == b[best_j - 1]:
-        best_i, best_j, size = best_i - 1, best_j - 1, size + 1
-    while best_i + size < a_high and best_j + size < b_high and a[best_i + size] == b[best_j + size]:
-        size += 1
-    return best_i, best_j, size
-
+# The published flaws are kept: in a haystack of 200 characters or more difflib ignores every character that
+# makes up more than 1 % of it, and “a” or “do” match inside other words.
 
 MAX_QUERY = 400
 MAX_HAYSTACK = 2_000
@@ -234,53 +168,173 @@ FLOOR = 0.05
 
 
 class FuzzyRanker:
-    """Scores from 0 up; scores of at least `floor` are kept. Each word of the query adds `bonus`.
+    """Scores from 0 up; scores of at least FLOOR are kept. Each word of the query adds `bonus`."""
 
-    `repaired` compares without `autojunk` and counts only whole words, with names split and stop words left
-    out.
-    """
+    name = "fuzzy"
 
-    def __init__(
-        self, tools: Sequence[Tool], *, repaired: bool = False, bonus: float = BONUS, floor: float = FLOOR
-    ) -> None:
-        self.name = "fuzzy-repaired" if repaired else "fuzzy"
+    def __init__(self, tools: Sequence[Tool], *, bonus: float = BONUS) -> None:
         self._ids = tuple(tool.id for tool in tools)
         self._haystacks = tuple(_text(tool).lower() for tool in tools)
-        self._words = tuple(frozenset(words(_text(tool))) for tool in tools) if repaired else ()
-        self._repaired = repaired
         self._bonus = bonus
-        self._floor = floor
 
     def terms(self, query: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._query_words(query)))
+        return tuple(Counter(_query_words(query)))
 
     def rank(self, query: str) -> Ranking:
-        text = query.lower()[:MAX_QUERY]
-        query_words = self._query_words(query)
-        ratios = [ratio(text, haystack[:MAX_HAYSTACK], not self._repaired) for haystack in self._haystacks]
-        hits = [sum(self._hits(position, word) for word in query_words) for position in range(len(self._ids))]
+        text, asked = query.lower()[:MAX_QUERY], Counter(_query_words(query))
+        ratios = [SequenceMatcher(None, text, hay[:MAX_HAYSTACK]).ratio() for hay in self._haystacks]
+        hits = [sum(asked[word] for word in asked if word in hay) for hay in self._haystacks]
         values = np.array(ratios, dtype=np.float64) + self._bonus * np.array(hits, dtype=np.float64)
 
         def explain(position: int) -> Score:
-            length = float(len(self._haystacks[position][:MAX_HAYSTACK]))
+            haystack = self._haystacks[position]
+            length = float(len(haystack[:MAX_HAYSTACK]))
             inputs = {"ratio": ratios[position], "haystack length": length}
             parts = [Part(Signal.FUZZY, "ratio", ratios[position], inputs)]
-            for word in dict.fromkeys(query_words):
-                if self._hits(position, word):
-                    count = query_words.count(word)
+            for word, count in asked.items():
+                if word in haystack:
                     inputs = {"token bonus": self._bonus, "times in query": float(count)}
                     parts.append(Part(Signal.FUZZY, word, self._bonus * count, inputs))
             return Score(self._ids[position], float(values[position]), tuple(parts))
 
-        return Ranking(values, values >= self._floor, explain)
+        return Ranking(values, values >= FLOOR, explain)
 
-    def _query_words(self, query: str) -> list[str]:
-        """The words of the query, including repetitions."""
-        return words(query[:MAX_QUERY]) if self._repaired else query.lower()[:MAX_QUERY].split()
 
-    def _hits(self, position: int, word: str) -> bool:
-        return word in (self._words if self._repaired else self._haystacks)[position]
+def _query_words(query: str) -> list[str]:
+    """The words of the query, including repetitions."""
+    return query.lower()[:MAX_QUERY].split()
 
 
 def _text(tool: Tool) -> str:
     return " ".join(filter(None, (tool.name, tool.description, tool.title)))
+
+
+# Codex searches with BM25 over one text a tool, without weights, as the Rust crate bm25 2.3.2 does it.
+#
+# With tf a word's occurrences in the text, L its length in words and M the mean length:
+#
+#     score = sum over the query's words of  idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * L / M))
+#     idf = ln(1 + (N - n + .5) / (n + .5)),  k1 = 1.2,  b = .75
+#
+# A word that the query repeats counts again. The text joins a tool's names, its server's name, its title, its
+# description, the server's instructions and the names of its parameters. An underscore is part of a word, so
+# `list_orders` is one, which “orders” does not find. Sources and dates are in `clients/known/codex.toml`.
+
+CODEX = "codex"
+K1, B = 1.2, 0.75
+# Words as UAX 29 separates them in ASCII: . ' : join letters, and . ' , ; join digits.
+_WORD = re.compile(
+    r"[a-z0-9_]+(?:(?:(?<=[a-z])[.':](?=[a-z])|(?<=[0-9])[.',;](?=[0-9]))[a-z0-9_]+)*", re.ASCII
+)
+# NLTK's English stop words: what stands before n't is one too, as “doesn” of “doesn't”.
+_PLAIN = """
+    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
+    herself it its itself they them their theirs themselves what which who whom this that these those am is
+    are was were be been being have has had having do does did doing a an the and but if or because as until
+    while of at by for with about against between into through during before after above below to from up
+    down in out on off over under again further then once here there when where why how all any both each few
+    more most other some such no nor not only own same so than too very s t can will just should now d ll m o
+    re ve y ma it's she's that'll you're you've you'll you'd should've ain don don't won won't shan shan't
+"""
+_NEGATED = "are could did does had has have is might must need should was were would"
+NLTK_STOP_WORDS = frozenset(_PLAIN.split()) | {
+    form for verb in _NEGATED.split() for form in (f"{verb}n", f"{verb}n't")
+}
+
+Counts = Mapping[Signal, Counter[str]]
+
+
+class CodexRanker:
+    """Scores tools by the words a query shares with their texts; scores above zero are kept."""
+
+    name = CODEX
+
+    def __init__(self, tools: Sequence[Tool], instructions: Mapping[str, str]) -> None:
+        """`instructions` are those of the servers."""
+        self._ids = tuple(tool.id for tool in tools)
+        self._counts = [_counts(tool, instructions.get(tool.server, "")) for tool in tools]
+        lengths = [sum(count.total() for count in counts.values()) for counts in self._counts]
+        mean = sum(lengths) / len(lengths) if lengths else 0.0
+        self._norms = [K1 * (1 - B + B * length / mean) if mean else K1 for length in lengths]
+        self._holders: dict[str, list[int]] = {}
+        for position, counts in enumerate(self._counts):
+            for word in dict.fromkeys(word for count in counts.values() for word in count):
+                self._holders.setdefault(word, []).append(position)
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(_stems(query[:MAX_QUERY_LENGTH])))
+
+    def rank(self, query: str) -> Ranking:
+        words = Counter(_stems(query[:MAX_QUERY_LENGTH]))
+        values = np.zeros(len(self._ids))
+        for position in {position for word in words for position in self._holders.get(word, ())}:
+            values[position] = sum(part.value for part in self._parts(words, position))
+
+        def explain(position: int) -> Score:
+            return Score(self._ids[position], float(values[position]), tuple(self._parts(words, position)))
+
+        return Ranking(values, values > 0, explain)
+
+    def _parts(self, words: Counter[str], position: int) -> Iterator[Part]:
+        """What each word adds, split between the fields by its occurrences."""
+        counts, norm = self._counts[position], self._norms[position]
+        for word, times in words.items():
+            tf = sum(count[word] for count in counts.values())
+            if not tf:
+                continue
+            df = len(self._holders[word])
+            idf = float(np.log1p((len(self._ids) - df + 0.5) / (df + 0.5)))
+            value = times * idf * tf * (K1 + 1) / (tf + norm)
+            inputs = {"tf": float(tf), "idf": idf, "df": float(df)}
+            if times > 1:
+                inputs["times in query"] = float(times)
+            for signal, count in counts.items():
+                if count[word]:
+                    yield Part(signal, word, value * count[word] / tf, inputs)
+
+
+def _counts(tool: Tool, instructions: str) -> Counts:
+    """A tool's words by field: the flat, the called and the plain name are indexed one beside the other."""
+    called = _called(tool.name)
+    texts = {
+        Signal.NAME: f"mcp__{_called(tool.server)}__{called} {called} {tool.name} {tool.title}",
+        Signal.DESCRIPTION: tool.description,
+        Signal.SERVER: f"{tool.server} {instructions}",
+        Signal.PARAMETERS: " ".join(sorted(field.name for field in fields(tool.input_schema))),
+    }
+    counts, joined = {}, ""
+    for signal, text in texts.items():
+        cut = text[:MAX_INDEXED]
+        counts[signal] = Counter(_stems(cut, follows=joined))
+        joined += cut
+    return counts
+
+
+def _called(name: str) -> str:
+    return re.sub(r"\W", "_", name, flags=re.ASCII)
+
+
+def _stems(text: str, follows: str = "") -> list[str]:
+    """The stemmed words of a text that `follows` another one."""
+    words = (word for word in _WORD.findall(_transliterated(text, follows).lower()) if word.strip("_"))
+    stems: list[str] = _stemmer().stem_words([word for word in words if word not in NLTK_STOP_WORDS])
+    return stems
+
+
+@cache
+def _stemmer() -> "SnowballStemmer":
+    """The crate that Codex stems with: the Snowball English of 2019."""
+    from py_rust_stemmers import SnowballStemmer
+
+    return SnowballStemmer("english")
+
+
+def _transliterated(text: str, follows: str) -> str:
+    """The text in ASCII. From its first other character on, ends of lines vanish and join two words."""
+    if text.isascii() and follows.isascii():
+        return text
+    from anyascii import anyascii
+
+    plain = re.match(r"[\x00-\x7f]*", text if follows.isascii() else "")
+    head = plain.group() if plain else ""
+    return head + anyascii(re.sub(r"[\x00-\x1f\x7f]", "", text[len(head) :]))

@@ -15,7 +15,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.search.index.document import PASSAGES, SUMMARY, TEXTS
 from inspector.search.index.tool_index import ToolIndex, words_alone
 from inspector.search.ranker.bm25 import Asked, Bm25Ranker
-from inspector.search.ranker.ranker import Explanation, Mask, Ranking, Scores, scored
+from inspector.search.ranker.ranker import Mask, Ranking, Scores
 
 # A signal that differs less, relative to its mean, differs by the rounding of float32 vectors alone.
 _ROUNDING = 1e-6
@@ -118,12 +118,12 @@ class Evidence:
         absent: list[bool] = self.absent[positions].tolist()
         return absent
 
-    def best_passages(self, positions: Sequence[int]) -> list[str]:
-        """The passage of each of these tools that has the highest cosine."""
+    def best_passage(self, position: int) -> str:
+        """The passage of a tool that has the highest cosine."""
         if self.passages is None:
-            return [""] * len(positions)
-        known = self.passages[:, positions]
-        return [PASSAGES[number] for number in np.where(np.isnan(known), -np.inf, known).argmax(axis=0)]
+            return ""
+        known = self.passages[:, position]
+        return PASSAGES[int(np.where(np.isnan(known), -np.inf, known).argmax())]
 
 
 # The fusion behind the default ranker: words, static vectors, meaning, and the passage that matches best.
@@ -188,39 +188,32 @@ class FusionRanker:
         # Keep a tool that beats the average or shares a word with the query.
         kept = (evidence.values > 0) | words.kept
 
-        def explain(positions: Sequence[int]) -> list[Score]:
-            return scored(self._index.ids, evidence.values, positions, self.parts(positions, evidence))
+        def explain(position: int) -> Score:
+            parts = tuple(self.parts(position, evidence))
+            return Score(self._index.ids[position], float(evidence.values[position]), parts)
 
-        return Ranking(evidence.values, kept, Explanation(explain), note=words_alone(self._index))
+        return Ranking(evidence.values, kept, explain, note=words_alone(self._index))
 
-    def parts(self, positions: Sequence[int], evidence: Evidence, share: float = 1.0) -> list[list[Part]]:
-        """The parts of each signal for some tools, scaled to a share of the score.
+    def parts(self, position: int, evidence: Evidence, share: float = 1.0) -> list[Part]:
+        """The parts of each signal for a tool, scaled to a share of the score.
 
-        One of a tool's parts subtracts that of an average tool.
+        One of the parts subtracts that of an average tool.
         """
-        absent = evidence.is_absent(positions)
-        factors = [share * (self._alone if is_absent else 1.0) for is_absent in absent]
-        found: list[list[Part]] = [[] for _ in positions]
-        averages = np.zeros(len(positions))
+        (is_absent,) = evidence.is_absent([position])
+        factor = share * (self._alone if is_absent else 1.0)
+        found: list[Part] = []
+        average = 0.0
         for (ranker, _weight), words in zip(self._lists, evidence.words, strict=True):
             if words.scores.weight:
-                scales = [words.scores.scale * factor for factor in factors]
-                for own, parts in zip(found, ranker.parts(words.asked, positions, scales), strict=True):
-                    own += parts
-                averages += np.multiply(scales, words.scores.mean)
+                scale = words.scores.scale * factor
+                found += ranker.parts(words.asked, position, scale)
+                average += scale * words.scores.mean
         for name, signal in evidence.cosines.items():
             # Of a tool that is not embedded yet only the words and the static vector count.
-            counted = [
-                f * (name == STATIC or not is_absent) for f, is_absent in zip(factors, absent, strict=True)
-            ]
-            if signal.weight:
-                parts_of = _cosine_parts(name, evidence, positions, counted)
-                for own, part, factor in zip(found, parts_of, counted, strict=True):
-                    own += [part] if factor else []
-                averages += np.multiply(counted, signal.mean * signal.scale)
-        for own, average in zip(found, averages.tolist(), strict=True):
-            own.append(Part(Signal.AVERAGE, "average tool", -average))
-        return found
+            if signal.weight and (name == STATIC or not is_absent):
+                found.append(_cosine_part(name, evidence, position, factor))
+                average += factor * (signal.mean * signal.scale)
+        return [*found, Part(Signal.AVERAGE, "average tool", -average)]
 
     def evidence(
         self, texts: Sequence[str], made_of: Mapping[str, Sequence[str]] | None = None
@@ -309,17 +302,10 @@ class FusionRanker:
         return self._weights.total / without
 
 
-def _cosine_parts(
-    name: str, evidence: Evidence, positions: Sequence[int], factors: Sequence[float]
-) -> list[Part]:
-    """What the cosines of one name add to the scores of some tools, each times its factor."""
+def _cosine_part(name: str, evidence: Evidence, position: int, factor: float) -> Part:
+    """What the cosine of one name adds to a tool's score, times a factor."""
     signal = evidence.cosines[name]
-    cosines: list[float] = signal.raw[positions].tolist()
-    terms = [name] * len(positions)
-    if name == BEST:
-        terms = [f"best: {passage}" for passage in evidence.best_passages(positions)]
-    common = {"mean": signal.mean, "deviation": signal.deviation, "weight": signal.weight}
-    return [
-        Part(Signal.SEMANTIC, term, cosine * signal.scale * factor, {"cosine": cosine, **common})
-        for term, cosine, factor in zip(terms, cosines, factors, strict=True)
-    ]
+    cosine = float(signal.raw[position])
+    term = f"best: {evidence.best_passage(position)}" if name == BEST else name
+    inputs = {"mean": signal.mean, "deviation": signal.deviation, "weight": signal.weight}
+    return Part(Signal.SEMANTIC, term, cosine * signal.scale * factor, {"cosine": cosine, **inputs})

@@ -25,7 +25,6 @@ from inspector.search.ranker.query_fusion import QueryEvidence, QueryFusion
 from inspector.search.ranker.ranker import (
     LOOKED_AT,
     TIER_STEP,
-    Explanation,
     Mask,
     Ranking,
     Scores,
@@ -184,19 +183,15 @@ class HybridRanker:
                 fit[position] = likeliest = 1.0
         kept[list(placed)] = True
 
-        def explain(position: int, score: Score) -> Score:
+        def explain(position: int) -> Score:
             if position not in placed:
-                return score
+                return base.explain(position)
             name, step, ranking = placed[position]
-            of_tier = score if ranking is base else ranking.explain(position)
-            parts = (Part(Signal.TIER, name, step), *of_tier.parts)
-            return Score(score.tool_id, float(values[position]), parts)
+            parts = (Part(Signal.TIER, name, step), *ranking.explain(position).parts)
+            return Score(self._index.ids[position], float(values[position]), parts)
 
-        several = Explanation(
-            lambda ps: [explain(*each) for each in zip(ps, base.explained(ps), strict=True)]
-        )
         read = parsed.wordings[0]
-        return Ranking(values, kept, several, fit, base.note, likeliest, comparable=base.values, read=read)
+        return Ranking(values, kept, explain, fit, base.note, likeliest, comparable=base.values, read=read)
 
     def _probabilities(self, evidence: QueryEvidence) -> tuple[Scores | None, float | None]:
         """How likely each tool fits any clause, and how likely it is that any tool does.

@@ -12,7 +12,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.search.index.query import MANY_STEPS, ParsedQuery, many_steps
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.fusion import Evidence, FusionRanker
-from inspector.search.ranker.ranker import Explanation, Ranking, Scores, scored
+from inspector.search.ranker.ranker import Ranking, Scores
 
 _BEST_TOOLS = 3
 
@@ -145,8 +145,7 @@ class QueryFusion:
             return whole
         scores = self._scores(evidence)
         kept = whole.kept | (scores.values > 0)
-        explain = Explanation(lambda positions: self._explain(positions, scores, evidence))
-        return Ranking(scores.values, kept, explain, note=whole.note)
+        return Ranking(scores.values, kept, lambda at: self._explain(at, scores, evidence), note=whole.note)
 
     def _scores(self, evidence: QueryEvidence) -> _Scores:
         parsed = evidence.parsed
@@ -164,16 +163,12 @@ class QueryFusion:
             server = self._weights.server * self._prior.best_three(values)
         return _Scores(values + server, wordings, steps, share, server)
 
-    def _explain(self, positions: Sequence[int], scores: _Scores, evidence: QueryEvidence) -> list[Score]:
+    def _explain(self, position: int, scores: _Scores, evidence: QueryEvidence) -> Score:
         """The parts of the wordings, one for the best step and one for the server."""
         share = (1 - scores.share) / len(scores.wordings)
-        wordings = [self._fusion.parts(positions, evidence.of[text], share) for text in scores.wordings]
-        found = []
-        for number, position in enumerate(positions):
-            parts = _merged([parts_of[number] for parts_of in wordings])
-            parts += self._others(position, scores, evidence)
-            found.append(parts)
-        return scored(self._index.ids, scores.values, positions, found)
+        wordings = [self._fusion.parts(position, evidence.of[text], share) for text in scores.wordings]
+        parts = (*_merged(wordings), *self._others(position, scores, evidence))
+        return Score(self._index.ids[position], float(scores.values[position]), parts)
 
     def _others(self, position: int, scores: _Scores, evidence: QueryEvidence) -> list[Part]:
         """The parts that no single text has."""

@@ -1,29 +1,19 @@
 """The interface of a ranker, and the ranking it returns."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.core.ranking import Part, Score, SearchRequest
+from inspector.core.ranking import Score, SearchRequest
 
 # How many of the top tools decide whether any tool fits: as many as a search returns by default.
 LOOKED_AT = 5
 
 Scores = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-
-class Explanation:
-    """Explains scores: one, or several at once for less."""
-
-    def __init__(self, several: Callable[[Sequence[int]], list[Score]]) -> None:
-        self.several = several
-
-    def __call__(self, position: int) -> Score:
-        return self.several([position])[0]
 
 
 @dataclass(frozen=True)
@@ -59,12 +49,6 @@ class Ranking:
             return None
         return float(self.fit[self.order(LOOKED_AT)].max())
 
-    def explained(self, positions: Sequence[int]) -> list[Score]:
-        """The explained scores of several tools."""
-        if isinstance(self.explain, Explanation):
-            return self.explain.several(positions)
-        return [self.explain(position) for position in positions]
-
     def better(self, other: "Ranking") -> "Ranking":
         """Each tool with the better of its scores in two rankings of one index."""
 
@@ -81,37 +65,7 @@ class Ranking:
 
 def best_first(values: Scores, count: int | None = None) -> list[int]:
     """The first `count` positions, highest value first, equal values in order."""
-    if count is None or count >= len(values):
-        return [int(i) for i in np.argsort(-values, kind="stable")]
-    if count <= LOOKED_AT:
-        return _few_first(values, count)
-    # The stable sort needs every position that ties with the last rank to cut correctly.
-    last = np.partition(values, -count)[-count]
-    candidates = np.flatnonzero(values >= last)
-    ranked = candidates[np.argsort(-values[candidates], kind="stable")]
-    return [int(i) for i in ranked[:count]]
-
-
-def _few_first(values: Scores, count: int) -> list[int]:
-    """The same one after the other, which takes less time; of equal values argmax finds the first."""
-    left, found = np.array(values, np.float64), list[int]()
-    for _ in range(count):
-        first = int(left.argmax())
-        if left[first] == -np.inf:
-            return best_first(values)[:count]
-        found.append(first)
-        left[first] = -np.inf
-    return found
-
-
-def scored(
-    ids: Sequence[str], values: Scores, positions: Sequence[int], parts: Iterable[Sequence[Part]]
-) -> list[Score]:
-    """The scores of some tools with the parts of each."""
-    return [
-        Score(ids[position], float(values[position]), tuple(own))
-        for position, own in zip(positions, parts, strict=True)
-    ]
+    return [int(i) for i in np.argsort(-values, kind="stable")[:count]]
 
 
 class Ranker(Protocol):

@@ -151,14 +151,6 @@ _LIST = (
         of_client=True,
     ),
     RankerInfo(
-        "fuzzy-repaired",
-        "ToolSearchTool, repaired: fuzzy",
-        "fuzzy with the reference's bugs fixed",
-        "difflib ratio without autojunk + 0.12 for each whole word",
-        slow=True,
-        matching="spelling",
-    ),
-    RankerInfo(
         "fuzzy",
         "like ToolSearchTool: fuzzy",
         "string similarity of the query and a tool's text",
