@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from inspector.core.error import ModelError
 from inspector.core.message import ModelReply, TextDelta, ToolCall
 from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_openai import REQUEST
@@ -71,15 +70,6 @@ async def run(answer: Answer) -> tuple[list[str], ModelReply, dict[str, Any]]:
     return deltas, parts[-1], stub.received[0]
 
 
-async def failure(status: int, kind: str, message: str, **headers: str) -> ModelError:
-    body = {"type": "error", "error": {"type": kind, "message": message}}
-    answer = Answer(status, tuple((k.replace("_", "-"), v) for k, v in headers.items()), body)
-    with stub_server(answer) as stub, pytest.raises(ModelError) as caught:
-        _ = [part async for part in model(stub).stream(REQUEST)]
-    assert KEY not in f"{caught.value.message} {caught.value.hint}"
-    return caught.value
-
-
 async def test_tool_use_in_fragments_is_put_together_beside_the_text() -> None:
     blocks = (
         text_block(0, "Looking."),
@@ -92,8 +82,3 @@ async def test_tool_use_in_fragments_is_put_together_beside_the_text() -> None:
         ToolCall("t1", "shop__list", {"b": "late"}),
         ToolCall("t2", "search_tools", {}),
     )
-
-
-async def test_an_overloaded_provider_is_not_the_users_fault() -> None:
-    error = await failure(529, "overloaded_error", "Overloaded")
-    assert "later" in error.hint

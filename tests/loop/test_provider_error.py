@@ -60,42 +60,27 @@ REFUSALS: tuple[tuple[str, int, Body | str, str, str], ...] = (
     (GPT, 401, gpt("Incorrect key.", "invalid_api_key"), "openai rejected the key (401)", "Set OPENAI"),
     (GPT, 429, gpt("Please try again in 6s."), "limiting your request rate (429): try again in 6 s", ""),
     (GPT, 429, gpt("Check it.", "insufficient_quota"), "openai is out of credit or quota (429)", "credit"),
-    (GPT, 404, gpt("There is none.", "model_not_found"), "openai has no model gpt-5 (404)", "name"),
-    (GPT, 404, {"detail": "Not Found"}, "at this address", "--api-base"),
-    (GPT, 404, PAGE, "at this address", "--api-base"),
-    (GPT, 413, PAGE, "the request is too large for openai (413)", "fewer tools"),
-    (GPT, 502, PAGE, "openai had an internal error (502)", "later"),
-    (GPT, 503, gpt("The engine is overloaded."), "openai is overloaded (503)", "later"),
+    (GPT, 404, gpt("There is none.", "model_not_found"), "openai has no model gpt-5", "name"),
+    (GPT, 404, PAGE, "no model gpt-5 at this address (404)", "--api-base"),
+    (GPT, 413, PAGE, "the request is too long for openai/gpt-5 (413)", "fewer tools"),
+    (GPT, 502, PAGE, "openai cannot answer now (502)", "later"),
     (GPT, 504, PAGE, "openai did not answer in time (504)", "again"),
     (GPT, 200, PAGE, "openai did not send a model's answer", "--api-base"),
-    (GPT, 200, {"x": 1}, "openai did not send a model's answer", "--api-base"),
     (GPT, 422, gpt("Extra inputs"), "openai rejected the request (422)", "supports"),
-    (GPT, 400, gpt("Your prompt was flagged."), "the request because of its content (400)", "Rephrase it"),
-    (GPT, 400, {"detail": [{"loc": ["body", "n"], "msg": "too few"}]}, "(400): body.n: too few", "supports"),
-    (CLAUDE, 401, claude("authentication_error", "invalid"), "anthropic rejected the key (401)", "Set ANT"),
-    (CLAUDE, 400, claude("invalid_request_error", "Your credit balance is low."), "out of credit", "credit"),
-    (CLAUDE, 400, claude("x", "prompt is too long: 9 > 8"), "longer than the context window", "fewer tools"),
-    (CLAUDE, 403, claude("permission_error", "No."), "let this key use claude-sonnet-4-5 (403)", "perm"),
-    (CLAUDE, 404, claude("not_found_error", "model: x"), "has no model claude-sonnet-4-5 (404)", ""),
-    (CLAUDE, 413, claude("request_too_large", "Too big."), "too large for anthropic (413)", "fewer tools"),
-    (CLAUDE, 529, claude("overloaded_error", "Overloaded"), "anthropic is overloaded (529)", "later"),
-    (CLAUDE, 500, claude("api_error", "Oops"), "anthropic had an internal error (500)", "later"),
-    (GEMINI, 400, gemini(400, "No.", "X", reason="API_KEY_INVALID"), "gemini rejected the key", "GEMINI"),
     (
-        *(
-            GEMINI,
-            429,
-            gemini(429, "You exceeded your current quota.", "RESOURCE_EXHAUSTED", retryDelay="20s"),
-        ),
-        *("gemini is limiting your request rate (429): try again in 20 s", "Wait 20 s"),
+        GPT,
+        400,
+        {"detail": [{"loc": ["body", "n"], "msg": "few"}]},
+        "openai failed (400): body.n: few",
+        "again",
     ),
-    (GEMINI, 503, gemini(503, "No.", "UNAVAILABLE"), "gemini is overloaded (503)", "later"),
-    (ROUTER, 402, router(402, "Insufficient credits."), "out of credit or quota (402)", "credit"),
-    (ROUTER, 400, router(400, "x is not a valid model ID"), "openrouter has no model openai/gpt-5 (400)", ""),
-    (ROUTER, 502, router(502, "No", raw='{"error":{"message":"boom"}}'), "internal error (502): boom", ""),
-    ("mistral/m", 401, {"message": "Unauthorized"}, "mistral rejected the key (401)", "MISTRAL_API_KEY"),
-    (OLLAMA, 404, {"error": "model 'qwen3' not found"}, "has no model qwen3 (404)", "ollama pull qwen3"),
-    (OLLAMA, 500, {"error": "needs more memory"}, "internal error (500): needs more memory", "later"),
+    (CLAUDE, 400, claude("invalid_request_error", "Your credit balance is low."), "out of credit", "credit"),
+    (CLAUDE, 400, claude("x", "prompt is too long: 9 > 8"), "too long for anthropic", "fewer tools"),
+    (CLAUDE, 529, claude("overloaded_error", "Overloaded"), "anthropic cannot answer now (529)", "later"),
+    (GEMINI, 400, gemini(400, "No.", "X", reason="API_KEY_INVALID"), "gemini rejected the key", "GEMINI"),
+    (GEMINI, 429, gemini(429, "Quota.", "X", retryDelay="20s"), "request rate (429): try again in 20 s", ""),
+    (ROUTER, 502, router(502, "No", raw='{"error":{"message":"boom"}}'), "answer now (502): boom", ""),
+    (OLLAMA, 404, {"error": "model 'qwen3' not found"}, "has no model qwen3", "ollama pull qwen3"),
 )
 
 
@@ -124,8 +109,9 @@ async def test_what_came_back_is_kept_to_be_read() -> None:
     assert "[redacted" in raw
 
 
-@pytest.mark.parametrize("key", ["sk-abcdefghij0123456789\nsecond", "sk-abc…0123456789"])
-@pytest.mark.parametrize("model", [GPT, CLAUDE])
+@pytest.mark.parametrize(
+    ("model", "key"), [(GPT, "sk-abcdefghij0123456789\nsecond"), (CLAUDE, "sk-abc…0123456789")]
+)
 async def test_a_key_that_cannot_be_sent_is_told_as_that(
     model: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,9 +126,8 @@ async def test_a_key_that_cannot_be_sent_is_told_as_that(
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        ("http://127.0.0.1:9/v1", "cannot connect to openai at 127.0.0.1:9: nothing is listening there"),
         ("http://127.0.0.1:9/v1?key=abc", "cannot connect to openai at 127.0.0.1:9: nothing"),
-        ("127.0.0.1:9/v1", "“127.0.0.1:9/v1” is not a valid address for openai"),
+        ("127.0.0.1:9/v1", "it is no address that starts with http:// or https://"),
     ],
 )
 async def test_a_server_that_cannot_be_reached_is_named_with_its_place(address: str, told: str) -> None:

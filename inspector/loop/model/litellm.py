@@ -243,7 +243,7 @@ class LitellmModel:
     @property
     def _asked(self) -> Asked:
         """Who is asked, for errors."""
-        return Asked(self.name, self.api_base, self._timeout, self._known.unset_keys)
+        return Asked(self.name, self.api_base, self._known.unset_keys)
 
     @property
     def _addressed(self) -> dict[str, Any]:
