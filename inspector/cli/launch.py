@@ -13,7 +13,7 @@ from inspector.cli.run import Exit, run
 from inspector.cli.table import say
 from inspector.core.command_line import command
 from inspector.core.error import ConfigError, ModelError, SettingProblem, Severity
-from inspector.core.events import CallProgress, Failed, Record, SessionRenewed
+from inspector.core.events import CallProgress, Failed, Record
 from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
 from inspector.session.workbench import Workbench
@@ -53,7 +53,7 @@ def every_failed(servers: Collection[ServerState]) -> bool:
 
 def say_news(record: Record) -> None:
     """Print what a server did that a result does not show."""
-    if isinstance(record.event, SessionRenewed | CallProgress):
+    if isinstance(record.event, CallProgress):
         say(record.event.summary(), err=True)
 
 

@@ -57,11 +57,7 @@ class ServerExited(ConnectError):
 
 
 class AuthRequired(ConnectError):
-    """The server requires credentials; `can_sign_in` is False if a person cannot get them by a sign-in."""
-
-    def __init__(self, message: str, *, hint: str = "", can_sign_in: bool = True) -> None:
-        super().__init__(message, hint=hint)
-        self.can_sign_in = can_sign_in
+    """The server requires credentials."""
 
 
 class ConnectTimeout(ConnectError):

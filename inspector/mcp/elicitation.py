@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from math import isfinite
 from typing import Any, ClassVar, Final, Literal
 from unicodedata import normalize
 from urllib.parse import urlsplit
@@ -13,8 +11,8 @@ from urllib.parse import urlsplit
 from inspector.config.suspect import METADATA, asks_for_a_secret, metadata_address, speaks_as_toolsight
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
+from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject
-from inspector.schema.schema import FORMATS
 
 LONGEST_MESSAGE: Final = 4_000
 """Characters of a server's message that are shown and recorded."""
@@ -172,8 +170,7 @@ def _warnings(scheme: str, host: str, netloc: str) -> list[str]:
 FieldKind = Literal["string", "integer", "number", "boolean", "choice", "choices"]
 MAX_FIELDS = 100
 _KINDS: Mapping[str, FieldKind] = {"integer": "integer", "number": "number", "boolean": "boolean"}
-_EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)*")
-_LONGEST_EMAIL = 320
+_TYPES: Mapping[FieldKind, str] = {"choice": "string", "choices": "array"}
 _SECRET = "It seems to ask for a secret ({}), which a form must never do. Decline, or leave it empty."
 
 
@@ -181,7 +178,7 @@ _SECRET = "It seems to ask for a secret ({}), which a form must never do. Declin
 class FormField:
     """One value that a server asks for. `options` are the values of a choice with their titles.
 
-    `low` and `high` bound a number, the letters of a text, or how many are chosen; None for no bound.
+    `schema` is what a value has to fit.
     """
 
     name: str
@@ -192,8 +189,7 @@ class FormField:
     default: Any = None
     options: tuple[tuple[str, str], ...] = ()
     format: str = ""
-    low: float | None = None
-    high: float | None = None
+    schema: JsonObject = field(default_factory=dict)
 
     @property
     def is_secret(self) -> bool:
@@ -207,23 +203,9 @@ class FormField:
         )
 
     def problem(self, value: Any) -> str:
-        """What is wrong with a value of the field's type, as the end of a sentence; "" for nothing."""
-        if self.kind == "string":
-            return self._text_problem(value)
-        if self.kind in ("integer", "number"):
-            return self._range_problem(value, "at least {:g}", "at most {:g}")
-        if self.kind == "choices":
-            return self._range_problem(len(value), "choose at least {:g}", "choose at most {:g}")
-        return ""
-
-    def _text_problem(self, value: str) -> str:
-        wrong = self._range_problem(len(value), "at least {:g} characters", "at most {:g} characters")
-        return wrong or _format_problem(self.format, value)
-
-    def _range_problem(self, value: float, too_low: str, too_high: str) -> str:
-        if self.low is not None and value < self.low:
-            return too_low.format(self.low)
-        return too_high.format(self.high) if self.high is not None and value > self.high else ""
+        """What is wrong with a value, as the end of a sentence; "" for nothing, or where nobody can say."""
+        found = checked(self.schema, value, most=1, formats=True)
+        return found.reasons[0].removeprefix("$: ") if found.fits is False else ""
 
 
 def form_fields(schema: JsonObject) -> tuple[FormField, ...]:
@@ -258,8 +240,7 @@ def _field(name: str, part: object, required: bool) -> FormField:
     if not isinstance(part, Mapping):
         return FormField(name, required=required)
     kind, options = _kind(part)
-    low, high = _bounds(part, kind)
-    field = FormField(
+    known = FormField(
         name,
         kind,
         _text(part, "title"),
@@ -267,11 +248,12 @@ def _field(name: str, part: object, required: bool) -> FormField:
         required,
         options=options,
         format=_text(part, "format"),
-        low=low,
-        high=high,
+        # Where the schema contradicts itself, it is as it is shown.
+        schema={**part, "type": _TYPES.get(kind, kind)},
     )
     default = part.get("default")
-    return replace(field, default=default) if _fits(field, default) else field
+    # What cannot be checked is no default either.
+    return replace(known, default=default) if checked(known.schema, default).fits else known
 
 
 def _kind(part: Mapping[str, Any]) -> tuple[FieldKind, tuple[tuple[str, str], ...]]:
@@ -299,62 +281,6 @@ def _options(part: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield option["const"], _text(option, "title") or option["const"]
 
 
-def _bounds(part: Mapping[str, Any], kind: FieldKind) -> tuple[float | None, float | None]:
-    keys = {"string": ("minLength", "maxLength"), "choices": ("minItems", "maxItems")}
-    low, high = keys.get(kind, ("minimum", "maximum"))
-    return _number(part.get(low)), _number(part.get(high))
-
-
-def _fits(field: FormField, value: Any) -> bool:
-    """Whether the field can hold a default: servers' schemas contradict themselves."""
-    known = {option for option, _ in field.options}
-    number = _number(value)
-    match field.kind:
-        case "choices":
-            return isinstance(value, list) and all(_is_text(each) and each in known for each in value)
-        case "choice":
-            return _is_text(value) and value in known
-        case "boolean":
-            return isinstance(value, bool)
-        case "integer":
-            return number is not None and number.is_integer()
-        case "number":
-            return number is not None
-        case _:
-            return _is_text(value)
-
-
-def _format_problem(name: str, value: str) -> str:
-    checks = {"email": _is_email, "uri": _is_uri, "date": _is_date, "date-time": _is_time}
-    return "" if name not in checks or checks[name](value) else FORMATS[name]
-
-
-def _is_email(value: str) -> bool:
-    return len(value) <= _LONGEST_EMAIL and bool(_EMAIL.fullmatch(value))
-
-
-def _is_uri(value: str) -> bool:
-    try:
-        parts = urlsplit(value)
-    except ValueError:
-        return False
-    return bool(parts.scheme and (parts.netloc or parts.path)) and not any(map(str.isspace, value))
-
-
-def _is_date(value: str) -> bool:
-    try:
-        return date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False
-
-
-def _is_time(value: str) -> bool:
-    try:
-        return datetime.fromisoformat(value).tzinfo is not None and "T" in value.upper()
-    except ValueError:
-        return False
-
-
 def _text(part: Mapping[str, Any], key: str) -> str:
     value = part.get(key)
     return value if isinstance(value, str) else ""
@@ -362,14 +288,3 @@ def _text(part: Mapping[str, Any], key: str) -> str:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
-
-
-def _number(value: object) -> float | None:
-    """A finite number; None for anything else, also for one that no float can hold."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if isfinite(number) else None

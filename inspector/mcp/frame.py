@@ -4,8 +4,7 @@ import json
 import logging
 import os
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -22,9 +21,6 @@ from inspector.schema.json_value import compact
 MOST_FRAMES = 2_000
 MOST_BYTES = 1_000_000
 LONGEST_TEXT = 500_000
-_MOST_FLAWS = 50
-_OTHERS = "other flaws"
-
 
 Outcome = Literal["repaired", "dropped"]
 
@@ -109,8 +105,18 @@ class FrameLog:
         self._most_frames, self._most_bytes = most_frames, most_bytes
         self._bytes = 0
         self._total = 0
-        self._flaws: dict[tuple[str, Outcome], int] = {}
+        self._flaws = Counter[tuple[str, Outcome]]()
         self._lock = Lock()
+        self.age = 0
+        """How often it was cleared: what answers a request from before is none of what it keeps now."""
+
+    def clear(self) -> None:
+        """Forget everything: another session begins."""
+        with self._lock:
+            self.age += 1
+            self._frames.clear()
+            self._flaws.clear()
+            self._bytes = self._total = 0
 
     @property
     def total(self) -> int:
@@ -128,12 +134,10 @@ class FrameLog:
             ):
                 self._bytes -= _weight(self._frames.popleft())
 
-    def note(self, what: str, outcome: Outcome, count: int = 1) -> None:
-        """Count something that was wrong; beyond so many kinds of it, only how many others there were."""
+    def note(self, what: str, outcome: Outcome) -> None:
+        """Count something that was wrong."""
         with self._lock:
-            is_known = (what, outcome) in self._flaws or len(self._flaws) < _MOST_FLAWS
-            key = (what if is_known else _OTHERS, outcome)
-            self._flaws[key] = self._flaws.get(key, 0) + count
+            self._flaws[what, outcome] += 1
 
     def flaws(self) -> tuple[Flaw, ...]:
         """What was repaired or dropped so far, in the order in which it first came."""
@@ -160,84 +164,36 @@ def beginning(text: str, longest: int = LONGEST_TEXT) -> str:
     return text[: text.rfind('"', 0, longest) + 1]
 
 
-_REPLIES = frozenset({FrameKind.RESULT, FrameKind.ERROR, FrameKind.INVALID})
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """Where a session begins in a log that is older: after so many frames, with these requests unanswered.
-
-    What answers one of them belongs to whoever sent it, and so do the flaws that were counted before.
-    """
-
-    after: int = 0
-    unanswered: frozenset[str] = frozenset()
-    flaws: tuple[Flaw, ...] = ()
-
-    @classmethod
-    def now(cls, log: FrameLog) -> "Beginning":
-        """After everything that the log has."""
-        unanswered, frames = set[str](), log.frames()
-        for frame in frames:
-            if frame.kind is FrameKind.REQUEST and frame.sent:
-                unanswered.add(frame.id)
-            elif frame.kind in _REPLIES and not frame.sent:
-                unanswered.discard(frame.id)
-        return cls(frames[-1].number if frames else 0, frozenset(unanswered), log.flaws())
-
-    def own(self, frames: Iterable[Frame]) -> Iterator[Frame]:
-        """The frames of the session."""
-        unanswered = set(self.unanswered)
-        for frame in frames:
-            if frame.number <= self.after:
-                continue
-            if frame.sent:
-                # A connection counts its requests anew.
-                unanswered.discard(frame.id)
-            elif frame.kind in _REPLIES and frame.id in unanswered:
-                unanswered.discard(frame.id)
-                continue
-            yield frame
-
-
 class WireLog:
     """The newest frames of a server. They are kept in memory alone, and no session has them in its record."""
 
-    def __init__(self, log: FrameLog, redactor: Redactor, beginning: Beginning | None = None) -> None:
-        """`redactor` knows the secrets of the configuration. What was before `beginning` is not read."""
+    def __init__(self, log: FrameLog, redactor: Redactor) -> None:
+        """`redactor` knows the secrets of the configuration."""
         self._log = log
         self._redactor = redactor
-        self._beginning = beginning or Beginning()
         self._clean: dict[int, Frame] = {}
         self._lock = Lock()
 
     @property
     def total(self) -> int:
         """How many frames there were so far, with those that are dropped."""
-        return self._log.total - self._beginning.after
+        return self._log.total
 
     def flaws(self) -> tuple[Flaw, ...]:
-        """What was repaired or dropped since the beginning."""
-        before = {(flaw.what, flaw.outcome): flaw.count for flaw in self._beginning.flaws}
-        left = ((flaw, flaw.count - before.get((flaw.what, flaw.outcome), 0)) for flaw in self._log.flaws())
-        return tuple(
-            replace(flaw, what=self._redactor.text(flaw.what), count=count) for flaw, count in left if count
-        )
+        """What was repaired or dropped so far."""
+        return self._log.flaws()
 
     def frames(self) -> tuple[Frame, ...]:
         """The frames that are kept, oldest first. Takes time after much was exchanged; runs in any thread."""
         with self._lock:
-            newest = tuple(self._beginning.own(self._log.frames()))
+            newest = self._log.frames()
             clean = {frame.number: self._clean.get(frame.number) or self._redacted(frame) for frame in newest}
             self._clean = clean
         return tuple(clean.values())
 
     def _redacted(self, frame: Frame) -> Frame:
         clean = self._redactor.text
-        number = frame.number - self._beginning.after
-        return replace(
-            frame, number=number, method=clean(frame.method), id=clean(frame.id), text=self._text(frame.text)
-        )
+        return replace(frame, method=clean(frame.method), id=clean(frame.id), text=self._text(frame.text))
 
     def _text(self, text: str) -> str:
         """The message as compact JSON; what is no JSON, or cut, is read as text."""

@@ -47,7 +47,6 @@ from inspector.loop.gate import Preconditions
 from inspector.loop.inertia import Inertia
 from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
-from inspector.mcp.frame import Beginning, WireLog
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.search.answer.retrieval import Live
 from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
@@ -123,34 +122,6 @@ class Ports:
     editor: ServerEditor = NoEditor()
     source_for: Callable[[Live, Callable[[], bool]], ServerSource] = lambda _live, _is_connecting: NoServers()
     policy_from: Callable[[str], AccessPolicy] = _no_policy
-
-
-class Wires:
-    """What a session's servers exchange with it: of each wire, only what came after the session began."""
-
-    def __init__(self, wire: Wire | None) -> None:
-        self._wire = wire
-        self._logs: dict[str, WireLog] = {}
-        self._beginnings: dict[str, Beginning] = {}
-
-    def begin(self, servers: Iterable[str]) -> None:
-        """Read of the wires only what is exchanged from now on."""
-        self._logs.clear()
-        if (wire := self._wire) is not None:
-            self._beginnings = {name: Beginning.now(wire.frames(name)) for name in servers}
-
-    def log(self, server: str, redactor: Redactor) -> WireLog | None:
-        """The log of a server without secrets; None where no wire is logged."""
-        if self._wire is not None and server not in self._logs:
-            beginning = self._beginnings.get(server)
-            self._logs[server] = WireLog(self._wire.frames(server), redactor, beginning)
-        return self._logs.get(server)
-
-    def took(self, server: str, method: str) -> float | None:
-        """The milliseconds until the last answer to a method; None where no wire is logged."""
-        frames = self._wire.frames(server).frames() if self._wire is not None else ()
-        times = (one.milliseconds for one in reversed(frames) if one.method == method)
-        return next((one for one in times if one is not None), None)
 
 
 Past = Callable[[], Iterable[PastCall]]

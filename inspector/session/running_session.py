@@ -33,7 +33,6 @@ from inspector.session.assembly import (
     Handover,
     Ports,
     SessionParts,
-    Wires,
     past_calls,
     redactor_of,
 )
@@ -76,7 +75,7 @@ class RunningSession:
             restrict=self.access.settings,
         )
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
-        self._background, self._wires = Background(), Wires(ports.wire)
+        self._background, self._wires = Background(), dict[str, WireLog]()
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []
         self._handover = Handover()
@@ -269,9 +268,10 @@ class RunningSession:
 
     def wire(self, server: str) -> WireLog | None:
         """What was exchanged with a server, without secrets; no session has it in its record."""
-        if not covers(self._live.sight, server):
+        wire = self.ports.wire
+        if wire is None or not covers(self._live.sight, server):
             return None
-        return self._wires.log(server, self._session.redactor)
+        return self._wires.setdefault(server, WireLog(wire.frames(server), self._session.redactor))
 
     async def ping(self, server: str) -> tuple[str, float | None]:
         """Ask a server for a sign of life.
@@ -280,7 +280,9 @@ class RunningSession:
         Raises ToolsightError.
         """
         method = await self._connections.ping(server)
-        return method, self._wires.took(server, method)
+        frames = self.ports.wire.frames(server).frames() if self.ports.wire is not None else ()
+        times = (one.milliseconds for one in reversed(frames) if one.method == method)
+        return method, next((one for one in times if one is not None), None)
 
     def offers(self, server: str) -> Offers | None:
         """What a connected server has beside tools, without secrets; no session has it in its record."""

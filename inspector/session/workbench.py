@@ -222,7 +222,10 @@ class Workbench(RunningSession):
         self._open_session(f"{self._past_sessions[0]}-{len(self._past_sessions) + 1}")
         self.policy.renew(self.access.settings)
         self._see()
-        self._wires.begin(spec.name for spec in self._whole.servers)
+        self._wires.clear()
+        if (wire := self.ports.wire) is not None:
+            for spec in self._whole.servers:
+                wire.frames(spec.name).clear()
         if self._live.toolset not in self.configuration.toolsets:
             self._live.toolset = ""
         self._live.retrieval = self._new_retrieval(self.settings)

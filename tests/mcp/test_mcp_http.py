@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,6 @@ from mcp.server.mcpserver import Context, MCPServer
 
 from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited
 from inspector.core.server import Era, ServerSpec
-from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.sign_in.kept import SignIns
-from inspector.mcp.sign_in.person import SignInWay
 from tests.support.mcp_case import PATIENCE, opened, serving
 
 Asgi = Callable[[Any, Any, Any], Awaitable[None]]
@@ -173,6 +171,22 @@ async def test_a_server_that_wants_fewer_calls_says_when_to_ask_again(
         assert caught.value.retry_after == seconds
 
 
+FORGOTTEN = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "Session not found"}}'
+
+
+@pytest.mark.parametrize("body", [b"", FORGOTTEN])
+async def test_a_server_that_forgot_its_session_has_ended(tmp_path: Path, body: bytes) -> None:
+    spec = ServerSpec("http", era=Era.LEGACY)
+    async with (
+        limiting_server(answering(404, "application/json", body)) as url,
+        opened(tmp_path, replace(spec, url=url)) as link,
+    ):
+        await link.call("grow", {}, timeout=PATIENCE)
+        with pytest.raises(ServerExited, match="forgot its session"):
+            await link.call("grow", {}, timeout=PATIENCE)
+        assert "forgot its session" in (await link.wait_closed()).message
+
+
 @pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
 async def test_a_call_to_a_server_that_is_gone_ends_the_connection(tmp_path: Path, era: Era) -> None:
     async with AsyncExitStack() as stack:
@@ -244,31 +258,3 @@ async def test_a_redirect_to_another_path_of_the_server_is_followed(tmp_path: Pa
     async with serving(app) as origin:
         error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
     assert "the redirect was followed" in error.message
-
-
-@pytest.mark.parametrize("published", ["", "/.well-known/oauth-protected-resource/mcp"])
-async def test_a_sign_in_is_advised_only_where_one_is_published(tmp_path: Path, published: str) -> None:
-    asked: list[str] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            return
-        asked.append(f"{scope['method']} {scope['path']}")
-        found = scope["method"] == "GET" and scope["path"] == published
-        await answering(200 if found else 401, "application/json", b"{}")(scope, receive, send)
-
-    async with serving(app) as origin:
-        connector = McpConnector(tmp_path, way=SignInWay(SignIns(tmp_path / "sign-ins.json")))
-        connecting = connector.connect(
-            ServerSpec("http", url=f"{origin}/mcp"), era=None, on_tools_changed=lambda: None
-        )
-        with pytest.raises(AuthRequired) as caught:
-            async with connecting:
-                pass
-    assert caught.value.can_sign_in is bool(published)
-    assert ("--sign-in" in caught.value.hint) is bool(published)
-    assert ("publishes no sign-in" in caught.value.hint) is not bool(published)
-    assert {one for one in asked if one.startswith("GET")} <= {
-        f"GET /.well-known/oauth-{place}"
-        for place in ("protected-resource/mcp", "protected-resource", "authorization-server")
-    }

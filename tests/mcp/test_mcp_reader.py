@@ -14,16 +14,15 @@ from inspector.core.error import ToolsightError
 from inspector.mcp.client.http_body import read_stream
 from inspector.mcp.client.message import TOO_LARGE, UNREADABLE, RawMessage, Recorder, cut_frame
 from inspector.mcp.client.process import exit_text
-from inspector.mcp.client.reader import FLOOD, MARK, SEVERAL_LINES, STRAY, TOO_LONG, Reader
+from inspector.mcp.client.reader import FLOOD, MARK, STRAY, TOO_LONG, Reader
 from inspector.mcp.client.translate import (
+    LONE_SURROGATE,
     MAX_DEFINITION,
     MAX_STRUCTURED,
     MAX_TEXT,
     NOT_UTF8,
     OTHER_TEXT,
     SKIPPED,
-    TOO_DEEP,
-    shallow,
     summary,
     tool_result,
     with_valid_tools,
@@ -144,14 +143,6 @@ def results(messages: list[RawMessage]) -> Iterator[Any]:
         yield message.message.result
 
 
-@given(VALUES, st.sampled_from([None, 0, 1, 2, "\t"]), st.booleans())
-def test_a_message_is_read_whatever_its_layout(value: Any, indent: Any, ascii_only: bool) -> None:
-    case, sent = Case(), answer(value=value)
-    messages = case.fed(line(sent, indent=indent, ensure_ascii=ascii_only))
-    assert list(results(messages)) == [{"value": value}]
-    assert case.flaws == ({} if indent is None else {SEVERAL_LINES: ("repaired", 1)})
-
-
 @given(st.lists(st.binary(max_size=12).filter(lambda noise: b"{" not in noise), max_size=5), VALUES)
 def test_lines_of_garbage_cost_no_message(noise: list[bytes], value: Any) -> None:
     case = Case()
@@ -168,32 +159,20 @@ def test_no_bytes_stop_the_messages_after_them(noise: bytes) -> None:
     assert message == {"ok": True}
 
 
-def test_a_lone_surrogate_is_replaced_and_its_tool_is_named() -> None:
+def test_a_lone_surrogate_is_replaced() -> None:
     case = Case()
     tools = [{"name": "good", "description": "\U0001f600"}, {"name": "odd", "description": "\ud83d!"}]
     (result,) = results(case.fed(line(answer(tools=tools))))
     assert [tool["description"] for tool in result["tools"]] == ["\U0001f600", "\ufffd!"]
-    assert case.flaws == {"lone surrogate in the tool odd": ("repaired", 1)}
+    assert case.flaws == {LONE_SURROGATE: ("repaired", 1)}
 
 
 @pytest.mark.parametrize("levels", [200, 900, 1_100, 100_000])
-def test_of_a_tool_that_is_nested_too_deeply_only_the_name_is_left(levels: int) -> None:
-    case, deep = Case(), "[" * levels + "]" * levels
+def test_an_answer_that_is_nested_too_deeply_is_an_error_for_whoever_asked(levels: int) -> None:
     text = json.dumps(answer(tools=[{"name": "good"}, {"name": "deep", "inputSchema": "DEEP"}]))
-    (result,) = results(case.fed(text.replace('"DEEP"', deep).encode() + b"\n"))
-    assert result["tools"] == [{"name": "good"}, {"name": "deep", TOO_DEEP: True}]
-    assert list(case.flaws) == ["value nested too deeply in the tool deep"]
-
-
-@given(VALUES, st.integers(1, 6))
-def test_what_is_left_of_deep_json_is_json_of_at_most_so_many_levels(value: Any, deepest: int) -> None:
-    def depth(each: Any) -> int:
-        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else None
-        return 0 if inner is None else 1 + max(map(depth, inner), default=0)
-
-    cut = json.loads(shallow(json.dumps(value), deepest))
-    assert depth(cut) == min(depth(value), deepest)
-    assert depth(value) > deepest or cut == value
+    (message,) = Case().fed(text.replace('"DEEP"', "[" * levels + "]" * levels).encode() + b"\n")
+    assert isinstance(message.message, JSONRPCError)
+    assert (message.message.id, message.message.error.message) == (1, UNREADABLE)
 
 
 def test_what_is_not_quite_a_message_is_repaired_and_counted() -> None:
@@ -204,14 +183,6 @@ def test_what_is_not_quite_a_message_is_repaired_and_counted() -> None:
     assert list(results(case.fed(sent.replace(b"\xc3\xa9", b"\xe9")))) == [{"text": "caf\ufffd"}]
     assert list(results(case.fed(sent.strip() + sent))) == [{"text": "caf\xe9"}] * 2
     assert case.flaws == dict.fromkeys((MARK, OTHER_TEXT, NOT_UTF8), ("repaired", 1))
-
-
-def test_a_message_over_several_lines_survives_garbage_before_and_within() -> None:
-    case = Case()
-    first, *others = line(answer(ok={"deep": [1]}), indent=2).splitlines(keepends=True)
-    data = b"{\n" + first + b"".join(b"loading...\n" + each for each in others)
-    assert list(results(case.fed(data))) == [{"ok": {"deep": [1]}}]
-    assert case.flaws == {STRAY: ("dropped", 1 + len(others)), SEVERAL_LINES: ("repaired", 1)}
 
 
 def test_an_answer_that_is_no_result_is_an_error_for_whoever_asked() -> None:
@@ -242,16 +213,6 @@ def test_what_a_flood_has_too_much_of_is_dropped_before_it_is_parsed() -> None:
     case, broken = Case(), b'{"method": not JSON at all}\n'
     case.fed((CHANGED + b"\n") * MESSAGES + broken * 7)
     assert case.flaws == {FLOOD: ("dropped", 7)}
-
-
-def test_a_message_over_several_lines_without_an_end_takes_a_bounded_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("inspector.mcp.client.reader.LONGEST_LINE", 100)
-    case = Case()
-    case.fed(b'{"a": [\n' + b"1,\n" * 100)
-    assert case.flaws[TOO_LONG] == ("dropped", 1)
-    assert list(results(case.fed(line(answer(ok=True))))) == [{"ok": True}]
 
 
 @pytest.mark.parametrize(
@@ -301,15 +262,15 @@ async def events(case: Case, *pieces: bytes) -> list[Any]:
 
 @given(st.lists(st.integers(0, 300), max_size=6))
 async def test_a_stream_of_events_is_the_same_however_it_is_cut(cuts: list[int]) -> None:
-    pretty = line(answer(tools=[{"name": "\ud83d"}]), indent=1)
+    odd = line(answer(tools=[{"name": "\ud83d"}]))
     data = b"\xef\xbb\xbfdata: " + line(answer(2, ok=True)) + b"id: 1\r\nevent: message\r\n\r\n"
-    data += b": ping\n\ndata: garbage\n\ndata: " + pretty + b"\ndata:" + CHANGED
+    data += b": ping\n\ndata: garbage\n\ndata: " + odd + b"\ndata:" + CHANGED
     ends = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
     case = Case()
     first, second, third = await events(case, *(data[start:end] for start, end in pairwise(ends)))
     assert (first.result, second.result) == ({"ok": True}, {"tools": [{"name": "\ufffd"}]})
     assert isinstance(third, JSONRPCNotification)
-    assert list(case.flaws) == [STRAY, "lone surrogate in the tool \ufffd"]
+    assert list(case.flaws) == [STRAY, LONE_SURROGATE]
 
 
 @given(st.lists(st.binary(max_size=40), max_size=4))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from mcp_types import JSONRPCRequest, JSONRPCResponse
 
 from inspector.config.configuration import Configuration
 from inspector.core.error import ToolsightError
@@ -15,7 +16,7 @@ from inspector.core.redaction import Redactor
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.message import Recorder
-from inspector.mcp.frame import LONGEST_TEXT, Beginning, Flaw, Frame, FrameKind, FrameLog, WireLog, beginning
+from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, WireLog, beginning
 from tests.mcp.test_mcp_http import mcp_server
 from tests.support.fakes import ManualClock
 from tests.support.hostile import with_hostile_text
@@ -50,18 +51,14 @@ def test_what_is_no_json_is_cleaned_as_text() -> None:
     assert read.text == "starting with [redacted shop.PASSWORD]"
 
 
-def test_what_was_wrong_is_counted_from_the_beginning_of_the_session_and_has_no_secrets() -> None:
-    log = shop_and_weather()["shop"].log
-    log.note("byte order mark", "repaired")
+def test_what_another_session_exchanged_is_not_kept_nor_what_answers_it() -> None:
+    log = FrameLog()
+    recorder = Recorder(log, ManualClock())
+    recorder.message(JSONRPCRequest(jsonrpc="2.0", id=7, method="tools/list"), sent=True)
     log.note("invalid UTF-8", "repaired")
-    read = WireLog(log, Redactor({"shop.PASSWORD": SECRET}), Beginning.now(log))
-    assert read.flaws() == ()
-    log.note("invalid UTF-8", "repaired")
-    log.note(f"lone surrogate in the tool {SECRET}", "repaired")
-    assert read.flaws() == (
-        Flaw("invalid UTF-8", "repaired"),
-        Flaw("lone surrogate in the tool [redacted shop.PASSWORD]", "repaired"),
-    )
+    log.clear()
+    recorder.message(JSONRPCResponse(jsonrpc="2.0", id=7, result={}), sent=False)
+    assert (log.total, log.frames(), log.flaws()) == (0, (), ())
 
 
 @with_hostile_text
@@ -109,15 +106,6 @@ def test_the_newest_frames_are_kept_within_both_bounds(
     if len(kept) < len(sizes):
         with_one_more = sizes[-len(kept) - 1 :]
         assert len(with_one_more) > most_frames or sum(with_one_more) > most_bytes
-
-
-def test_a_thousand_kinds_of_flaws_take_no_more_room_than_fifty() -> None:
-    log = FrameLog()
-    for number in range(1_000):
-        log.note(f"lone surrogate in the tool t{number}", "repaired")
-    assert len(log.flaws()) == 51
-    assert sum(flaw.count for flaw in log.flaws()) == 1_000
-    assert str(log.flaws()[-1]) == "repaired other flaws (950 times)"
 
 
 @pytest.mark.parametrize(
@@ -226,8 +214,6 @@ def _response(request_id: int) -> bytes:
 
 
 def test_a_reply_says_how_long_it_took_and_what_it_answers() -> None:
-    from mcp_types import JSONRPCRequest, JSONRPCResponse
-
     log, clock = FrameLog(), ManualClock()
     recorder = Recorder(log, clock)
     recorder.message(JSONRPCRequest(jsonrpc="2.0", id=7, method="tools/list"), sent=True)
@@ -246,8 +232,6 @@ def test_a_reply_says_how_long_it_took_and_what_it_answers() -> None:
 
 
 def test_requests_that_are_never_answered_do_not_pile_up() -> None:
-    from mcp_types import JSONRPCRequest
-
     recorder = Recorder(FrameLog(), ManualClock())
     for number in range(3_000):
         recorder.message(JSONRPCRequest(jsonrpc="2.0", id=number, method="ping"), sent=True)

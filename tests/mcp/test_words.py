@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from inspector.core.server import ServerSpec
-from inspector.mcp.client.process import container_hint, windows_hint
+from inspector.mcp.client.process import container_hint
 from inspector.mcp.client.translate import SKIPPED, with_valid_tools
 
 OBJECT = {"type": "object"}
@@ -15,10 +15,6 @@ WRONG: dict[str, tuple[Any, str]] = {
     "text as schema": ({"name": "a", "inputSchema": "x"}, "inputSchema is not an object"),
     "no type": ({"name": "a", "inputSchema": {}}, "inputSchema.type is missing"),
     "other type": ({"name": "a", "inputSchema": {"type": "string"}}, "inputSchema.type is not 'object'"),
-    "wrapped": (
-        {"name": "a", "inputSchema": {"jsonSchema": OBJECT}},
-        "inputSchema.type is missing: the schema is inside of its `jsonSchema`",
-    ),
     "text as parameter": (
         {"name": "a", "inputSchema": OBJECT, "outputSchema": {**OBJECT, "properties": {"title": "string"}}},
         "outputSchema.properties.title is not a schema",
@@ -46,37 +42,12 @@ def spec(command: str, *args: str) -> ServerSpec:
 
 
 @pytest.mark.parametrize(
-    ("command", "args", "hint"),
-    [
-        ("cmd", ("/c", "npx", "-y", "x"), "Write `npx` as its command here, without `cmd /c`."),
-        ("CMD.EXE", ("/d", "/C", "uvx", "x"), "Write `uvx` as its command here, without `cmd /c`."),
-        ("C:\\Program Files\\nodejs\\npx.cmd", (), "Write `npx` as its command here."),
-        (
-            "python.exe",
-            ("C:\\Users\\me\\server.py",),
-            "Write `python` as its command here. `C:\\Users\\me\\server.py` is a path of Windows, too.",
-        ),
-        ("npx", ("-y", "x"), None),
-        ("cmd", (), None),
-        ("./server", ("/c",), None),
-    ],
-)
-def test_a_command_line_of_windows_is_told_from_a_missing_command(
-    command: str, args: tuple[str, ...], hint: str | None
-) -> None:
-    assert windows_hint(spec(command, *args)) == hint
-
-
-@pytest.mark.parametrize(
     ("line", "is_told"),
     [
         ("docker run -e TOKEN mcp/gitlab", True),
-        ("/usr/bin/docker container run --rm x", True),
-        ("podman run x", True),
+        ("/usr/bin/podman container run --rm x", True),
         ("docker run -i x", False),
         ("docker run -it --rm x", False),
-        ("docker run --interactive x", False),
-        ("docker compose up", False),
         ("node run", False),
     ],
 )

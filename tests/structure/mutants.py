@@ -435,20 +435,27 @@ MUTANTS = (
         ":",
         ("tests/mcp/test_sign_in.py",),
     ),
-    # Sessions over HTTP
+    # Connections
     Mutant(
-        "calls that find their session lost share the new one",
-        "inspector/mcp/client/session.py",
-        "if self._number != lost:",
+        "a server that forgot its session has ended",
+        "inspector/mcp/client/http.py",
+        "if response.status_code == httpx2.codes.NOT_FOUND and SESSION in request.headers:",
         "if False:",
-        ("tests/mcp/test_lost_session.py",),
+        ("tests/mcp/test_mcp_http.py",),
     ),
     Mutant(
-        "a tool that changed with its session is not called",
-        "inspector/mcp/client/link.py",
-        "if self._tools.get(tool) != known:",
+        "what answers another session's request is not shown",
+        "inspector/mcp/client/message.py",
+        "if age != self._log.age:",
         "if False:",
-        ("tests/mcp/test_lost_session.py",),
+        ("tests/mcp/test_wire_log.py",),
+    ),
+    Mutant(
+        "a killed app's reaper ends no process of anybody else",
+        "inspector/mcp/reaper.py",
+        "if group in groups and _mark(each) == mark}",
+        "if group in groups}",
+        ("tests/cli/test_orphans.py",),
     ),
     Mutant(
         "a list ends with the first page that lists nothing new",
@@ -583,13 +590,6 @@ MUTANTS = (
         "self._answered |= new.keys()",
         "self._answered |= set()",
         ("tests/mcp/test_task.py",),
-    ),
-    Mutant(
-        "a task that is lost with its session is not begun again",
-        "inspector/mcp/client/link.py",
-        "is_lost = isinstance(problem, SessionLost)",
-        "is_lost = False",
-        ("tests/mcp/test_lost_session.py",),
     ),
     # The command line
     Mutant(

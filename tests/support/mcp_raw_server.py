@@ -20,35 +20,10 @@ OBJECT: dict[str, Any] = {"type": "object"}
 QUOTA = {"code": -32000, "message": "quota exceeded"}
 
 
-def nested(levels: int) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "object"}
-    for _ in range(levels // 2):
-        schema = {"type": "object", "properties": {"a": schema}}
-    return schema
-
-
 def tools() -> list[dict[str, Any]]:
     odd: dict[str, Any] = {"name": "odd", "description": "MARK", "inputSchema": OBJECT}
-    if RAW.startswith("nested"):
-        odd["inputSchema"] = "NESTED"
     names = ("echo", "quota")
     return [*({"name": name, "inputSchema": OBJECT} for name in names), odd]
-
-
-def listed(cursor: str | None) -> dict[str, Any]:
-    page = int(cursor or 0)
-    if RAW == "repeated_cursor":
-        return {"result": {"tools": tools() if not cursor else [], "nextCursor": "1"}}
-    if RAW == "endless_cursor":
-        extra = [{"name": f"more_{page}", "inputSchema": OBJECT}]
-        return {"result": {"tools": tools() if not cursor else extra, "nextCursor": str(page + 1)}}
-    if RAW == "bad_page":
-        error = {"code": -32603, "message": "page lost"}
-        return {"error": error} if cursor else {"result": {"tools": tools(), "nextCursor": "1"}}
-    if RAW == "twice":
-        again = {"name": "echo", "description": "The second one.", "inputSchema": OBJECT}
-        return {"result": {"tools": [*tools(), again]}}
-    return {"result": {"tools": tools()}}
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +34,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
         }
     if method == "tools/list":
-        return listed(params.get("cursor"))
+        return {"result": {"tools": tools()}}
     if method != "tools/call":
         return {"error": {"code": -32601, "message": "Method not found"}}
     name = params["name"]
@@ -72,18 +47,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 def written(request: dict[str, Any]) -> bytes:
     """The answer as bytes, with what is wrong in it."""
     message = {"jsonrpc": "2.0", "id": request["id"], **answer(request)}
-    text = json.dumps(message, indent=2 if RAW == "pretty" else None)
-    if RAW.startswith("nested"):
-        levels = int(RAW.partition(":")[2])
-        deep = "[" * (levels - 1) + "]" * (levels - 1)
-        text = text.replace('"NESTED"', f'{{"type": "object", "default": {deep}}}')
+    text = json.dumps(message)
     if RAW == "surrogate":
         text = text.replace('"MARK"', LONE)
     data = text.encode()
     if RAW == "bom":
         data = b"\xef\xbb\xbf" + data
-    if RAW == "latin1":
-        data = data.replace(b"MARK", b"caf\xe9")
     return data
 
 

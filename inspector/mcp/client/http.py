@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -14,7 +14,7 @@ from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from inspector.core.command_line import command
-from inspector.core.error import AuthRequired, ConnectError, RateLimited
+from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited
 from inspector.core.number import duration
 from inspector.core.server import ServerSpec
 from inspector.core.text import one_line
@@ -23,42 +23,26 @@ from inspector.mcp.client.http_body import EVENTS, JSON, SESSION, content_type, 
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import LONGEST_LINE
-from inspector.mcp.sign_in.limit import LIMITS, NO_SIGN_IN, publishes_sign_in, unanswered
+from inspector.mcp.sign_in.limit import LIMITS, unanswered
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.mcp.sign_in.provider import signing_in
 
-# Reads when an HTTP server wants to be asked again (RFC 9110, section 10.2.3).
-
-_SECONDS = re.compile(r"[0-9]+")
 # A year: nobody waits longer, and a header of a thousand digits is no number of seconds.
 _LONGEST = 365 * 24 * 60 * 60.0
-_DIGITS = len(str(int(_LONGEST)))
 
 
-def retry_after(headers: Mapping[str, str], now: Callable[[], datetime] | None = None) -> float | None:
-    """The seconds that `Retry-After` names, at most a year; None without a header that can be read.
-
-    A date is compared with the `Date` of the same answer, since the clocks of two machines differ; without
-    one, with the time `now`.
-    """
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that `Retry-After` names (RFC 9110), at most a year; None without one that can be read."""
     text = headers.get("retry-after", "").strip()
-    if _SECONDS.fullmatch(text):
-        digits = text.lstrip("0")
-        return _LONGEST if len(digits) > _DIGITS else min(float(digits or 0), _LONGEST)
-    until = _date(text)
-    if until is None:
-        return None
-    sent = _date(headers.get("date", "")) or (now() if now else datetime.now(UTC))
-    return min(max((until - sent).total_seconds(), 0.0), _LONGEST)
-
-
-def _date(text: str) -> datetime | None:
+    if text.isdecimal():
+        return min(float(text[:20]), _LONGEST)
     try:
-        date = parsedate_to_datetime(text)
+        until = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     # `-0000` says that the zone is unknown; HTTP knows UTC only.
-    return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+    until = until if until.tzinfo is not None else until.replace(tzinfo=UTC)
+    return min(max((until - datetime.now(UTC)).total_seconds(), 0.0), _LONGEST)
 
 
 # Seconds to connect or to send. Reading has no limit: a stream of changes may be silent for hours, and every
@@ -68,7 +52,6 @@ _GOODBYE_TIMEOUT = 2.0
 _FORBIDDEN = 403
 _UNAUTHORIZED = (401, _FORBIDDEN)
 _TOO_MANY, _UNAVAILABLE = 429, 503
-_INITIALIZE = re.compile(rb'\{"jsonrpc":"2.0","id":[^,]{1,40},"method":"initialize"')
 # The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
 _REDIRECT, _NO_MESSAGE = "Redirect to ", "Unexpected content type: "
@@ -85,9 +68,8 @@ class HttpChannel:
         self.ended = asyncio.Event()
         self.status = 0
         self.refused: AuthRequired | None = None
-        self._is_open = False
+        self._is_open = self._has_forgotten = False
         self._said = ""
-        self.publishes_sign_in = True
         self.retry_after: float | None = None
         self.reader = reader
         self._spec = spec
@@ -121,12 +103,9 @@ class HttpChannel:
             self.status = response.status_code
             self.retry_after = retry_after(response.headers)
             self._is_open |= response.is_success
-
-    def wants_sign_in(self, response: httpx2.Response) -> bool:
-        """Whether a person may have to sign in, and the answer does not say where."""
-        is_new = response.status_code == _UNAUTHORIZED[0] and not self._is_open and self.publishes_sign_in
-        can = self._way is not None and not self._spec.oauth.is_machine and not self._way.visitor
-        return is_new and can and "resource_metadata" not in response.headers.get("www-authenticate", "")
+            if response.status_code == httpx2.codes.NOT_FOUND and SESSION in request.headers:
+                self._has_forgotten = True
+                self.ended.set()
 
     def heard(self, body: bytes) -> None:
         """Keep the beginning of what a server said in place of a message."""
@@ -149,6 +128,8 @@ class HttpChannel:
 
     def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
         """The error if HTTP explains a failure, else None."""
+        if self._has_forgotten:
+            return ServerExited("The server forgot its session: HTTP 404", hint="Reconnect the server.")
         if self.refused is not None:
             return self.refused
         for cause in causes:
@@ -200,8 +181,6 @@ class HttpChannel:
         if self._spec.oauth.is_machine:
             hint = "It rejects this client: check its `oauth` in the configuration, scopes included."
             return AuthRequired(told, hint=hint)
-        if not self.publishes_sign_in:
-            return AuthRequired(told, hint=NO_SIGN_IN, can_sign_in=False)
         why = (
             "No stored sign-in works for it"
             if self.status == 401
@@ -238,9 +217,6 @@ class _WatchedClient(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         # The SDK ends a session with a DELETE; a server that never answers it must not delay closing.
         self._channel.asked(request)
-        if _INITIALIZE.match(await request.aread()):
-            # A new session begins: the SDK would name the one that is lost.
-            request.headers.pop(SESSION, None)
         limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
         try:
             async with asyncio.timeout(limit):
@@ -262,8 +238,6 @@ class _WatchedClient(httpx2.AsyncClient):
             with suppress(TimeoutError, httpx2.HTTPError, httpx2.StreamError):
                 async with asyncio.timeout(_SAID_TIMEOUT):
                     await response.aread()
-        if request.method == "POST" and self._channel.wants_sign_in(response):
-            self._channel.publishes_sign_in = await publishes_sign_in(super().send, request)
         return response
 
 

@@ -55,7 +55,6 @@ class _Body(httpx2.AsyncByteStream):
         self._inner = inner
         self._reader = reader if content_type(response) == JSON else None
         self._status, self._heard = response.status_code, heard
-        self._is_lost = self._status == httpx2.codes.NOT_FOUND and SESSION in response.request.headers
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size, chunks = 0, list[bytes]()
@@ -70,7 +69,7 @@ class _Body(httpx2.AsyncByteStream):
         if self._reader is None:
             yield whole
             return
-        messages = self._reader.body(whole, status=self._status, is_lost=self._is_lost)
+        messages = self._reader.body(whole, status=self._status)
         yield self._reader.stand_ins.hold(messages[-1]) if messages else whole
 
     async def aclose(self) -> None:
@@ -118,9 +117,6 @@ class _Events(httpx2.AsyncByteStream):
         elif name in _FIELDS or not name:
             self._has_fields = True
             yield line + b"\n"
-        elif self._data:
-            # JSON over several lines, of which only the first says that it is data.
-            self._add(line)
 
     def _add(self, value: bytes) -> None:
         self._size += len(value)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, ClassVar
 
 from mcp import Client, MCPError, types
@@ -33,10 +32,9 @@ from inspector.mcp.client.http import HttpChannel
 from inspector.mcp.client.message import ASK_FOR_LESS, TOO_LARGE, UNREADABLE
 from inspector.mcp.client.reader import cause_text, is_reply
 from inspector.mcp.client.server_request import ProgressReport
-from inspector.mcp.client.session import ServerSession, SessionLost, is_lost
 from inspector.mcp.client.task import METHODS, TTL, TaskCall, task_in
 from inspector.mcp.client.translate import flaw_text, tool_result
-from inspector.mcp.port import CHANGED, SET_LOG_LEVEL, ignored
+from inspector.mcp.port import SET_LOG_LEVEL, ignored
 from inspector.schema.json_value import JsonObject
 
 # What the SDK's errors of a request mean.
@@ -77,7 +75,6 @@ _MOST_TIMES = 10
 _TASK_ONLY = "It runs only as a task: turn on `client.tasks`, and see whether its server declares tasks."
 _AnyResult = RootModel[dict[str, Any]]
 _Request = types.Request[dict[str, Any], str]
-_UNASKED = frozenset(CHANGED.values())
 _UNMET = "{what} needs more input and does not get it: {why}"
 _LISTEN = "subscriptions/listen"
 
@@ -97,16 +94,12 @@ class McpLink:
         self._server = spec.name
         self._host = host
         self._client = client
-        self._session = ServerSession(spec.name, host, client.session, spec.connect_timeout, self._begun)
         self._tools: dict[str, Tool] = {}
         self._streams: dict[str, asyncio.Task[None]] = {}
         can = host.requests.capabilities
         self._makes_tasks = takes_tasks(client.server_capabilities) and (can is None or can.tasks)
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
-        return await self._session.within(lambda: self._listed(progress))
-
-    async def _listed(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         listing = await read_pages(self._server, self._page, progress)
         self._tools = {tool.name: tool for tool in listing.tools}
         return listing
@@ -127,16 +120,8 @@ class McpLink:
             params["task"] = {"ttl": TTL}
         late = CallTimeout(f"{tool} did not return within {timeout:g} s", hint=_STILL_WORKS)
 
-        async def called() -> Mapping[str, Any]:
-            if self._tools.get(tool) != known:
-                raise ProtocolError(
-                    f"{tool} was not called: the server forgot its session, and lists another {tool} now",
-                    hint="Look at its definition, then call it again.",
-                )
-            return await self._timed(CALL, params, tool, timeout, late, on_task)
-
         try:
-            raw = await self._session.within(called)
+            raw = await self._timed(CALL, params, tool, timeout, late, on_task)
         except ClientRefusal as refusal:
             text = _UNMET.format(what=tool, why=refusal.message)
             return ToolResult(f"[{text}]", is_error=True, kinds=("unsupported",))
@@ -155,24 +140,9 @@ class McpLink:
                 return {}
         late = CallTimeout(f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS)
         try:
-            return await self._session.within(lambda: self._timed(method, params, method, timeout, late))
+            return await self._timed(method, params, method, timeout, late)
         except ClientRefusal as refusal:
             raise ProtocolError(_UNMET.format(what=method, why=refusal.message)) from refusal
-
-    async def _begun(self) -> None:
-        """In a session in place of a lost one, ask again for what was asked for, and list the tools."""
-        self.info, level = server_info(self._client), self._host.requests.log_level
-        again: list[tuple[str, JsonObject]] = [(SET_LOG_LEVEL, {"level": level})] if level else []
-        again += [("resources/subscribe", {"uri": uri}) for uri in self._host.news if uri not in _UNASKED]
-        for method, params in again:
-            # A server that refuses still gives what else it has.
-            with suppress(MCPError):
-                await self._result(method, params)
-        before = self._tools
-        await self._listed()
-        self._host.changed(*_UNASKED)
-        if self._tools != before:
-            self._host.reader.on_tools_changed()
 
     async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
         """See `ServerLink`. Under protocol 2026-07-28, each subscription is a stream of its own."""
@@ -317,10 +287,7 @@ class McpLink:
         try:
             return await self._result(method, params)
         except Exception as error:
-            problem = await self._translated(error, method)
-            # A call that is made once more in a new session would begin another task.
-            is_lost = isinstance(problem, SessionLost)
-            raise (ProtocolError(problem.message) if is_lost else problem) from error
+            raise await self._translated(error, method) from error
 
     async def wait_closed(self) -> ServerExited:
         return await self._host.wait_over()
@@ -338,8 +305,6 @@ class McpLink:
             refusal = self._host.channel.refusal(error)
             if refusal is not None:
                 return refusal
-        if not is_over and is_lost(error):
-            return SessionLost("The server does not know its session: HTTP 404", hint="Reconnect the server.")
         if is_over or is_gone(error):
             # A stream that stopped in the middle of an answer ends the connection, if nothing else has.
             self._host.channel.ended.set()

@@ -55,7 +55,7 @@ class Recorder:
     def __init__(self, log: FrameLog, clock: Clock) -> None:
         self._log = log
         self._clock = clock
-        self._pending: dict[tuple[bool, str], tuple[str, float]] = {}
+        self._pending: dict[tuple[bool, str], tuple[str, float, int]] = {}
 
     def message(
         self, message: JSONRPCMessage, raw: bytes | None = None, *, sent: bool, size: int = 0
@@ -72,11 +72,15 @@ class Recorder:
         if isinstance(message, JSONRPCRequest):
             if len(self._pending) >= _MOST_PENDING:
                 del self._pending[next(iter(self._pending))]
-            self._pending[sent, request_id] = message.method, self._clock.monotonic()
+            self._pending[sent, request_id] = message.method, self._clock.monotonic(), self._log.age
             self._append(data, sent, FrameKind.REQUEST, message.method, request_id)
             return
-        method, began = self._pending.pop((not sent, request_id), ("", None))
-        took = None if began is None else (self._clock.monotonic() - began) * 1000
+        asked = self._pending.pop((not sent, request_id), None)
+        method, began, age = asked or ("", self._clock.monotonic(), self._log.age)
+        if age != self._log.age:
+            # It belongs to whoever had the session before.
+            return
+        took = (self._clock.monotonic() - began) * 1000 if asked is not None else None
         self._append(data, sent, _reply_kind(message), method, request_id, took, size)
 
     def stray(self, data: bytes) -> None:

@@ -11,8 +11,7 @@ import signal
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from math import inf
-from pathlib import Path, PurePath, PureWindowsPath
+from pathlib import Path, PurePath
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -33,8 +32,6 @@ STDIN_CLOSED_GRACE = 2.0
 TERMINATED_GRACE = 2.0
 KILLED_GRACE = 2.0
 _LEFT_OUTPUT_GRACE = 0.5
-# The share of these waits that a server gets which has flooded us in the last seconds.
-_FLOOD_GRACE, _RECENT = 0.15, 5.0
 _GROUP_POLL = 0.02
 _STDOUT, _STDERR = 1, 2
 # What is asked for is bounded by who asks, and the rest by the reader's allowance.
@@ -126,12 +123,10 @@ class StdioChannel:
         stdin = process.get_pipe_transport(0)
         if stdin is not None:
             stdin.close()
-        # A server in the middle of a flood is not listening.
-        patience = _FLOOD_GRACE if child.is_flooding else 1.0
-        await _within(STDIN_CLOSED_GRACE * patience, child.exited.wait)
+        await _within(STDIN_CLOSED_GRACE, child.exited.wait)
         self._exit_code = child.returncode
         if _signal_group(process, signal.SIGTERM):
-            await _within(TERMINATED_GRACE * patience, lambda: _group_gone(process))
+            await _within(TERMINATED_GRACE, lambda: _group_gone(process))
         if _signal_group(process, signal.SIGKILL):
             await _within(KILLED_GRACE, child.exited.wait)
 
@@ -155,8 +150,6 @@ class StdioChannel:
         if cwd and not Path(cwd).is_dir():
             return ConnectError(f"The working directory {cwd} does not exist", hint="Correct `cwd`.")
         if isinstance(error, FileNotFoundError):
-            if (hint := windows_hint(self._spec)) is not None:
-                return ConnectError(f"Command not found: `{command}` (a Windows command line)", hint=hint)
             reason = "the file is missing" if os.sep in command else "it is not on PATH"
             hint = f"Install `{command}`, or write its full path in the configuration."
             return ConnectError(f"Command not found: `{command}` ({reason})", hint=hint)
@@ -170,19 +163,6 @@ def container_hint(spec: ServerSpec) -> str:
     if program not in _CONTAINERS or "run" not in words[:2] or any(map(_INTERACTIVE.fullmatch, words)):
         return ""
     return f"`{program} run` needs `-i`: without it the server gets no input. Add it behind `run`."
-
-
-def windows_hint(spec: ServerSpec) -> str | None:
-    """How a command line of Windows is written here; None for any other."""
-    program = PureWindowsPath(spec.command)
-    is_shell = program.stem.lower() == "cmd" and any(one.lower() == "/c" for one in spec.args[:2])
-    if not is_shell and not program.drive and program.suffix.lower() not in (".cmd", ".bat", ".exe"):
-        return None
-    rest = spec.args[[one.lower() for one in spec.args].index("/c") + 1 :] if is_shell else spec.args
-    words = rest if is_shell else (program.stem, *rest)
-    paths = [word for word in words if PureWindowsPath(word).drive]
-    also = f" `{paths[0]}` is a path of Windows, too." if paths else ""
-    return f"Write `{' '.join(words[:1])}` as its command here{', without `cmd /c`' * is_shell}.{also}"
 
 
 class _Child(asyncio.SubprocessProtocol):
@@ -203,15 +183,10 @@ class _Child(asyncio.SubprocessProtocol):
         self._stderr = stderr
         self._transport: asyncio.SubprocessTransport | None = None
         self._lines = Lines()
-        self._rested = -inf
 
     @property
     def returncode(self) -> int | None:
         return self._transport.get_returncode() if self._transport else None
-
-    @property
-    def is_flooding(self) -> bool:
-        return time.perf_counter() - self._rested < _RECENT
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
@@ -234,7 +209,6 @@ class _Child(asyncio.SubprocessProtocol):
     def _rest(self, fd: int, seconds: float) -> None:
         """Read nothing more of a flood for a while; meanwhile the server waits for its pipe."""
         assert self._transport is not None
-        self._rested = time.perf_counter()
         pipe = self._transport.get_pipe_transport(fd)
         if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
             pipe.pause_reading()

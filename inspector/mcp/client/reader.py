@@ -5,7 +5,6 @@ repaired or dropped, and counted in the server's log. What a server sends unaske
 `Allowance`; the rest is dropped before it is parsed.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -28,21 +27,16 @@ from inspector.mcp.pace import LONGEST_LINE, REQUEST, Allowance, CutLine, pause_
 from inspector.mcp.port import CHANGED
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-SEVERAL_LINES, MARK = "message split over several lines", "byte order mark"
+MARK = "byte order mark"
 STRAY = "output that is not a message"
 FLOOD = "unrequested messages"
 TOO_LONG = f"message longer than {size_text(LONGEST_LINE)}"
 REPLIED = "toolsight/replied"
 """In an error's data: the server itself sent it, with this as its data."""
-LOST = "toolsight/lost"
-"""In an error's data: the server does not know the session of the request."""
-# The SDK uses the codes for what it finds out by itself, and the message for a session that is gone.
-_SDK_CODES, SESSION_GONE = (CONNECTION_CLOSED, REQUEST_TIMEOUT), "Session terminated"
+# The SDK uses these for what it finds out by itself.
+_SDK_CODES = (CONNECTION_CLOSED, REQUEST_TIMEOUT)
 _SHOWN = 120
 _REFUSED = 400
-# Of a line of JSON without its strings, all that is left.
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
-_STRUCTURE = re.compile(rb"(?:[\s{}\[\],:]|-?[0-9.eE+-]+|true|false|null)*")
 
 
 class Reader:
@@ -65,28 +59,26 @@ class Reader:
         self.on_tools_changed = on_tools_changed
         self._allowance = Allowance(clock)
         self._has_dropped = False
-        self._lines: list[bytes] = []
-        self._depth = self._size = 0
 
     def line(self, whole: bytes | CutLine) -> Iterator[RawMessage]:
-        """The messages that a line of output completes; it may be part of one that has several lines."""
+        """The messages on a line of output."""
         if isinstance(whole, CutLine):
             yield from self.cut(whole)
         elif text := self._unmarked(whole).strip():
-            messages = self._continued(whole, text) if self._lines else self._first(whole, text)
+            messages = [] if (is_spared := self._is_spared(text)) else self._read(text)
+            if not (messages or is_spared):
+                self._stray(whole)
             yield from filter(self._admits, messages)
 
-    def body(self, data: bytes, *, status: int = 200, is_lost: bool = False) -> list[RawMessage]:
+    def body(self, data: bytes, *, status: int = 200) -> list[RawMessage]:
         """The messages in an HTTP answer, or in one event of it; whatever it answers was asked.
 
-        An error in one that `is_lost` is marked so: it may have any code. A refusal need not be a message.
+        A refusal need not be a message.
         """
         text = self._unmarked(data).strip()
         messages = self._read(text) if text else []
         if text and not messages and status < _REFUSED:
             self._stray(text)
-        for error in (each.message.error for each in messages if isinstance(each.message, JSONRPCError)):
-            error.data = {LOST: error.data} if is_lost else error.data
         answers = (JSONRPCResponse, JSONRPCError)
         return [each for each in messages if isinstance(each.message, answers) or self._admits(each)]
 
@@ -103,53 +95,6 @@ class Reader:
         """Seconds in which nothing should be read, after reading so many seconds; 0 without a flood."""
         was_flood, self._has_dropped = is_flood or self._has_dropped, False
         return pause_after(spent) if was_flood else 0.0
-
-    def _first(self, whole: bytes, text: bytes) -> list[RawMessage]:
-        if self._is_spared(text):
-            return []
-        message = self._valid(text)
-        if message is not None:
-            return [message]
-        if text.startswith(b"{") and (depth := _depth(text)) is not None and depth > 0:
-            self._lines, self._depth, self._size = [whole], depth, len(whole)
-            return []
-        messages = self._repaired(text)
-        if not messages:
-            self._stray(whole)
-        return messages
-
-    def _continued(self, whole: bytes, text: bytes) -> list[RawMessage]:
-        message = self._valid(text) if text.startswith(b"{") and b'"jsonrpc"' in text else None
-        # What is inside of the message that waits is indented.
-        is_inside_indented = len(self._lines) == 1 or self._lines[1][:1].isspace()
-        if message is not None or (whole.startswith(b"{") and is_inside_indented):
-            self._stray(self._taken())
-            return [message] if message is not None else self._first(whole, text)
-        depth = _depth(text)
-        if depth is None:
-            self._stray(whole)
-            return []
-        self._lines.append(whole)
-        self._depth += depth
-        self._size += len(whole)
-        if self._size > LONGEST_LINE:
-            self.recorder.flaw(TOO_LONG, "dropped")
-            self._stray(self._taken())
-        elif self._depth <= 0:
-            return self._whole(self._taken())
-        return []
-
-    def _whole(self, text: bytes) -> list[RawMessage]:
-        messages = self._read(text)
-        if messages:
-            self.recorder.flaw(SEVERAL_LINES, "repaired")
-        else:
-            self._stray(text)
-        return messages
-
-    def _taken(self) -> bytes:
-        lines, self._lines, self._depth, self._size = self._lines, [], 0, 0
-        return b"\n".join(lines)
 
     def _read(self, text: bytes) -> list[RawMessage]:
         message = self._valid(text)
@@ -223,7 +168,7 @@ class Reader:
 
 
 def is_reply(error: MCPError) -> bool:
-    """Whether a server sent an error whose code or message is one that the SDK makes itself."""
+    """Whether a server sent an error whose code is one that the SDK uses itself."""
     return isinstance(error.data, dict) and REPLIED in error.data
 
 
@@ -250,17 +195,6 @@ def cause_text(cause: BaseException) -> str:
 
 
 def _raw(frame: Message, text: bytes) -> RawMessage:
-    if isinstance(frame, JSONRPCError) and (
-        frame.error.code in _SDK_CODES or frame.error.message == SESSION_GONE
-    ):
+    if isinstance(frame, JSONRPCError) and frame.error.code in _SDK_CODES:
         frame.error.data = {REPLIED: frame.error.data}
     return RawMessage(frame, raw=text, size=len(text))
-
-
-def _depth(line: bytes) -> int | None:
-    """By how much a line of JSON goes deeper; None for a line that is no part of any JSON."""
-    bare = _STRING.sub(b"", line)
-    if _STRUCTURE.fullmatch(bare) is None:
-        return None
-    opened, closed = (sum(bare.count(each) for each in marks) for marks in ((b"{", b"["), (b"}", b"]")))
-    return opened - closed

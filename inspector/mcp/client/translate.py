@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,15 +17,10 @@ from inspector.mcp.pace import size_text
 from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject, compact
 
-TOO_DEEP = "[nested more deeply than Toolsight reads]"
-"""What stands in place of a value that is nested too deeply; also the key of a tool that had one."""
-LONE_SURROGATE, NESTING, NOT_UTF8 = "lone surrogate", "value nested too deeply", "invalid UTF-8"
+LONE_SURROGATE, NOT_UTF8 = "lone surrogate", "invalid UTF-8"
 OTHER_TEXT = "other text on the line of a message"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-# The SDK's parser gives up at 200 levels.
-_DEEPEST = 190
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 # Where a message may begin on a line that has other text too.
 _MOST_STARTS = 20
@@ -66,31 +60,16 @@ def _next_object(text: str, position: int) -> tuple[dict[str, Any], int, int] | 
         except ValueError:
             continue
         except RecursionError:
-            value, end = None, len(text)
-            with suppress(ValueError, RecursionError):
-                value = json.loads(shallow(text[start:]))
+            # Whoever waits for this answer is told that it cannot be read.
+            named = _ID.search(text, start)
+            value, end = {"id": json.loads(named[1]) if named else None, "error": {}}, len(text)
         if isinstance(value, dict) and ("jsonrpc" in value or ("id" in value and value.keys() & _ANSWERS)):
             return value, start, end
     return None
 
 
 _ANSWERS = {"result", "error"}
-
-
-def shallow(text: str, deepest: int = _DEEPEST) -> str:
-    """The JSON text with a mark in place of whatever is nested more deeply."""
-    parts: list[str] = []
-    start = depth = 0
-    for token in _TOKEN.finditer(text):
-        if token[0] in ("{", "["):
-            depth += 1
-            if depth == deepest + 1:
-                parts += [text[start : token.start()], json.dumps(TOO_DEEP)]
-        elif token[0] in ("}", "]"):
-            if depth == deepest + 1:
-                start = token.end()
-            depth -= 1
-    return "".join([*parts, text[start:] if depth <= deepest else ""])
+_ID = re.compile(r'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")')
 
 
 def _message(value: dict[str, Any]) -> tuple[Message | None, list[str]]:
@@ -100,47 +79,14 @@ def _message(value: dict[str, Any]) -> tuple[Message | None, list[str]]:
     would wait until its timeout.
     """
     flaws: list[str] = []
-    text = compact(value)
-    if TOO_DEEP not in text and (cut := shallow(text)) != text:
-        text = cut
-    if TOO_DEEP in text:
-        value = _without_deep_tools(json.loads(text))
-        text = compact(value)
-        flaws += [f"{NESTING} in {place}" for place in _places(value, re.compile(re.escape(TOO_DEEP)))]
-    if _SURROGATE.search(text):
-        flaws += [f"{LONE_SURROGATE} in {place}" for place in _places(value, _SURROGATE)]
-        text = _SURROGATE.sub(_REPLACEMENT, text)
     try:
+        text = compact(value)
+        if _SURROGATE.search(text):
+            flaws.append(LONE_SURROGATE)
+            text = _SURROGATE.sub(_REPLACEMENT, text)
         return jsonrpc_message_adapter.validate_json(text, by_name=False), flaws
-    except ValueError:
+    except (ValueError, RecursionError):
         return _error(value), flaws
-
-
-def _without_deep_tools(value: dict[str, Any]) -> dict[str, Any]:
-    """The page without the definitions that were cut; of those only the name is left, and why."""
-    tools = _tools(value)
-    for number, tool in enumerate(tools):
-        if isinstance(tool, dict) and TOO_DEEP in compact(tool):
-            tools[number] = {"name": tool.get("name"), TOO_DEEP: True}
-    return value
-
-
-def _tools(value: dict[str, Any]) -> list[Any]:
-    result = value.get("result")
-    tools = result.get("tools") if isinstance(result, dict) else None
-    return tools if isinstance(tools, list) else []
-
-
-def _places(value: dict[str, Any], flaw: re.Pattern[str]) -> list[str]:
-    """Where in a message a flaw is: the tools that have it, or else the kind of message."""
-    named = [
-        f"the tool {_SURROGATE.sub(_REPLACEMENT, str(tool.get('name')))}"
-        for tool in _tools(value)
-        if isinstance(tool, dict) and flaw.search(compact(tool))
-    ]
-    method = value.get("method")
-    whole = _SURROGATE.sub(_REPLACEMENT, method) if isinstance(method, str) else "an answer"
-    return named or [whole]
 
 
 def _error(value: dict[str, Any]) -> Message | None:
@@ -321,22 +267,12 @@ def _sorted_out(page: Mapping[str, Any], tools: Sequence[Any], protocol: str) ->
     good: list[Any] = []
     skipped = _Skipped()
     for number, tool in enumerate(tools, start=1):
-        is_cut = isinstance(tool, dict) and TOO_DEEP in tool
-        deep = "its definition is nested too deeply for Toolsight" if is_cut else ""
-        flaw = deep or _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
+        flaw = _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
         if flaw:
-            skipped.append([_name(tool, number), f"{flaw}{_inside(tool)}"])
+            skipped.append([_name(tool, number), flaw])
         else:
             good.append(tool)
     return good, skipped
-
-
-def _inside(tool: object) -> str:
-    """Where in a schema that is none the schema is, if a program wrapped it."""
-    outer = tool.get("inputSchema") if isinstance(tool, dict) else None
-    inner = outer.items() if isinstance(outer, dict) and "type" not in outer else ()
-    names = (key for key, value in inner if isinstance(value, dict) and value.get("type") == "object")
-    return "".join(f": the schema is inside of its `{name}`" for name in islice(names, 1))
 
 
 def _name(tool: object, number: int) -> str:

@@ -54,14 +54,16 @@ def test_what_a_server_sent_amiss_and_lists_beside_tools_is_told_with_it(
 ) -> None:
     raw = {"command": sys.executable, "args": [str(SUPPORT / "mcp_raw_server.py")]}
     files = {"command": sys.executable, "args": [str(SERVERS / "files.py")]}
-    servers = {name: {**raw, "env": {"RAW": name}} for name in ("surrogate", "bad_page")}
+    faulty = {"command": sys.executable, "args": [str(SERVERS / "faulty.py")]}
+    servers = {"surrogate": {**raw, "env": {"RAW": "surrogate"}}}
+    servers["pages"] = {**faulty, "env": {"FAULT": "repeat_cursor"}}
     servers["files"] = {**files, "env": {"TOOLSIGHT_STATE": str(tmp_path)}}
     path = tmp_path / "raw.json"
     path.write_text(json.dumps({"mcpServers": servers}))
     text = toolsight("servers", "--config", str(path), "--approve").stdout
     for told in (
-        "it sent  repaired lone surrogate in the tool odd",
-        "skipped  page 2: tools/list: page lost (-32603)",
+        "it sent  repaired lone surrogate",
+        "skipped  page 3: page 2 lists nothing new",
         "also lists  1 resource, 1 template, 1 prompt",
     ):
         assert told in text
