@@ -203,8 +203,8 @@ class FormField:
         )
 
     def problem(self, value: Any) -> str:
-        """What is wrong with a value, as the end of a sentence; "" for nothing, or where nobody can say."""
-        found = checked(self.schema, value, most=1, formats=True)
+        """What is wrong with a value; "" for nothing. Formats are left to the server."""
+        found = checked(self.schema, value, most=1)
         return found.reasons[0].removeprefix("$: ") if found.fits is False else ""
 
 

@@ -43,13 +43,13 @@ class Checked:
     reasons: tuple[str, ...] = ()
 
 
-def checked(schema: JsonObject, value: object, most: int = 3, *, formats: bool = False) -> Checked:
-    """Check a value, with `formats` also against those that are known, and return the first errors."""
+def checked(schema: JsonObject, value: object, most: int = 3) -> Checked:
+    """Check a value, and return the first errors."""
     is_slow = "uniqueItems" in compact(schema)
     if len(compact(value)) > (_LARGEST_UNIQUE if is_slow else _LARGEST_VALUE):
         return Checked(None, ("the value is too large to be checked",))
     try:
-        errors = _errors(schema, value, most, formats=formats)
+        errors = _errors(schema, value, most)
     except Unchecked as unfit:
         return Checked(None, (str(unfit),))
     return Checked(not errors, tuple(f"{error.json_path}: {error.message}"[:_SHOWN] for error in errors))
@@ -66,9 +66,7 @@ class Unchecked(ValueError):
     """A schema cannot be checked; the message says why."""
 
 
-def _errors(
-    schema: JsonObject, value: object, most: int, *, formats: bool = False
-) -> "list[ValidationError]":
+def _errors(schema: JsonObject, value: object, most: int) -> "list[ValidationError]":
     """The first errors. Nothing is ever fetched: a reference to another document cannot be checked."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
@@ -79,8 +77,7 @@ def _errors(
         raise Unchecked(unfit)
     try:
         Draft202012Validator.check_schema(dict(schema))
-        known = Draft202012Validator.FORMAT_CHECKER if formats else None
-        validator = Draft202012Validator(dict(schema), registry=Registry(), format_checker=known)
+        validator = Draft202012Validator(dict(schema), registry=Registry())
         return list(islice(validator.iter_errors(value), most))
     except (SchemaError, Unresolvable, RecursionError, ValueError, TypeError, ArithmeticError) as found:
         raise Unchecked(f"its schema cannot be checked: {type(found).__name__}") from found
