@@ -9,6 +9,7 @@ psutil is imported with the first question: no command that starts no server wai
 
 import logging
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -142,22 +144,25 @@ def _gone(find: Callable[[], list["Process"]], seconds: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A process that a server of an app left which runs no more. `since` is in seconds since 1970, UTC."""
+    """A process that a server of an app left which runs no more. `command` has no secrets."""
 
     pid: int
-    command: tuple[str, ...]
-    since: float
+    command: str
+    started: str
 
 
 def orphans() -> list[Orphan]:
     """What is left of servers whose app has ended, oldest first."""
     import psutil
 
+    from inspector.config.configuration import without_secrets
+
     found = []
     for each in _orphaned():
         with suppress(psutil.Error):
-            found.append(Orphan(each.pid, tuple(each.cmdline()), each.create_time()))
-    return sorted(found, key=lambda one: one.since)
+            started = f"{datetime.fromtimestamp(each.create_time(), UTC):%Y-%m-%d %H:%M} UTC"
+            found.append(Orphan(each.pid, shlex.join(without_secrets(each.cmdline())), started))
+    return sorted(found, key=lambda one: one.started)
 
 
 def end_orphans() -> list[int]:

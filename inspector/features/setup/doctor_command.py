@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,16 +30,15 @@ from inspector.cli.options import (
 from inspector.cli.run import Exit, found_in
 from inspector.cli.table import say, show
 from inspector.config.client import client_files, is_there
-from inspector.config.configuration import without_secrets
 from inspector.core.error import BreakerState, ConfigError, ToolsightError
 from inspector.core.number import byte_size, count, duration, percent
 from inspector.core.ports import LocalModel, LocalModels, SystemClock
-from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table
+from inspector.core.report import COUNT, NAME, NUMBER, Column, Table
 from inspector.core.text import closest
 from inspector.loop.breaker import Breaker, BreakerKey, reset as reset_breaker
 from inspector.loop.breaking import BreakerStore
 from inspector.loop.model.local import LocalModelServers
-from inspector.mcp.reaper import Orphan, end_orphans, orphans as find_orphans
+from inspector.mcp.reaper import end_orphans, orphans as find_orphans
 from inspector.store.tap_note import TapNotes
 from inspector.tokens.accounting import LitellmPrices
 
@@ -97,25 +95,13 @@ def orphans(end: bool, chosen: Options) -> None:
     """
     require_nobody(chosen)
     found = find_orphans()
-    show([asdict(one) | {"command": _shown(one)} for one in found], _orphan_list(found))
+    columns = (Column("pid", "pid", NUMBER), Column("started"), Column("command"))
+    told = count(len(found), "orphaned process", "orphaned processes")
+    show(found, [Table.of(columns, found), told])
     left = end_orphans() if end and found else []
     if left:
         say(f"still running after being killed: {', '.join(map(str, left))}", err=True)
         sys.exit(Exit.FAILED)
-
-
-def _shown(one: Orphan) -> str:
-    return shlex.join(without_secrets(one.command))
-
-
-def _orphan_list(found: Sequence[Orphan]) -> Iterator[Block]:
-    columns = (
-        Column("pid", "pid", NUMBER),
-        Column("started", lambda one: f"{datetime.fromtimestamp(one.since, UTC):%Y-%m-%d %H:%M} UTC"),
-        Column("command", _shown),
-    )
-    yield Table.of(columns, found)
-    yield count(len(found), "orphaned process", "orphaned processes")
 
 
 @session_command(takes=(DATABASE,))
