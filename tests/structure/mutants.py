@@ -128,10 +128,10 @@ MUTANTS = (
         ("tests/config/test_consent.py",),
     ),
     Mutant(
-        "consent covers what a script imports",
+        "consent covers what is around a script",
         "inspector/config/source_files.py",
-        "            self._add(found, folder, roots)",
-        "            pass",
+        "for path in (*named, *around))",
+        "for path in named)",
         ("tests/config/test_source_files.py",),
     ),
     Mutant(
