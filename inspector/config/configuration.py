@@ -72,7 +72,7 @@ def protocol_form(client: ClientCapabilities, *, is_modern: bool = False) -> dic
     elicitation: dict[str, Any] = {mode: {} for mode, is_declared in modes.items() if is_declared}
     form: dict[str, Any] = {}
     if client.roots:
-        form["roots"] = {"listChanged": True} if client.roots_changes else {}
+        form["roots"] = {}
     if elicitation:
         form["elicitation"] = elicitation
     if client.sampling:
@@ -86,7 +86,7 @@ def in_words(client: ClientCapabilities) -> tuple[str, ...]:
     """What is declared, a capability a text, in the words of what a server says of itself."""
     modes = [mode for mode, is_declared in (("form", client.forms), ("url", client.links)) if is_declared]
     named = (
-        ("roots (listChanged)" if client.roots_changes else "roots", client.roots),
+        ("roots", client.roots),
         (f"elicitation ({', '.join(modes)})", bool(modes)),
         ("sampling", client.sampling),
         ("tasks (since 2026-07-28)", client.tasks),

@@ -30,7 +30,7 @@ _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
 
 _DISCOVERY = (
     *("enabled", "defer_all", "max_search_results", "max_limit", "ranker", "embedding_model"),
-    *("min_probability", "min_closest", "iso_threshold", "token_bonus"),
+    *("min_probability", "min_closest", "iso_threshold"),
     *("expert_tools", "system_servers", "evaluation"),
 )
 _TYPES: Mapping[KnobKind, Any] = {
@@ -53,7 +53,6 @@ class ClientModel(Strict):
     """What is declared to one server instead of the settings `client`."""
 
     roots: bool | None = None
-    roots_changes: bool | None = None
     forms: bool | None = None
     links: bool | None = None
     sampling: bool | None = None

@@ -100,8 +100,9 @@ _FORMER: Mapping[str, str] = {
     "breaker": "cool_down_seconds failure_rate min_calls probes window_seconds",
     "budget": "compress_at emergency kept_tokens truncate_at warn_at",
     "chat": "written_calls",
+    "client": "roots_changes",
     "discovery": "auto_share auto_tokens auto_tools fuzzy_floor offer_domains offer_limit offer_server_query "
-    "offer_similarity",
+    "offer_similarity token_bonus",
     "fallback": "most",
     "federation": "seconds",
     "gate": "loader_capacity summaries summary_tokens",
@@ -111,7 +112,7 @@ _FORMER: Mapping[str, str] = {
     "marketplace": "enabled imported max_probability results",
     "record": "max_sessions",
     "redundancy": "enabled hopeless overlap window_seconds",
-    "retry": "pause_seconds per_turn",
+    "retry": "max_seconds pause_seconds per_turn",
     "versions": "on_breaking tell",
 }
 FORMER = frozenset(f"{section}.{name}" for section, names in _FORMER.items() for name in names.split())

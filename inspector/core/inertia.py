@@ -5,7 +5,7 @@ graph in whatever order and in whatever parts, and another half-life needs no ot
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from inspector.core.number import wilson
@@ -174,14 +174,6 @@ class InertiaGraph:
         """The tools called most often of those that fit: what a prediction has to beat."""
         weights = {tool: tally.weight(aging) for tool, tally in self._calls.items() if fits(tool)}
         return tuple(sorted(weights, key=lambda tool: (-weights[tool], tool))[:most])
-
-
-def merged(graphs: Iterable[InertiaGraph]) -> InertiaGraph:
-    """All of these in one."""
-    whole = InertiaGraph()
-    for graph in graphs:
-        whole.take(graph)
-    return whole
 
 
 def _successor(tool: str, tally: Tally, weight: float, total: float) -> Successor:

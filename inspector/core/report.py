@@ -1,12 +1,10 @@
-"""Reports: facts and tables of objects as people read them, and what programs read of the same objects.
+"""Reports: facts and tables of objects as people read them.
 
-A table's columns say once how each value is found and shown. `selected` names the keys of JSON in one place.
+A table's columns say once how each value is found and shown.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 from inspector.core.number import milliseconds, money, percent, saving, shown_moment, tokens
@@ -109,48 +107,6 @@ class Section:
     id: str
     title: str
     tables: tuple[Table, ...]
-
-
-def selected(value: Any, keys: str) -> Any:
-    """What programs read of an object: these keys, such as `name server:spec.name tools{id tokens}`.
-
-    A key is the attribute of its name, or the path behind its colon. What is in braces is selected from what
-    the key has: an object, or each one of a list or of a mapping's values. What is not there is None.
-    """
-    return _selected(value, _parsed(keys))
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    name: str
-    path: str
-    inner: "list[_Key]" = field(default_factory=list)
-
-
-_PART = re.compile(r"(?P<key>\w+)(?::(?P<path>[\w.]+))?(?P<opens>\{)?|(?P<closes>\})")
-
-
-@cache
-def _parsed(keys: str) -> list[_Key]:
-    levels: list[list[_Key]] = [[]]
-    for part in _PART.finditer(keys):
-        if part["closes"]:
-            levels.pop()
-            continue
-        levels[-1].append(_Key(part["key"], part["path"] or part["key"]))
-        if part["opens"]:
-            levels.append(levels[-1][-1].inner)
-    return levels[0]
-
-
-def _selected(value: Any, keys: Sequence[_Key]) -> Any:
-    if value is None or not keys:
-        return value
-    if isinstance(value, Mapping):
-        return {key: _selected(one, keys) for key, one in value.items()}
-    if isinstance(value, Iterable):
-        return [_selected(one, keys) for one in value]
-    return {key.name: _selected(_found(value, key.path), key.inner) for key in keys}
 
 
 def _found(value: Any, path: str) -> Any:

@@ -4,8 +4,6 @@ The metadata of a field is its documentation: the profile page, `toolsight confi
 configuration check read it through `inspector.config.setting`.
 """
 
-# Long because it is one table.
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -28,19 +26,14 @@ class InertiaSettings:
 
     preload: Preload = knob(
         "off",
-        "predict the next tool from the order of calls in recorded sessions, and bind it ahead of time. "
-        "predict: only record the predictions; with_search: bind together with the results of a search, when "
-        "tools[] changes anyway; where_it_pays: also when it may save a search that would cost more than "
-        "resending tokens; a predicted tool never replaces another tool",
+        "bind the tool that is likely to be called next by the order of calls in recorded sessions. predict: "
+        "only record the predictions; with_search: bind with the results of a search; where_it_pays: also "
+        "when it may save a search that would cost more; a predicted tool never replaces another one",
     )
     persona: str = knob(
-        "",
-        "the persona whose habits these sessions show; if empty, the user's, the toolset's or, without "
-        "either, one for all sessions here",
+        "", "whose habits these sessions show; if empty, the user's, the toolset's, or one for all sessions"
     )
-    warm_up: int = knob(
-        100, "how many user messages with calls must be recorded before predictions start", low=0
-    )
+    warm_up: int = knob(100, "user messages with calls to be recorded before predictions start", low=0)
     half_life_days: float = knob(
         30.0, "days after which a call counts half; 0: old calls count in full", low=0, high=36_500
     )
@@ -64,17 +57,14 @@ class RetrySettings:
 
     enabled: bool = knob(
         False,
-        "repeat failed calls of the model itself, and the tool calls that it made where that is harmless: "
-        "to a trusted server's tools that are annotated as read-only or idempotent, and to those in `tools`",
+        "repeat failed model calls, and tool calls where that is harmless: to a trusted server's tools that "
+        "are annotated as read-only or idempotent, and to those in `tools`",
     )
     attempts: int = knob(3, "maximum attempts per call, including the first", low=1, high=10)
-    max_seconds: float = knob(
-        15.0, "no attempt starts later than this many seconds after the first failure", low=0, high=600
-    )
     max_dollars: float = knob(
         0.25,
-        "maximum estimated price of the model calls that are repeated per user message, as if no cache held "
-        "and every failed one were charged; a model without known prices has no such limit",
+        "maximum estimated price of the model calls that are repeated per user message, without a cache; a "
+        "model without known prices has no such limit",
         low=0,
     )
     tools: tuple[str, ...] = knob(
@@ -93,8 +83,7 @@ class FallbackSettings:
     )
     min_similarity: float = knob(
         0.8,
-        "how similar a substitute must be: the cosine of both summaries or, without vectors, the share of "
-        "words in common",
+        "how similar a substitute must be: the cosine of both summaries or the share of common words",
         low=0,
         high=1,
     )
@@ -146,8 +135,7 @@ class DiscoverySettings:
     max_search_results: int = knob(5, "the usual maximum number of tools per search", low=1, high=100)
     more_results: int = knob(
         3,
-        "how many more tools a confident search returns, if they fit nearly as well and have short "
-        "definitions; none if max_search_results is below 5",
+        "how many more tools with short definitions a confident search returns, if they fit nearly as well",
         low=0,
         high=20,
     )
@@ -173,35 +161,29 @@ class DiscoverySettings:
     embedding_model: str = knob("packaged", "packaged, none, or the name of any fastembed model")
     min_probability: float = knob(
         0.35,
-        "minimum confidence for the answer “found”; below it, a search answers “closest” at best; 0 turns "
-        "this off",
+        "minimum confidence for the answer “found” instead of “closest”; 0 turns this off",
         low=0,
         high=1,
     )
     min_closest: float = knob(
         0.03,
-        "minimum confidence for the answer “closest”; below it, a search answers “nothing”; 0 turns this off",
+        "minimum confidence for the answer “closest” instead of “nothing”; 0 turns this off",
         low=0,
         high=1,
     )
     iso_threshold: float = knob(
         0.28, "minimum cosine in the rankers dense, iso and three-tier", low=-1, high=1
     )
-    token_bonus: float = knob(
-        0.12, "score that each matching query word adds in the fuzzy rankers", low=0, high=10
-    )
     expert_tools: tuple[str, ...] = knob((), "ids of tools that rank first; * and ? match")
     system_servers: tuple[str, ...] = knob((), "servers whose tools rank second")
     evaluation: tuple[str, ...] = knob((), "files of labelled requests (JSONL)")
     registry: bool = knob(
-        False,
-        "if ranker is three-tier, also find tools in the registry whose servers are not connected; they are "
-        "listed separately and cannot be called",
+        False, "if ranker is three-tier, also list tools in the registry whose servers are not connected"
     )
     affinity: float = knob(
         0.0,
-        "maximum boost for tools that the session's persona (inertia.persona) has used before, "
-        "in standard deviations of a query's scores; unused tools lose nothing; 0 turns this off",
+        "maximum boost for tools that the session's persona has used before, in standard deviations of a "
+        "query's scores; 0 turns this off",
         low=0,
         high=1,
     )
@@ -212,9 +194,7 @@ class ManifestSettings:
     """The size of the manifest in the description of `search_tools`."""
 
     max_tokens: int = knob(
-        1_600,
-        "maximum tokens in the manifest; a longer one is shortened evenly across servers; 0 means no limit",
-        low=0,
+        1_600, "maximum tokens in the manifest, shortened evenly across servers; 0 means no limit", low=0
     )
 
 
@@ -267,9 +247,8 @@ class GateSettings:
     top_k: int = knob(10, "maximum number of tools bound per turn", low=1, high=200)
     query: GateQuery = knob(
         "user",
-        "user: the user's last message; rolling: that message with the latest ones before it; either: the "
-        "better of a tool's scores for these two; observation: that message with the latest tool result, "
-        "so that the gate follows the task",
+        "user: the user's last message; rolling: with the latest ones before it; either: the better of a "
+        "tool's scores for these two; observation: the last message with the latest tool result",
     )
 
 
@@ -341,9 +320,7 @@ class ChatSettings:
         "the system prompt; if tools are deferred, a note about searching is added",
     )
     server_instructions: bool = knob(
-        False,
-        "add the servers' instructions to the system prompt even while tools are deferred; a catalog bound "
-        "in full always includes them",
+        False, "add the servers' instructions to the system prompt even while tools are deferred"
     )
     examples: tuple[str, ...] = knob(
         (), "requests suggested in an empty chat; by default, they come from the tools' descriptions"
@@ -379,10 +356,6 @@ class ClientCapabilities:
     """Client capabilities declared to servers; many list other tools to a client that can do more."""
 
     roots: bool = knob(True, "declare that servers may ask for the folder Toolsight runs in")
-    roots_changes: bool = knob(
-        False,
-        "if roots is on, declare that changes to the folders are announced (listChanged); none ever occur",
-    )
     forms: bool = knob(True, "declare that servers may ask you to fill in a form (elicitation)")
     links: bool = knob(True, "declare that servers may ask you to visit an address (elicitation by URL)")
     sampling: bool = knob(

@@ -32,6 +32,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 # Retries of one user message, across all its calls: twice what one call has, so that many calls that fail at
 # once do not multiply the load on a server in trouble.
 _RETRIES_A_TURN = 6
+# No attempt starts later than this after the first failure.
+_MOST_SECONDS = 15.0
 # Turns of the event loop after which a connection that closed is known to have.
 _TURNS = 20
 
@@ -201,7 +203,7 @@ class Bounds:
     def is_last(self, state: "RetryCallState") -> bool:
         """Whether the attempts are used up, or the next one would come too late."""
         since = self.clock.monotonic() - (self.first_failure or 0.0)
-        is_in_time = since + state.upcoming_sleep <= self.settings.max_seconds
+        is_in_time = since + state.upcoming_sleep <= _MOST_SECONDS
         return state.attempt_number >= self.settings.attempts or self.left <= 0 or not is_in_time
 
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.inertia import Aging, InertiaGraph, merged
+from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import wilson
 from inspector.core.ports import TaskCalls
 from inspector.store.call_history import persona_of
@@ -46,17 +46,6 @@ def test_the_shares_after_a_tool_add_up_to_one(learned: list[TaskCalls], half: f
             assert sum(one.probability for one in found) == pytest.approx(1)
             assert all(0 <= one.low <= one.probability <= 1 for one in found)
             assert [one.weight for one in found] == sorted((one.weight for one in found), reverse=True)
-
-
-@given(graphs, graphs, graphs)
-def test_parts_add_up_to_the_same_graph_in_any_grouping_and_order(
-    first: list[TaskCalls], second: list[TaskCalls], third: list[TaskCalls]
-) -> None:
-    parts = [graph(*one) for one in (first, second, third)]
-    whole = graph(*first, *second, *third)
-    assert merged([merged(parts[:2]), parts[2]]) == whole
-    assert merged([parts[0], merged(parts[1:])]) == whole
-    assert merged(reversed(parts)) == whole
 
 
 @given(graphs)

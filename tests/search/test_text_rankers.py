@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.ranking import Signal
-from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.ranker.client_ranker import FuzzyRanker
 from inspector.search.ranker.pattern import MAX_TEXT, PatternRanker, safe_length
@@ -44,11 +43,8 @@ def test_a_score_is_the_ratio_and_a_bonus_for_every_query_word_in_the_text() -> 
     assert hits(SEND, "Message a friend") == ["message", "a"]
 
 
-def test_the_bonus_is_a_setting_and_what_scores_below_the_floor_is_left_out() -> None:
-    settings = DiscoverySettings(token_bonus=0.5)
-    ranker = rankers_of(TOOLS, semantic=False, settings=settings).get("fuzzy")
-    assert ranker.rank("message zzz").explain(1).parts[1].value == 0.5
-    assert not ranker.rank("000").kept.any()
+def test_what_scores_below_the_floor_is_left_out() -> None:
+    assert not rankers_of(TOOLS, semantic=False).get("fuzzy").rank("000").kept.any()
 
 
 def test_a_long_text_matches_nothing_at_all_because_difflib_ignores_its_frequent_characters() -> None:

@@ -135,7 +135,7 @@ async def test_seeing_as_another_begins_a_session_that_knows_nothing_of_the_one_
     steps = (says("Bob has a secret."), says("Hello Ada."))
     async with connected(*steps, policy=lambda: BOTH, values=as_user("bob")) as rig:
         await rig.bench.chat("my secret question")
-        rig.bench.change_setting("chat.examples", ("a secret example",))
+        rig.bench.change_setting("chat.system_prompt", "a secret prompt")
         rig.bench.load("shop:refund_order")
         await rig.bench.see_as("ada")
         await rig.bench.wait_connected()
@@ -146,7 +146,7 @@ async def test_seeing_as_another_begins_a_session_that_knows_nothing_of_the_one_
         assert (shop.added, shop.removed) == ((), ())
         assert ids(rig) == ["shop:list_orders", "calc:evaluate"]
         assert rig.bench.state.conversation.items == ()
-        assert rig.bench.settings.chat.examples == ()
+        assert "secret" not in rig.bench.settings.chat.system_prompt
         await rig.bench.chat("hello")
         request = rig.model.requests[-1]
         assert "secret" not in repr(request)

@@ -126,7 +126,7 @@ _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "three-tier": lambda r: ThreeTierRanker(r.index, r.lexical, r.dense, r.tiers),
     "keyword-expert": lambda r: KeywordExpertRanker(r.index.tools),
     "keyword-system": lambda r: KeywordSystemRanker(r.index.tools),
-    "fuzzy": lambda r: FuzzyRanker(r.index.tools, bonus=r.settings.token_bonus),
+    "fuzzy": lambda r: FuzzyRanker(r.index.tools),
     "claude-code": lambda r: ClaudeCodeRanker(r.index.tools),
     "codex": lambda r: CodexRanker(r.index.tools, r.index.instructions),
     "vscode": lambda r: DenseRanker(r.index, threshold=_ABOVE_ZERO, name="vscode"),

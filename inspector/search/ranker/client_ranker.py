@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
 from inspector.schema.schema import fields
 from inspector.search.index.document import MAX_INDEXED
@@ -162,20 +161,19 @@ def _spaced(text: str) -> str:
 
 MAX_QUERY = 400
 MAX_HAYSTACK = 2_000
-BONUS = DiscoverySettings().token_bonus
+BONUS = 0.12
 # The reference filters anything below as noise.
 FLOOR = 0.05
 
 
 class FuzzyRanker:
-    """Scores from 0 up; scores of at least FLOOR are kept. Each word of the query adds `bonus`."""
+    """Scores from 0 up; scores of at least FLOOR are kept. Each word of the query adds BONUS."""
 
     name = "fuzzy"
 
-    def __init__(self, tools: Sequence[Tool], *, bonus: float = BONUS) -> None:
+    def __init__(self, tools: Sequence[Tool]) -> None:
         self._ids = tuple(tool.id for tool in tools)
         self._haystacks = tuple(_text(tool).lower() for tool in tools)
-        self._bonus = bonus
 
     def terms(self, query: str) -> tuple[str, ...]:
         return tuple(Counter(_query_words(query)))
@@ -184,7 +182,7 @@ class FuzzyRanker:
         text, asked = query.lower()[:MAX_QUERY], Counter(_query_words(query))
         ratios = [SequenceMatcher(None, text, hay[:MAX_HAYSTACK]).ratio() for hay in self._haystacks]
         hits = [sum(asked[word] for word in asked if word in hay) for hay in self._haystacks]
-        values = np.array(ratios, dtype=np.float64) + self._bonus * np.array(hits, dtype=np.float64)
+        values = np.array(ratios, dtype=np.float64) + BONUS * np.array(hits, dtype=np.float64)
 
         def explain(position: int) -> Score:
             haystack = self._haystacks[position]
@@ -193,8 +191,8 @@ class FuzzyRanker:
             parts = [Part(Signal.FUZZY, "ratio", ratios[position], inputs)]
             for word, count in asked.items():
                 if word in haystack:
-                    inputs = {"token bonus": self._bonus, "times in query": float(count)}
-                    parts.append(Part(Signal.FUZZY, word, self._bonus * count, inputs))
+                    inputs = {"token bonus": BONUS, "times in query": float(count)}
+                    parts.append(Part(Signal.FUZZY, word, BONUS * count, inputs))
             return Score(self._ids[position], float(values[position]), tuple(parts))
 
         return Ranking(values, values >= FLOOR, explain)

@@ -169,7 +169,6 @@ def _declares(reading: Reading, method: str, about: JsonObject, info: JsonObject
         "name": str(info.get("name", "")),
         "version": reading.version,
         "roots": "roots" in capabilities,
-        "roots_changes": bool((capabilities.get("roots") or {}).get("listChanged")),
         "forms": elicitation is not None and (not links or "form" in elicitation),
         "links": links,
         "sampling": "sampling" in capabilities,
