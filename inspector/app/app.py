@@ -283,22 +283,6 @@ class ToolsightApp(PlaceApp):
         if self.can_go:
             self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))
 
-    def action_keys_panel(self) -> None:
-        """Show every key that works here beside the page, or hide them."""
-        from textual.widgets import HelpPanel
-
-        if self.screen.query(HelpPanel):
-            self.action_hide_help_panel()
-        else:
-            self.action_show_help_panel()
-
-    def action_jump(self) -> None:
-        """Put a letter on every pane; the letter puts the cursor there."""
-        from inspector.app.dialogs.detail import JumpScreen, targets
-
-        if self.can_go:
-            self.push_screen(JumpScreen(targets(self.screen)))
-
     def action_settings(self, path: str = "") -> None:
         """Show every setting of the session: model, toolset, profile, and all the others, from one on."""
         from inspector.app.dialogs.settings import SettingsDialog

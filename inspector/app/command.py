@@ -1,6 +1,5 @@
 """The registry of commands and keys, for bindings, palette and help; a person's own keys; the palette."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from textual.keys import _character_to_key
 from textual.types import IgnoreReturnCallbackType
 
 from inspector.app.place import PLACES, SCREENS, digit, listed
-from inspector.core.error import ToolsightError
 from inspector.core.text import closest
 
 if TYPE_CHECKING:
@@ -74,8 +72,6 @@ def _place_commands() -> tuple[Command, ...]:
 COMMANDS: tuple[Command, ...] = (
     *_place_commands(),
     Command("settings", "ctrl+o", "settings", "settings", "Model, toolset, profile and every setting.", True),
-    Command("jump", "ctrl+g", "jump", "jump", "Jump to any pane with one letter."),
-    Command("keys", "", "keys panel", "keys_panel", "Show or hide a panel of the keys that work here."),
     Command(
         "theme", "ctrl+l", "light/dark theme", "toggle_theme", "Switch between the dark and light themes."
     ),
@@ -174,26 +170,12 @@ def checked(wanted: Mapping[str, Any], app: type[DOMNode]) -> tuple[dict[str, st
             problems.append(f'The keys for \'{shown}\' must be text, such as "f" or "ctrl+f,slash".')
         else:
             keymap[name] = ",".join(_key(key.strip()) for key in keys.split(",") if key.strip())
-    return keymap, (*problems, *_clashes(keymap, app))
+    return keymap, tuple(problems)
 
 
 def _key(key: str) -> str:
     """Return a key by its name in Textual: `?` is question_mark."""
     return _character_to_key(key) if len(key) == 1 else key
-
-
-def _clashes(keymap: Mapping[str, str], app: type[DOMNode]) -> tuple[str, ...]:
-    """Say which keys mean two things on one page, because of a changed one; each pair once."""
-    found: dict[tuple[str, str, str], str] = {}
-    for page in _pages():
-        used: dict[str, str] = {}
-        for bound in chain(page, _everywhere(app)):
-            for key in keymap.get(bound.id, bound.keys).split(","):
-                before = used.setdefault(key, bound.id)
-                if before != bound.id and {before, bound.id} & keymap.keys():
-                    told = f"{key} is bound to both {before} and {bound.id} ({bound.where})."
-                    found.setdefault((key, before, bound.id), told)
-    return tuple(found.values())
 
 
 # A catalog may have thousands of tools; the best of these many are looked at.
@@ -214,10 +196,6 @@ class Entry:
 
 class CommandSource(Provider):
     """Commands and pages at once; what a session holds is found by typing its name."""
-
-    async def startup(self) -> None:
-        """Read the recorded sessions while the palette opens."""
-        self._sessions = await asyncio.to_thread(_sessions, cast("Context", self.app))
 
     async def discover(self) -> Hits:
         for entry in self._commands():
@@ -245,7 +223,7 @@ class CommandSource(Provider):
                 yield Entry(f"{place.title}: {page.title}", page.help, action)
 
     def _held(self) -> Iterator[Entry]:
-        """What the session holds: servers, tools, settings, and the recorded sessions."""
+        """What the session holds: servers, tools and settings."""
         from inspector.app.place import ServerPage, ToolPage
         from inspector.config.setting import knobs
 
@@ -263,7 +241,6 @@ class CommandSource(Provider):
         for knob in knobs():
             action = partial(self.app.run_action, f"settings('{knob.path}')")
             yield Entry(f"setting {knob.path}", knob.about, action)
-        yield from self._sessions
 
 
 def _hit(score: float, entry: Entry) -> Hit:
@@ -273,27 +250,6 @@ def _hit(score: float, entry: Entry) -> Hit:
 def escaped(text: str) -> str:
     """Return a text that Textual's palette, which reads it as markup, shows as it is."""
     return text.replace("[", "\\[")
-
-
-def _sessions(context: "Context") -> tuple[Entry, ...]:
-    """The recorded sessions; none if they cannot be read, which their page says."""
-    from inspector.app.place import TracePage
-    from inspector.core.number import count
-
-    if not context.where.page:
-        return ()
-    try:
-        found = context.replay.sessions()
-    except ToolsightError:
-        return ()
-    return tuple(
-        Entry(
-            f"session {_safe(summary.id)}",
-            f"{_safe(summary.config)}   {count(summary.events, 'event')}",
-            partial(context.open, TracePage(summary.id)),
-        )
-        for summary in found
-    )
 
 
 def _safe(text: str) -> str:

@@ -118,15 +118,6 @@ def test_an_id_that_nothing_has_is_named_with_the_closest_ones() -> None:
     assert "place.find" in problems[0]
 
 
-def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -> None:
-    _, problems = checked({"tool.why": "c"}, ToolsightApp)
-    assert problems == (
-        "c is bound to both tools.call and tool.why (servers).",
-        "c is bound to both find.rankers and tool.why (search).",
-        "c is bound to both budget.cache and tool.why (budget).",
-    )
-
-
 @given(st.dictionaries(st.one_of(st.sampled_from(IDS), st.text()), st.one_of(st.text(), st.integers())))
 def test_whatever_stands_in_the_file_is_used_or_told(wanted: dict[str, object]) -> None:
     keymap, problems = checked(wanted, ToolsightApp)
@@ -153,22 +144,15 @@ async def test_an_own_key_goes_to_its_place_and_a_mistake_is_told() -> None:
             await until(pilot, lambda: app.page == "timeline")
 
 
-async def _source(pilot: Pilot[None]) -> CommandSource:
-    source = CommandSource(pilot.app.screen)
-    await source.startup()
-    return source
-
-
 async def _found(pilot: Pilot[None], query: str) -> list[Hit]:
-    return [hit async for hit in (await _source(pilot)).search(query) if isinstance(hit, Hit)]
+    return [hit async for hit in CommandSource(pilot.app.screen).search(query) if isinstance(hit, Hit)]
 
 
-async def test_tools_servers_sessions_and_settings_are_found_by_name() -> None:
-    async with app_rig(settled=True) as (pilot, rig):
+async def test_tools_servers_and_settings_are_found_by_name() -> None:
+    async with app_rig() as (pilot, _):
         wanted = {
             "tool shop:refund_order": "refund_order",
             "server weather": "weather",
-            f"session {rig.bench.session_id}": "session s",
             "setting binding.capacity": "capacity",
         }
         for title, query in wanted.items():
@@ -185,7 +169,7 @@ async def test_names_of_servers_and_tools_are_never_markup() -> None:
 
 async def test_every_command_stands_there_before_anything_is_typed() -> None:
     async with app_rig() as (pilot, _):
-        hits = [hit async for hit in (await _source(pilot)).discover()]
+        hits = [hit async for hit in CommandSource(pilot.app.screen).discover()]
         assert all(isinstance(hit, DiscoveryHit) for hit in hits)
         assert [hit.help for hit in hits][: len(COMMANDS)] == [command.help for command in COMMANDS]
         for hit, command in zip(hits, COMMANDS, strict=False):

@@ -348,7 +348,7 @@ PAGES: Mapping[str, Picture] = {
     "profile": Picture(
         SettingsDialog,
         Shown,
-        _acts(Opens(SettingsDialog), "shift+tab", "down", "down", "down", "enter", "tab", "c", "down"),
+        _acts(Opens(SettingsDialog), "a", "down"),
     ),
     "scenario": Picture(
         ScenarioScreen,

@@ -3,7 +3,7 @@
 import pytest
 from textual.widgets import Static
 
-from inspector.app.dialogs.settings_text import Listed, knob_detail, knob_rows
+from inspector.app.dialogs.settings import knob_detail, setting_rows
 from inspector.app.draw.header import header
 from inspector.app.draw.line import problem_line
 from inspector.app.place import Where
@@ -62,7 +62,7 @@ def test_where_no_server_will_be_started_nothing_is_waited_for() -> None:
 def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
     settings = with_values(Settings(), {"access.preconditions": {"shop:refnd": ("x()",)}})
     session = session_of(settings, problems=(TYPO,))
-    marks = {row.key: str(row.cells[1]) for row in knob_rows(session, Listed.ALL)}
+    marks = {row.key: str(row.cells[1]) for row in setting_rows(session, every=True)}
     assert marks["access.preconditions"] == "✕"
     assert marks["access.scopes"] == " "
     assert TYPO.sentence in knob_detail(session, find_knob("access.preconditions")).plain

@@ -1,9 +1,8 @@
 """Small things as lines: problems of settings, failures, changed definitions, events, suggestions, paths."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from textual.content import Content
 
@@ -154,46 +153,17 @@ def _suggestion_line(one: Suggestion, name: int, price: int, width: int) -> Cont
     )
 
 
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class IdentityCache(Generic[K, V]):
-    """Calls `make` once an object, for immutable objects that are dear to compare or have no hash.
-
-    The newest results are kept, at most `most`, which is 2 or more, and at least half as many.
-    """
-
-    def __init__(self, make: Callable[[K], V], most: int) -> None:
-        self._make = make
-        self._half = max(most // 2, 1)
-        # Objects are kept with their results, so that no other object can take over an identity.
-        self._new: dict[int, tuple[K, V]] = {}
-        self._old: dict[int, tuple[K, V]] = {}
-
-    def __call__(self, item: K) -> V:
-        """What was made of the object."""
-        found = self._new.get(id(item))
-        if found is None:
-            found = self._old.get(id(item)) or (item, self._make(item))
-            if len(self._new) >= self._half:
-                self._old, self._new = self._new, {}
-            self._new[id(item)] = found
-        return found[1]
-
-
 COLUMNS = (
     Column("time", width=8, hide_below=50),
     Column("kind", width=10),
     Column("what", weight=5, min_width=16),
 )
 _SUMMARY_LIMIT = 500
-_ROWS_KEPT = 2_000
 
 
 def feed_rows(records: tuple[EventRecord, ...]) -> tuple[Record, ...]:
     """Return one row per event that is not routine."""
-    return tuple(_kept_row(record) for record in records if not record.event.is_routine)
+    return tuple(feed_row(record) for record in records if not record.event.is_routine)
 
 
 def feed_row(record: EventRecord) -> Record:
@@ -201,6 +171,3 @@ def feed_row(record: EventRecord) -> Record:
     what = record.event.summary()[:_SUMMARY_LIMIT]
     at = Content(shown_moment(record.at, "%H:%M:%S"))
     return Record(str(record.seq), (at, record.kind, what), record.event.tone)
-
-
-_kept_row = IdentityCache(feed_row, most=_ROWS_KEPT)

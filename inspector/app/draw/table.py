@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from textual.content import Content
 
-from inspector.app.draw.line import MUTED, IdentityCache
+from inspector.app.draw.line import MUTED
 from inspector.core.number import shown_moment, tokens
 from inspector.core.report import Block, Fact, Table
 from inspector.core.session import Binding, SessionState, ToolState
@@ -182,7 +182,7 @@ COLUMNS = (
     Column("last", "last", width=5, hide_below=44),
     Column("note", "", weight=2, min_width=6, hide_below=44),
 )
-_ROWS_KEPT = 50_000
+_ROWS: dict[str, tuple[ToolState, Record]] = {}
 
 
 def loaded_rows(session: SessionState, ttl: float = 0.0) -> tuple[Record, ...]:
@@ -219,8 +219,12 @@ def _row(tool: ToolState) -> Record:
     )
 
 
-# A session's state keeps the tools that an event did not change.
-_kept_row = IdentityCache(_row, most=_ROWS_KEPT)
+def _kept_row(tool: ToolState) -> Record:
+    """A tool's row, made again only where an event changed the tool: a session's state keeps the others."""
+    kept = _ROWS.get(tool.id)
+    if kept is None or kept[0] is not tool:
+        kept = _ROWS[tool.id] = (tool, _row(tool))
+    return kept[1]
 
 
 def _staying(tool: ToolState, ttl: float) -> Record:
