@@ -27,13 +27,13 @@ from inspector.tokens.delivery import (
     DefinitionLoader,
     Difference,
     SentTools,
-    ToolsArray,
     effective_delivery,
     is_native,
     missing_definitions,
     offers_before_message,
     steady_entries,
     system_text,
+    tools_array,
     with_offer,
 )
 from inspector.tokens.synthetic import has_proxy
@@ -150,7 +150,6 @@ class Binder:
         self._live = live
         self._accounting = accounting
         self._loader = DefinitionLoader(self.catalog)
-        self._array = ToolsArray(self._loader)
         self._clock = clock
         self._sent = SentTools(lambda entry: accounting.meter.text(entry))
         self.news = CatalogNews(session, live, lambda text: accounting.meter.text(text))
@@ -251,7 +250,7 @@ class Binder:
         missing: tuple[str, ...] = ()
         if is_native(delivery):
             missing = missing_definitions(self.catalog, state.load_order, messages, self._loader)
-        tools = self._array.of(self.catalog, state, delivery, missing)
+        tools = tools_array(self.catalog, state, delivery, self._loader, missing)
         system = system_text(settings.chat.system_prompt, state)
         if offers_before_message(settings.binding):
             offered = map(self.catalog.get, state.load_order)

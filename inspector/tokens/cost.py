@@ -58,10 +58,6 @@ class CachePreset:
 
 
 _ANTHROPIC = "minimum prefix: 1,024 tokens for most models, 2,048 or 4,096 for some"
-_OPENAI = (
-    "OpenAI's documentation, Prompt caching, and its price list",
-    "unused prefixes expire after 5 to 10 minutes; assumes 5 minutes",
-)
 # The multipliers come from the providers' own documentation; for a model with known prices, `Prices.terms`
 # has its exact ones.
 PRESETS = (
@@ -77,8 +73,12 @@ PRESETS = (
         "Anthropic's documentation, Prompt caching: 1-hour cache duration",
         _ANTHROPIC,
     ),
-    CachePreset("OpenAI, gpt-5", CacheTerms(write=1.0, read=0.1), *_OPENAI),
-    CachePreset("OpenAI, gpt-4o", CacheTerms(write=1.0, read=0.5), *_OPENAI),
+    CachePreset(
+        "OpenAI, gpt-5",
+        CacheTerms(write=1.0, read=0.1),
+        "OpenAI's documentation, Prompt caching, and its price list",
+        "unused prefixes expire after 5 to 10 minutes; assumes 5 minutes",
+    ),
     CachePreset(
         "Gemini 2.5, implicit",
         CacheTerms(write=1.0, read=0.1),
@@ -224,7 +224,7 @@ def _meta(plan: Plan, delivery: Delivery) -> tuple[Block, ...]:
     return (search, proxy) if delivery is Delivery.CALL_TOOL else (search,)
 
 
-_NAMED = 3
+_NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,8 +344,7 @@ def _cost(
 ) -> SessionCost:
     cache = PromptCache(terms)
     costs: list[RequestCost] = []
-    before: PlannedRequest | None = None
-    for row in rows:
+    for before, row in zip((None, *rows), rows, strict=False):
         charge = cache.send(row.blocks, row.at, row.marks if terms.marked else None)
         broke, again = "", 0
         if charge.broke and before is not None:
@@ -363,7 +362,6 @@ def _cost(
                 searches=row.searches,
             )
         )
-        before = row
     return SessionCost(delivery, terms, tuple(costs))
 
 
@@ -375,15 +373,9 @@ def _why(charge: Charge, before: PlannedRequest, row: PlannedRequest) -> str:
         return "the conversation was shortened" if row.anew else charge.broke
     added = [id_ for id_ in row.bound if id_ not in before.bound]
     removed = [id_ for id_ in before.bound if id_ not in row.bound]
-    if added and removed and len(added) + len(removed) > 2 * _NAMED:
+    if len(added) + len(removed) > _NAMED:
         return f"tools[]: +{len(added)} and -{len(removed)} tools"
-    return "tools[]: " + ", ".join(_named("+", added) + _named("-", removed))
-
-
-def _named(sign: str, ids: Sequence[str]) -> list[str]:
-    more = len(ids) - _NAMED
-    named = [f"{sign}{id_}" for id_ in ids[:_NAMED]]
-    return [*named, f"{sign}{more} more"] if more > 0 else named
+    return "tools[]: " + ", ".join([*(f"+{id_}" for id_ in added), *(f"-{id_}" for id_ in removed)])
 
 
 def _again(charge: Charge, before: PlannedRequest, row: PlannedRequest) -> int:

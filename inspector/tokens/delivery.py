@@ -17,45 +17,32 @@ from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, SentDelivery
 from inspector.core.text import common_start
 from inspector.core.tool import Catalog, Tool, definition
+from inspector.schema.json_value import compact
 from inspector.schema.schema import PLAIN, ModelFeatures, SchemaDialect
-from inspector.tokens.manifest import EntryTexts, definition_lines
+from inspector.tokens.manifest import definition_lines
 from inspector.tokens.synthetic import has_proxy, synthetic_entries
 
 
 class DefinitionLoader:
-    """Looks up tools in a catalog and makes their definitions, each once as long as its tool is the same.
-
-    `dialect` is the form in which the model's provider takes schemas.
-    """
+    """Looks up tools in a catalog, and their definitions as the model's provider takes them (`dialect`)."""
 
     def __init__(self, catalog: Catalog, dialect: SchemaDialect = "") -> None:
-        self._made: dict[str, tuple[Tool, dict[str, Any]]] = {}
         self._catalog, self._dialect = catalog, dialect
 
     def use(self, catalog: Catalog, dialect: SchemaDialect = "") -> None:
         """Use this catalog from now on."""
-        known = self._made.items() if dialect == self._dialect else ()
-        self._made = {tool_id: made for tool_id, made in known if catalog.get(tool_id) is made[0]}
         self._catalog, self._dialect = catalog, dialect
 
     def resolve(self, tool_id: str) -> Tool | None:
         """The tool with this id or, if the id is stale, the only tool with its name; None without one."""
-        catalog = self._catalog
-        tool = catalog.get(tool_id)
-        if tool is not None:
-            return tool
-        named = catalog.named(tool_id.partition(":")[2])
+        tool = self._catalog.get(tool_id)
+        named = self._catalog.named(tool_id.partition(":")[2]) if tool is None else (tool,)
         return named[0] if len(named) == 1 else None
 
     def definitions(self, tool_ids: Iterable[str]) -> list[dict[str, Any]]:
         """The definitions as sent, in order; unknown tools are left out."""
         tools = (tool for tool in map(self._catalog.get, tool_ids) if tool is not None)
-        return [self._definition(tool) for tool in tools]
-
-    def _definition(self, tool: Tool) -> dict[str, Any]:
-        if tool.id not in self._made:
-            self._made[tool.id] = (tool, definition(tool, self._dialect))
-        return self._made[tool.id][1]
+        return [definition(tool, self._dialect) for tool in tools]
 
 
 UNCHANGED = "unchanged"
@@ -145,29 +132,6 @@ def tools_array(
     return (*meta, *loader.definitions(_delivered(catalog, state, delivery, missing)))
 
 
-class ToolsArray:
-    """The `tools` array of the next model call, the same object as long as its inputs do not change.
-
-    Texts and token counts are cached by that object.
-    """
-
-    def __init__(self, loader: DefinitionLoader) -> None:
-        self._loader = loader
-        self._catalog: Catalog | None = None
-        self._inputs: tuple[object, ...] = ()
-        self._array: tuple[dict[str, Any], ...] = ()
-
-    def of(
-        self, catalog: Catalog, state: SessionState, delivery: str, missing: Sequence[str] = ()
-    ) -> tuple[dict[str, Any], ...]:
-        """Like the function `tools_array`."""
-        inputs = (state.bound_ids, synthetic_entries(catalog, state, delivery), delivery, missing)
-        if self._catalog is not catalog or self._inputs != inputs:
-            self._array = tools_array(catalog, state, delivery, self._loader, missing)
-            self._catalog, self._inputs = catalog, inputs
-        return self._array
-
-
 def _delivered(catalog: Catalog, state: SessionState, delivery: str, missing: Sequence[str]) -> Sequence[str]:
     if has_proxy(delivery):
         return state.pinned
@@ -198,18 +162,13 @@ class SentTools:
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
-        self._texts = EntryTexts()
-        self._sent: tuple[str, ...] = ()
         self._last: tuple[tuple[str, str], ...] | None = None
 
     def send(self, tools: Sequence[dict[str, Any]]) -> Difference:
         """Compare with the previous array; a prompt cache can reuse entries before the first difference."""
-        texts = self._texts.of(tools)
-        if self._last is not None and texts is self._sent:
-            return Difference(self._tokens(texts), 0, UNCHANGED)
-        names = (entry["function"]["name"] for entry in tools)
-        entries = tuple(zip(names, texts, strict=True))
-        before, self._last, self._sent = self._last, entries, texts
+        texts = [compact(entry) for entry in tools]
+        entries = tuple((entry["function"]["name"], text) for entry, text in zip(tools, texts, strict=True))
+        before, self._last = self._last, entries
         if before is None:
             return Difference(0, self._tokens(texts), "first call")
         kept = common_start(before, entries)

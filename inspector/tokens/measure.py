@@ -14,7 +14,7 @@ from inspector.core.prompt_cache import Block
 from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
 from inspector.schema.schema import PLAIN, ModelFeatures, schema_for
-from inspector.tokens.manifest import EntryTexts, wire_message, wire_system
+from inspector.tokens.manifest import wire_message, wire_system
 from inspector.tokens.synthetic import SYNTHETIC
 
 # OpenAI's encodings split a text with a regular expression before they merge bytes, and never merge across a
@@ -92,24 +92,14 @@ _REMEMBERED = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class _CountedTools:
-    """A counted `tools` array: entries, texts, blocks, all its tokens, and those of Toolsight's own tools."""
-
-    entries: tuple[dict[str, Any], ...] = ()
-    texts: tuple[str, ...] = ()
-    blocks: tuple[Block, ...] = ()
-    tokens: int = 0
-    synthetic: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class _Counted:
-    """A counted request: its tools, and the texts and tokens of system prompt (if any) and messages."""
+    """A counted request: its entries as texts and their tokens; `first` is 1 with a system prompt, else 0."""
 
-    tools: _CountedTools
+    tools: list[str]
+    tool_tokens: list[int]
     said: list[str]
-    system: list[int]
-    messages: list[int]
+    said_tokens: list[int]
+    first: int
     framing: int
 
 
@@ -134,7 +124,6 @@ class BudgetMeter:
         self.features = features
         self._counter = counter
         self._limits = limits
-        self._entries = EntryTexts()
         self._tools: dict[str, tuple[Tool, str, int]] = {}
         self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
         self._attributed = lru_cache(maxsize=_REMEMBERED)(
@@ -142,8 +131,6 @@ class BudgetMeter:
         )
         # Keyed by entry, not by piece, because entries are the same strings from call to call.
         self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
-        self._block = lru_cache(maxsize=_REMEMBERED)(lambda text, part: Block(text, self._entry(text), part))
-        self._array = _CountedTools()
         self._last: tuple[ModelRequest, _Counted] | None = None
 
     @property
@@ -188,7 +175,7 @@ class BudgetMeter:
 
     def entries(self, entries: Sequence[dict[str, Any]]) -> list[int]:
         """Tokens that each entry adds to a `tools` array."""
-        return [self._entry(text) for text in self._entries.of(entries)]
+        return [self._entry(compact(entry)) for entry in entries]
 
     def message(self, message: Message) -> int:
         """Tokens that a message adds to a conversation that continues after it."""
@@ -210,19 +197,20 @@ class BudgetMeter:
         the brackets and keys around the entries count with the system prompt.
         """
         counted = self._counted_request(request)
-        tools = counted.tools
+        names = [entry["function"]["name"] for entry in request.tools]
+        own = sum(n for name, n in zip(names, counted.tool_tokens, strict=True) if name in SYNTHETIC)
         parts = {
-            "system": counted.framing + sum(counted.system),
+            "system": counted.framing + sum(counted.said_tokens[: counted.first]),
             "history": 0,
             "searches": 0,
-            "tools": tools.tokens - tools.synthetic,
-            "meta": tools.synthetic,
+            "tools": sum(counted.tool_tokens) - own,
+            "meta": own,
         }
-        for message, tokens in zip(request.messages, counted.messages, strict=True):
+        for message, tokens in zip(request.messages, counted.said_tokens[counted.first :], strict=True):
             parts[_part_of(message)] += tokens
-        system = counted.said[0] if counted.system else ""
+        system = counted.said[0] if counted.first else ""
         in_system = {"pool": self._inside(system, pool), "instructions": self._inside(system, instructions)}
-        in_manifest = self._inside(tools.texts[0], manifest) if tools.texts else 0
+        in_manifest = self._inside(counted.tools[0], manifest) if counted.tools else 0
         parts["system"] -= sum(in_system.values())
         parts["meta"] -= in_manifest
         sized = TokenParts(**parts, **in_system, manifest=in_manifest, output_reserve=request.max_output)
@@ -231,36 +219,24 @@ class BudgetMeter:
     def blocks(self, request: ModelRequest) -> list[Block]:
         """The request as a prompt cache sees it: tools, system prompt, messages, with all its tokens."""
         counted = self._counted_request(request)
-        parts = [*("system" for _ in counted.system), *("messages" for _ in counted.messages)]
-        blocks = [*counted.tools.blocks, *map(self._block, counted.said, parts)]
+        names = (f"tools: {entry['function']['name']}" for entry in request.tools)
+        blocks = [*map(Block, counted.tools, counted.tool_tokens, names)]
+        parts = ("system" if number < counted.first else "messages" for number in range(len(counted.said)))
+        blocks += map(Block, counted.said, counted.said_tokens, parts)
         if blocks:
             blocks[-1] = replace(blocks[-1], tokens=blocks[-1].tokens + counted.framing)
         return blocks
 
-    def _counted_request(self, request: ModelRequest) -> "_Counted":
+    def _counted_request(self, request: ModelRequest) -> _Counted:
         if self._last is not None and self._last[0] is request:
             return self._last[1]
         system = [compact(wire_system(request.system))] if request.system else []
         said = [*system, *(compact(wire_message(message)) for message in request.messages)]
-        tools = self._counted_tools(request.tools)
-        sizes = [self._entry(text) for text in said]
-        first = len(system)
-        counted = _Counted(tools, said, sizes[:first], sizes[first:], self._framing(said, tools.texts))
+        tools = [compact(entry) for entry in request.tools]
+        sizes = [[self._entry(text) for text in texts] for texts in (tools, said)]
+        counted = _Counted(tools, sizes[0], said, sizes[1], len(system), self._framing(said, tools))
         self._last = (request, counted)
         return counted
-
-    def _counted_tools(self, entries: tuple[dict[str, Any], ...]) -> "_CountedTools":
-        """The counted array, cached as long as it stays the same object."""
-        if entries is not self._array.entries:
-            texts = self._entries.of(entries)
-            names = [entry["function"]["name"] for entry in entries]
-            blocks = tuple(
-                self._block(text, f"tools: {name}") for text, name in zip(texts, names, strict=True)
-            )
-            tokens = sum(block.tokens for block in blocks)
-            own = sum(block.tokens for block, name in zip(blocks, names, strict=True) if name in SYNTHETIC)
-            self._array = _CountedTools(entries, texts, blocks, tokens, own)
-        return self._array
 
     def _framing(self, said: Sequence[str], tools: Sequence[str]) -> int:
         """Tokens of the brackets; only the ends of the two arrays differ from entries followed by others."""

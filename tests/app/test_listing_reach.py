@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from inspector.core.settings import Settings
 from inspector.core.tool import Tool
 from inspector.features.marketplace.marketplace import Marketplace
 from inspector.features.tools import catalog_rows, server_panel
 from inspector.loop import settings_check
 from inspector.loop.unmatched_pattern import Checked
-from inspector.tokens import manifest
 from tests.support.app import until
 from tests.support.marketplace import market
 from tests.support.memory_servers import MemoryServer
@@ -99,12 +97,3 @@ async def test_a_listing_asks_the_marketplace_nothing(monkeypatch: pytest.Monkey
         adds(servers["weather"], ALERTS)
         await until(pilot, lambda: ALERTS.id in names(pilot))
         assert not asked
-
-
-def test_the_manifest_writes_the_line_of_a_server_that_did_not_change_once() -> None:
-    shop = manifest.ManifestEntry("a shop", ("list_orders",), "Orders.")
-    settings = Settings().manifest
-    manifest.fitted_manifest([shop], settings, len)
-    before = manifest._line.cache_info().misses
-    manifest.fitted_manifest([shop, manifest.ManifestEntry("a clock", ("get_time",))], settings, len)
-    assert manifest._line.cache_info().misses == before + 1

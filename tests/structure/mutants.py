@@ -285,8 +285,8 @@ MUTANTS = (
     Mutant(
         "framing counts with the system prompt",
         "inspector/tokens/measure.py",
-        '"system": counted.framing + sum(counted.system),',
-        '"system": sum(counted.system),',
+        '"system": counted.framing + sum(counted.said_tokens[: counted.first]),',
+        '"system": sum(counted.said_tokens[: counted.first]),',
         ("tests/tokens/test_budget_meter.py",),
     ),
     Mutant(

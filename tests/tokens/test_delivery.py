@@ -186,28 +186,6 @@ def test_the_model_is_told_of_searches_only_where_a_tool_waits_for_one() -> None
 SHELVED = tuple(Tool("s", name, f"Does {name}.") for name in "abcdef")
 
 
-@given(st.lists(st.tuples(st.lists(st.sampled_from("abcdefz"), max_size=6), st.booleans()), max_size=12))
-def test_definitions_are_current_and_the_same_while_their_tool_is(
-    steps: list[tuple[list[str], bool]],
-) -> None:
-    catalog = Catalog(SHELVED)
-    loader, before = DefinitionLoader(catalog), dict[str, dict[str, Any]]()
-    for number, (names, changes) in enumerate(steps):
-        changed = f"s:{names[0]}" if names and changes else ""
-        tools = (
-            replace(one, description=f"version {number}") if one.id == changed else one
-            for one in catalog.tools
-        )
-        catalog = Catalog(tuple(tools))
-        loader.use(catalog)
-        known = [f"s:{name}" for name in names if catalog.get(f"s:{name}")]
-        loaded = loader.definitions(f"s:{name}" for name in names)
-        assert loaded == [definition(catalog.by_id[tool_id]) for tool_id in known]
-        for tool_id, one in zip(known, loaded, strict=True):
-            assert tool_id == changed or before.get(tool_id, one) is one
-            before[tool_id] = one
-
-
 def test_a_stale_id_resolves_to_the_only_tool_of_its_name() -> None:
     loader = DefinitionLoader(Catalog(SHELVED))
     assert loader.resolve("s:a") is SHELVED[0]

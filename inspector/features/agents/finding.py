@@ -28,7 +28,7 @@ from inspector.core.session import CallCost
 from inspector.core.turns import ModelCall, Turn, turns
 from inspector.features.agents.transcript import TOTALS
 from inspector.session.miss import Miss, misses
-from inspector.tokens.reported import reported_dollars
+from inspector.tokens.accounting import reported_dollars
 
 HOUR, FIVE_MINUTES = 3600.0, 300.0
 # No provider keeps a shorter prefix, so a smaller loss is a mark that moved and not a cache that was lost.

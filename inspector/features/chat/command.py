@@ -46,7 +46,7 @@ from inspector.core.message import arguments_text
 from inspector.core.number import count, milliseconds, money, percent
 from inspector.core.session import SessionState
 from inspector.session.workbench import Workbench
-from inspector.tokens.reported import answer_line, input_line, reported_dollars
+from inspector.tokens.accounting import answer_line, input_line, reported_dollars
 from widgets import visible
 
 _TITLE = "in the marketplace, not installed; `toolsight marketplace install NAME` installs one:"

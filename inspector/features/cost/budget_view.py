@@ -19,7 +19,7 @@ from inspector.core.budget import Prices, ToolCost
 from inspector.core.number import count, percent, signed_percent, tokens
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
 from inspector.features.cost.trial import headline, hint
-from inspector.tokens.reported import spent
+from inspector.tokens.accounting import spent
 from widgets import Column, Meter, Record, RecordList, legend
 
 _WIDE = 112

@@ -7,7 +7,7 @@ from inspector.core.number import money, percent, signed, signed_percent, tokens
 from inspector.core.report import NOTHING, Fact, Facts
 from inspector.core.session import CallCost
 from inspector.session.timeline import Tally
-from inspector.tokens.reported import (
+from inspector.tokens.accounting import (
     answer_line,
     computed_dollars,
     input_line,
