@@ -144,7 +144,7 @@ def _row(found: Proposed) -> Row:
         return Change(was, now, tuple(groups))
 
     unseen = [case for case in possible if not is_seen(case)]
-    tokens = tuple(effect.tokens for one in found.proposals.values() for effect in one.effects)
+    tokens = tuple(one.effect.tokens for one in found.proposals.values())
     return Row(
         len(found.missed),
         tokens,
@@ -163,8 +163,7 @@ def _read(found: Proposed) -> None:
     for tool_id, one in found.proposals.items():
         tool = tools[tool_id]
         say(f"\n## {tool_id}\n{tool.description}\n{list(dict(tool.input_schema.get('properties', {})))}")
-        where = "first" if one.description.startswith(one.sentence) else "last"
-        say(f"MISSED {found.missed[tool_id]}\nPROPOSAL ({where}): {one.sentence}\n{one.effects[0].ranks}")
+        say(f"MISSED {found.missed[tool_id]}\nPROPOSAL: {one.sentence}\n{one.effect.ranks}")
 
 
 def main() -> None:

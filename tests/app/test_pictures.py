@@ -163,7 +163,7 @@ def _planner_lab(folder: Path) -> MemoryLab:
 def _source() -> SourceDialog:
     path = Path("billing.py")
     change = Replacement(path, SOURCE.encode(), SOURCE.replace(OLD, NEW).encode())
-    return SourceDialog(path, question(Place(path, 3), change, 7, (EFFECT,)))
+    return SourceDialog(path, question(Place(path, 3), change, 7, EFFECT))
 
 
 def _link() -> QuestionDialog:

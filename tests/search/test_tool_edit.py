@@ -1,9 +1,7 @@
-"""What an edit of a tool would change, and which tools are confusable."""
+"""What an edit of a tool would change."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -11,15 +9,14 @@ from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.answer import confusable
-from inspector.search.answer.confusable import Confusable, Reason, confusables, own_words
+from inspector.search.answer.confusable import own_words
 from inspector.search.answer.tool_edit import edit_effect
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.memory_vectors import MemoryVectors
-from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
+from tests.support.retrieval import CountingEmbedder, rankers_of
 
 PAY = Tool("shop", "pay_back", "Give the money of an order back.")
 TOOLS = (
@@ -111,75 +108,6 @@ def test_a_taken_id_and_an_unknown_tool_are_refused() -> None:
         edit_effect(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, query="order")
     with pytest.raises(ToolsightError, match="no tool 'x:y'"):
         edit_effect(rankers_of(TOOLS), PAY, "x:y", query="order")
-
-
-TOOLS_CONFUSABLE = (
-    Tool("shop", "search", "Find products of the shop by price."),
-    Tool("wiki", "search", "Look through encyclopedia pages."),
-    Tool("shop", "refund_order", "Refund a customer order in full to the card."),
-    Tool("shop", "refundOrder2", "Refund a customer order in full to the card."),
-    Tool("calc", "evaluate", "Evaluate an arithmetic expression."),
-)
-words_of_confusable = st.sampled_from(
-    ["create", "page", "order", "list", "mail", "weather", "user", "\ud800", "\0", ""]
-)
-texts_of_confusable = st.lists(words_of_confusable, max_size=5).map(" ".join)
-catalogs = st.lists(
-    st.tuples(st.sampled_from(["a", "b", "c"]), words_of_confusable, texts_of_confusable),
-    max_size=12,
-    unique_by=lambda entry: entry[:2],
-).map(lambda entries: [Tool(*entry) for entry in entries])
-
-
-def pairs(found: Sequence[Confusable]) -> list[frozenset[str]]:
-    return [frozenset({one.first, one.second}) for one in found]
-
-
-@pytest.mark.parametrize("semantic", [True, False])
-def test_tools_that_say_the_same_come_first_with_the_words_they_share(semantic: bool) -> None:
-    index = semantic_index(TOOLS_CONFUSABLE) if semantic else ToolIndex(TOOLS_CONFUSABLE)
-    best = confusables(index)[0]
-    assert (best.first, best.second) == ("shop:refund_order", "shop:refundOrder2")
-    assert best.reason is (Reason.MEANING if semantic else Reason.WORDS)
-    assert (best.cosine is not None) is semantic
-    assert {"refund", "order", "custom"} <= set(best.shared)
-    assert "shop" not in best.shared
-
-
-@pytest.mark.parametrize("semantic", [True, False])
-@given(catalogs)
-def test_pairs_are_unique_and_do_not_depend_on_the_order_of_the_tools(
-    semantic: bool, tools: list[Tool]
-) -> None:
-    build = semantic_index if semantic else ToolIndex
-    found, reverse = confusables(build(tools), limit=500), confusables(build(tools[::-1]), limit=500)
-    assert len(set(pairs(found))) == len(found)
-    assert all(len(pair) == 2 for pair in pairs(found))
-    assert set(pairs(found)) == set(pairs(reverse))
-    values = {frozenset({one.first, one.second}): one.closeness for one in reverse}
-    assert all(values[frozenset({one.first, one.second})] == one.closeness for one in found)
-
-
-@given(catalogs, st.integers(-1, 5))
-def test_a_limit_keeps_the_closest_of_each_kind(tools: list[Tool], limit: int) -> None:
-    index = semantic_index(tools)
-    every = confusables(index, limit=500)
-    some = confusables(index, limit=limit)
-    assert len(some) == min(max(limit, 0), len(every))
-    named = [one for one in every if one.reason is Reason.SAME_NAME]
-    others = [one for one in every if one.reason is not Reason.SAME_NAME]
-    assert set(some) == set([*named, *others][: max(limit, 0)])
-
-
-def test_blocks_of_any_height_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = np.random.default_rng(0)
-    vocabulary = ["create", "page", "order", "list", "mail", "user"]
-    tools = [Tool(f"s{i % 3}", f"t{i % 9}", " ".join(numbers.choice(vocabulary, 4))) for i in range(60)]
-    tools = list({tool.id: tool for tool in tools}.values())
-    index = semantic_index(tools)
-    whole = confusables(index, limit=40)
-    monkeypatch.setattr(confusable, "_CELLS", 7 * len(tools))
-    assert confusables(index, limit=40) == whole
 
 
 def test_a_tool_says_of_itself_its_first_sentence_or_else_its_name() -> None:

@@ -86,15 +86,15 @@ MUTANTS = (
     Mutant(
         "what a build or an install writes is not edited",
         "inspector/features/check/source_text.py",
-        "if why := why_generated(path):",
+        "if why := _why_lost(path):",
         "if why := '':",
-        ("tests/features/check/test_generated_file.py",),
+        ("tests/features/check/test_source_text.py",),
     ),
     Mutant(
-        "a file is written in the encoding that it declares",
+        "what would be read back as another text is not written",
         "inspector/features/check/source_text.py",
-        'if path.suffix == ".py":\n        encoding = ',
-        "if False:\n        encoding = ",
+        "if not _is_sound(path, changed, found[0].start(), new):",
+        "if False:",
         ("tests/features/check/test_source_text.py",),
     ),
     # What destroys

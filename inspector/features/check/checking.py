@@ -146,16 +146,12 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
     cases = _cases(session, wanted)
-    every = [
+    findings = [
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
         *missing_words(missed(tried), retrieval.rankers),
         *findings_of(session, cases, demands.clients),
     ]
-    # What is hidden and came since the snapshot is found twice.
-    findings = list(
-        {(one.rule, one.subject, one.client, one.proof): one for one in reversed(every)}.values()
-    )[::-1]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
     places = places_of(session.configuration.servers, session.catalog, told_of)
@@ -197,11 +193,9 @@ def findings_of(
     What mending changes is measured on the `cases`.
     """
     retrieval, instructions = session.retrieval, instructions_of(session.state)
-    rankers, tokens = retrieval.rankers, session.accounting.meter.tool
+    rankers = retrieval.rankers
     yield from trust_findings(rankers.index.tools, instructions)
-    yield from definition_findings(
-        rankers.index, clients, instructions, cases=cases, tokens=tokens, rankers=rankers
-    )
+    yield from definition_findings(rankers.index, clients, instructions, cases=cases, rankers=rankers)
 
 
 async def with_proposals(

@@ -5,22 +5,22 @@ only what is certain is said, that it has no word that the name does not have.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client, Confidence, NameRule, Topic
-from inspector.clients.seen import SeenTool, as_sent, refused_for, sent_name
+from inspector.clients.seen import SeenTool, refused_for, sent_name
 from inspector.core.number import count
-from inspector.core.settings import DiscoverySettings
 from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
-from inspector.features.check.finding import Effect, Finding, Loser, Rule, Stage, rules
+from inspector.features.check.finding import Effect, Finding, Rule, Stage, rules
 from inspector.schema.schema import fields
-from inspector.search.answer.confusable import Confusable, Reason, confusables
+from inspector.search.answer.confusable import CLOSE, Closeness
 from inspector.search.answer.generate import generate
 from inspector.search.answer.standing import Standings
-from inspector.search.answer.tool_edit import apart, edited_rankers
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import terms
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -48,7 +48,7 @@ RESULT, PARAMETER, UNANNOTATED, DOUBTED, SCHEMA_CUT = rules(
       A model guesses its form and meaning from its name. Describe each parameter.
     no-annotations | note | It has no annotations
       Clients ask before each call, as if it may destroy. Declare readOnlyHint and destructiveHint.
-    doubtful-annotations | warning | Its name or parameters contradict its annotations
+    doubtful-annotations | warning | Its name, parameters or other hints contradict its annotations
       Clients decide by these hints which calls need approval. Correct them, or the name.
     schema-cut | warning | A client removes descriptions of parameters
       The model calls the tool without them. Make the schema smaller.
@@ -75,30 +75,10 @@ RULES = (
 )
 # So much of a text is quoted as proof.
 _QUOTED = 160
-# As many pairs of similar tools as this, for each tool.
-_PAIRS = 5
+# Most similar tools that a finding tells.
+_MOST_TOLD = 5
 _NO_CLAIMS = Annotations()
 _SURE = (Confidence.MEASURED, Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
-
-
-class Ranked:
-    """Where one ranker puts the tools, each query ranked once."""
-
-    def __init__(self, rankers: CatalogRankers, ranker: str) -> None:
-        self.rankers, self.ranker, self.index = rankers, ranker, rankers.index
-        self._known: dict[str, Standings] = {}
-
-    def of(self, query: str) -> Standings:
-        if query not in self._known:
-            self._known[query] = Standings(self.rankers.get(self.ranker).rank(query))
-        return self._known[query]
-
-    def best(self, case: EvalCase) -> tuple[int | None, str]:
-        """The best rank of the tools that a request wants, None if none is a result, and which tool it is."""
-        standings, index = self.of(case.query), self.index
-        wanted = [index.position[one] for group in case.relevant for one in group if one in index.position]
-        kept = [(standings[place].rank, index.ids[place]) for place in wanted if standings[place].kept]
-        return min(kept, default=(None, index.ids[wanted[0]] if wanted else ""))
 
 
 def definition_findings(
@@ -107,29 +87,27 @@ def definition_findings(
     instructions: Mapping[str, str],
     *,
     cases: Sequence[EvalCase] = (),
-    tokens: Callable[[Tool], int] = lambda _tool: 0,
     rankers: CatalogRankers | None = None,
 ) -> Iterator[Finding]:
     """The facts about the tools of an index: each alone, beside the others, and as the clients get it.
 
-    What siblings and cuts change is measured on the `cases` that want the tool, or without cases on requests
-    made of its own texts; `tokens` counts a definition's. The `rankers` are those of the index.
+    Similar tools are told where `rankers` are given, which are those of the index: what they change is
+    measured on the `cases` that want a tool, or without such on requests made of its own texts.
     """
-    rankers = rankers or CatalogRankers(index, DiscoverySettings())
     for tool in index.tools:
         yield from _alone(tool)
-    yield from _siblings(index, Ranked(rankers, rankers.settings.ranker), cases)
+    if rankers is not None:
+        yield from _siblings(rankers, cases)
     of_clients: dict[tuple[str, str, str, str], list[Finding]] = defaultdict(list)
     for client in clients:
-        for one in _as_client(client, index, instructions, cases, tokens):
+        for one in _as_client(client, index, instructions):
             of_clients[one.rule.name, one.subject, one.message, one.proof].append(one)
     yield from map(_joined, of_clients.values())
 
 
 def _joined(same: Sequence[Finding]) -> Finding:
     """What holds for several clients, said once."""
-    effects = tuple(effect for one in same for effect in one.effects)
-    return replace(same[0], client=", ".join(one.client for one in same), effects=effects)
+    return replace(same[0], client=", ".join(one.client for one in same))
 
 
 def _alone(tool: Tool) -> Iterator[Finding]:
@@ -168,69 +146,46 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(name or '""' for name in names)
 
 
-def _siblings(index: ToolIndex, ranking: Ranked, cases: Sequence[EvalCase]) -> Iterator[Finding]:
-    """For each tool the tools that it is confused with, closest first; twins by name alone are none."""
-    pairs: dict[str, list[tuple[str, Confusable]]] = defaultdict(list)
-    for pair in confusables(index, limit=_PAIRS * len(index.tools)):
-        if pair.reason is not Reason.SAME_NAME:
-            pairs[pair.first].append((pair.second, pair))
-            pairs[pair.second].append((pair.first, pair))
-    similar = [tool for tool in index.tools if tool.id in pairs]
-    cases = _requests(similar, cases)
-    for tool in similar:
-        names = [other for other, _ in pairs[tool.id]]
-        said = f"{names[0]} says" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more say"
-        yield Finding(
-            SIBLING,
-            tool.server,
-            tool.name,
-            f"{said} nearly the same.",
-            "; ".join(map(_likeness, pairs[tool.id])),
-            effects=tuple(_ahead(ranking, tool.id, names, cases)),
-        )
+def _siblings(rankers: CatalogRankers, cases: Sequence[EvalCase]) -> Iterator[Finding]:
+    """For each tool those that are close in meaning, closest first; tools of the same name are none."""
+    index, closeness = rankers.index, Closeness(rankers.index)
+    every, similar = slice(None), dict[int, list[tuple[str, float]]]()
+    for position in range(len(index.tools)):
+        row = slice(position, position + 1)
+        cosines, named = closeness.cosines(row, every)[0], closeness.same_name(row, every)[0]
+        close = [int(at) for at in np.flatnonzero((cosines >= CLOSE) & ~named) if at != position]
+        if close:
+            close.sort(key=lambda at: -cosines[at])
+            similar[position] = [(index.ids[at], float(cosines[at])) for at in close]
+    ranker, known = rankers.get(rankers.settings.ranker), dict[str, Standings]()
+    requests = _requests([index.tools[position] for position in similar], cases) if similar else ()
+    for position, others in similar.items():
+        tool, ranks = index.tools[position], dict[str, tuple[int | None, int | None]]()
+        for case in (case for case in requests if _wants(case, tool.id)):
+            if case.query not in known:
+                known[case.query] = Standings(ranker.rank(case.query))
+            found = known[case.query]
+            rivals = [index.position[one] for one, _ in others if not _wants(case, one)]
+            rank = found[position].rank
+            # The second is the rank that it would have if no similar tool stood before it.
+            ranks[case.query] = rank, rank - sum(found[one].rank < rank for one in rivals)
+        first, more = others[0][0], len(others) - 1
+        said = f"{first} and {more} more say" if more else f"{first} says"
+        proof = "; ".join(f"{one}: cosine {cosine:.2f}" for one, cosine in others[:_MOST_TOLD])
+        effect = Effect(ranker.name, ranks) if ranks else None
+        yield Finding(SIBLING, tool.server, tool.name, f"{said} nearly the same.", proof, effect=effect)
 
 
-def _ahead(
-    ranking: Ranked, tool_id: str, siblings: Sequence[str], cases: Sequence[EvalCase]
-) -> Iterator[Effect]:
-    """The tool's ranks for its own requests, and those it would have if no sibling stood before it."""
-    position, ranks = ranking.index.position, dict[str, tuple[int | None, int | None]]()
-    for case in cases:
-        if not _wants(case, tool_id):
-            continue
-        standings = ranking.of(case.query)
-        rank = standings[position[tool_id]].rank
-        others = [one for one in siblings if not _wants(case, one)]
-        before = sum(standings[position[one]].rank < rank for one in others)
-        ranks[case.query] = rank, rank - before
-    if ranks:
-        yield Effect(ranking.ranker, ranks, 0)
-
-
-def _likeness(sibling: tuple[str, Confusable]) -> str:
-    other, pair = sibling
-    measure = "cosine" if pair.cosine is not None else "words in common"
-    return f"{other}: {measure} {pair.closeness:.2f} ({', '.join(pair.shared) or 'no word in common'})"
-
-
-def _as_client(
-    client: Client,
-    index: ToolIndex,
-    instructions: Mapping[str, str],
-    cases: Sequence[EvalCase],
-    tokens: Callable[[Tool], int],
-) -> Iterator[Finding]:
+def _as_client(client: Client, index: ToolIndex, instructions: Mapping[str, str]) -> Iterator[Finding]:
     """What becomes of tools and instructions on their way to a client's model, by rules that are known."""
     view = view_as(client, index.tools, instructions, lambda _text: 0)
     yield from _names(client, view.tools)
     cuts = _knows(client, Topic.CUTS)
-    cut = [seen for seen in view.offered if cuts and seen.description.lost]
-    effects = (
-        _CutEffects(client, index, _requests([seen.tool for seen in cut], cases), tokens) if cut else None
-    )
     for seen in view.offered:
-        if effects is not None and seen.description.lost:
-            yield _cut(client, seen, effects)
+        text = seen.description
+        if cuts and text.lost:
+            message = f"Its description is cut after {text.kept:,} of {len(text.text):,} characters."
+            yield _finding(CUT, client, seen, message, f"lost: “{_quoted(text.lost)}”", Topic.CUTS)
         if client.schemas.largest and (lost := _silenced(seen)):
             message = f"It is sent without {count(len(lost), 'description')} of parameters."
             yield _finding(SCHEMA_CUT, client, seen, message, _listed(lost), Topic.SCHEMAS)
@@ -307,43 +262,6 @@ def _requests(tools: Sequence[Tool], cases: Sequence[EvalCase]) -> tuple[EvalCas
     wanted = {tool_id for case in cases for group in case.relevant for tool_id in group}
     made = generate([tool for tool in tools if tool.id not in wanted])
     return (*cases, *(case for case in made if case.is_possible))
-
-
-def _cut(client: Client, seen: SeenTool, effects: "_CutEffects") -> Finding:
-    text = seen.description
-    message = f"Its description is cut after {text.kept:,} of {len(text.text):,} characters."
-    proof = f"lost: “{_quoted(text.lost)}”"
-    found = _finding(CUT, client, seen, message, proof, Topic.CUTS)
-    return replace(found, effects=tuple(effects.of(seen)))
-
-
-class _CutEffects:
-    """Ranks as a client does, with what it sends and with one description whole."""
-
-    def __init__(
-        self, client: Client, index: ToolIndex, cases: Sequence[EvalCase], tokens: Callable[[Tool], int]
-    ) -> None:
-        sent = apart(index).updated(as_sent(client, index.tools))
-        self._client, self._cases, self._tokens = client, cases, tokens
-        self._sent = Ranked(CatalogRankers(sent, DiscoverySettings()), client.search.ranker)
-
-    def of(self, seen: SeenTool) -> Iterator[Effect]:
-        """What the whole description would change; nothing for a client whose search is not known."""
-        tool, index = seen.tool, self._sent.index
-        if not self._sent.ranker or not any(_wants(case, tool.id) for case in self._cases):
-            return
-        sent = index.tools[index.position[tool.id]]
-        edited = edited_rankers(self._sent.rankers, replace(sent, description=tool.description), tool.id)
-        whole = Ranked(edited, self._sent.ranker)
-        ranks, losers = dict[str, tuple[int | None, int | None]](), list[Loser]()
-        for case in self._cases:
-            (before, name), (after, _) = self._sent.best(case), whole.best(case)
-            if _wants(case, tool.id):
-                ranks[case.query] = before, after
-            elif before is not None and (after is None or after > before):
-                losers.append(Loser(name, case.query))
-        tokens = self._tokens(tool) - self._tokens(replace(tool, description=sent.description))
-        yield Effect(self._sent.ranker, ranks, tokens, losers=tuple(losers), client=self._client.name)
 
 
 def _wants(case: EvalCase, tool_id: str) -> bool:

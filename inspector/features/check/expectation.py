@@ -58,7 +58,8 @@ class ExpectationResult:
     """What a search does with an expectation; `problem` says why it does not hold, "" if it does.
 
     `tool` is the expected one that ranks best, `rank` its rank, None if it is no result. `confidence` is how
-    likely it does what is asked, None if the ranker does not say. `first` is the first result, "" for none.
+    likely it does what is asked, if that was asked for and the ranker says it. `first` is the first result,
+    "" for none.
     """
 
     expectation: Expectation
@@ -176,7 +177,7 @@ def _result(one: Expectation, verdict: Verdict) -> ExpectationResult:
     if not there:
         return ExpectationResult(one, first=first, problem="no connected server has the tool")
     best = min(there, key=lambda position: verdict.standings[position].rank)
-    fit = verdict.standings.ranking.fit
+    fit = verdict.standings.ranking.fit if one.confidence else None
     rank = results.index(best) + 1 if best in results else None
     found = ExpectationResult(one, index.ids[best], rank, None if fit is None else float(fit[best]), first)
     return replace(found, problem=_problem(found, verdict, best))

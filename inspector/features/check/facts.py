@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.number import count, money, percent, tokens
-from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Column, Table
+from inspector.core.report import NAME, NOTHING, NUMBER, Column, Table
 from inspector.core.server import STDERR_LINES
 from inspector.features.check.checking import CheckReport
 from inspector.features.check.expectation import ExpectationResult
@@ -27,7 +27,6 @@ _EXPECTATIONS = (
     Column("", lambda one: "ok" if one.holds else "no", NAME),
     Column("expectation", "expectation.text"),
     Column("rank", "rank", NUMBER),
-    Column("confidence", "confidence", TWO),
     Column("what happened", lambda one: one.problem.removeprefix(f"{one.tool} ") or "as expected"),
 )
 _SERVERS = (
@@ -153,10 +152,8 @@ def _proposals(proposals: Sequence[Proposal]) -> Iterator[str]:
     if proposals:
         yield "\nSentences for descriptions, with which no other tool loses a request:"
     for one in proposals:
-        (effect,) = one.effects
-        where = ", first" if is_first(one) else ""
-        yield f"  {one.tool_id}{where}: {one.sentence}"
-        yield from (f"    {line}" for line in effect_lines(effect, _REQUESTS_SHOWN))
+        yield f"  {one.tool_id}{', first' if is_first(one) else ''}: {one.sentence}"
+        yield from (f"    {line}" for line in effect_lines(one.effect, _REQUESTS_SHOWN))
 
 
 def _proof(report: CheckReport) -> Iterator[str | Table]:
@@ -185,21 +182,16 @@ def _finding(one: Finding) -> Iterator[str]:
     client = f" [{one.client}]" if one.client else ""
     yield f"  {one.subject}{client}: {one.message}"
     yield from (f"    {line}" for line in one.proof.splitlines())
-    for effect in one.effects:
-        yield from (f"    {line}" for line in effect_lines(effect, _REQUESTS_SHOWN) if effect.is_felt)
+    if one.effect is not None and one.effect.is_felt:
+        yield from (f"    {line}" for line in effect_lines(one.effect, _REQUESTS_SHOWN))
 
 
 def effect_lines(effect: Effect, most: int = MOST_REQUESTS) -> Iterator[str]:
     """What mending changes for one ranker: ranks request by request, tokens, and who loses a request."""
     moved = [(query, *ranks) for query, ranks in effect.ranks.items() if ranks[0] != ranks[1]]
-    as_client = f" as {effect.client}" if effect.client else ""
     share = f"{len(moved):,} of {count(len(effect.ranks), 'request')}"
     cost = f"   {effect.tokens:+,} tokens" if effect.tokens else ""
-    sure = ""
-    if effect.confidence is not None:
-        before, after = effect.confidence
-        sure = f"   confidence {percent(before)} → {percent(after)}"
-    yield f"{effect.ranker}{as_client}   rank changes in {share}{cost}{sure}"
+    yield f"{effect.ranker}   rank changes in {share}{cost}"
     for query, old, new in moved[:most]:
         rises = new is not None and (old is None or new < old)
         yield f"  {RISES if rises else FALLS} {old or NOTHING:>4} → {new or NOTHING:<4}“{query}”"

@@ -64,19 +64,16 @@ class Loser:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What mending a finding changes for the tool's own requests, by one ranker or as one client searches.
+    """What mending a finding changes for the tool's own requests, by one ranker.
 
-    `ranks` are (before, after) by request, None where the tool is no result; `confidence` is the mean over
-    the requests, None for rankers without one. `tokens` is what the definition grows by. `losers` are other
-    tools that would fall. `client` is "" for the definition as the server sends it.
+    `ranks` are (before, after) by request, None where the tool is no result. `tokens` is what the definition
+    grows by. `losers` are other tools that would fall.
     """
 
     ranker: str
     ranks: Mapping[str, tuple[int | None, int | None]]
-    tokens: int
-    confidence: tuple[float, float] | None = None
+    tokens: int = 0
     losers: tuple[Loser, ...] = ()
-    client: str = ""
 
     @property
     def reached(self) -> int:
@@ -113,7 +110,7 @@ class Finding:
     message: str
     proof: str = ""
     client: str = ""
-    effects: tuple[Effect, ...] = ()
+    effect: Effect | None = None
     place: Place | None = None
 
     @property
@@ -124,14 +121,14 @@ class Finding:
     @property
     def is_felt(self) -> bool:
         """Whether mending it changes what is found; unmeasured, whether it is no mere note."""
-        if self.effects:
-            return any(one.is_felt for one in self.effects)
+        if self.effect is not None:
+            return self.effect.is_felt
         return self.rule.severity is not Severity.NOTE
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A description that was tried and helps: the sentence that was added, the whole text, and its effects.
+    """A description that was tried and helps: the sentence that was added, the whole text, and its effect.
 
     Its tool wins for at least one request with it, and no other tool loses one.
     """
@@ -139,4 +136,4 @@ class Proposal:
     tool_id: str
     sentence: str
     description: str
-    effects: tuple[Effect, ...]
+    effect: Effect

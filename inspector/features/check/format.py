@@ -90,15 +90,11 @@ def sarif(report: CheckReport) -> str:
     results = [*((one, "") for one in found), *((one, reasons[one.rule.name]) for one in report.suppressed)]
     known = list(dict.fromkeys(one.rule for one, _ in results))
     driver = {"name": "Toolsight", "version": inspector.__version__, "rules": list(map(_rule, known))}
-    run: dict[str, Any] = {
+    run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": list(_results(results[:_MOST_RESULTS], known)),
     }
-    if (more := len(results) - _MOST_RESULTS) > 0:
-        text = f"{count(more, 'result')} left out, as GitHub includes {_MOST_RESULTS:,}."
-        told = {"level": "warning", "message": {"text": text}}
-        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": [told]}]
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
 
 

@@ -16,18 +16,10 @@ from inspector.config.editor import replace_file
 from inspector.config.file import MAX_BYTES, read_bytes, read_text, unusable
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash, judged
 from inspector.core.error import ConfigError
-from inspector.core.number import count
 from inspector.core.redaction import clean
 from inspector.core.tool import Annotations, Tool, task_support
 from inspector.features.check.finding import Finding, Rule, Stage, rules
-from inspector.features.check.trust_rule import (
-    HIDDEN,
-    Hidden,
-    hidden_characters,
-    hidden_in,
-    hidden_text,
-    is_hidden,
-)
+from inspector.features.check.trust_rule import is_hidden
 
 VERSION = 1
 _KIND = "toolsight-lock"
@@ -128,11 +120,9 @@ def _escaped(found: re.Match[str]) -> str:
 def _document(path: Path) -> dict[str, Any]:
     missing = "Write it with `--update`, and commit it."
     text = read_text(path, "snapshot", limit=MAX_BYTES, missing=missing)
-    if "\n<<<<<<< " in text:
-        raise ConfigError(f"{path} has the marks of a merge", hint="Write it again with `--update`.")
     try:
         # Servers may send numbers that are no JSON, so they are read as they are written.
-        data = json.loads(text, object_pairs_hook=_unique)
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is damaged: {error}", hint=_HINT) from error
     if not isinstance(data, dict) or data.get("kind") != _KIND:
@@ -143,13 +133,6 @@ def _document(path: Path) -> dict[str, Any]:
         hint = "Update Toolsight." if newer else "Write it again with `--update`."
         raise ConfigError(f"{path} has format version {version}, not {VERSION}", hint=hint)
     return data
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key appears twice, as after a merge")
-    return found
 
 
 def _declared(tool: Tool) -> dict[str, Any]:
@@ -191,7 +174,6 @@ def drift(before: Snapshot, after: Snapshot) -> Iterator[Finding]:
         old, new = before.tools.get(id_), after.tools.get(id_)
         if old is None and new is not None:
             yield Finding(ADDED, new.server, new.name, "The tool is not in the snapshot.", new.description)
-            yield from _came(new.server, new.name, [], list(hidden_characters(new)))
         elif new is None and old is not None:
             accepted = f"accepted as {definition_hash(old)[:12]}"
             yield Finding(REMOVED, old.server, old.name, "The server no longer has the tool.", accepted)
@@ -220,7 +202,6 @@ def _changed(old: Tool, new: Tool) -> Iterator[Finding]:
     if claims := parts.get("annotations"):
         reasons = "; ".join(judged(old, replace(old, annotations=new.annotations)).reasons)
         yield _finding(CLAIMS, new, f"Its annotations changed: {reasons or 'they mean the same'}.", [claims])
-    yield from _came(new.server, new.name, list(hidden_characters(old)), list(hidden_characters(new)))
 
 
 def _said(server: str, said: str, says: str) -> Iterator[Finding]:
@@ -228,21 +209,6 @@ def _said(server: str, said: str, says: str) -> Iterator[Finding]:
         return
     changes = definition_changes(Tool(server, "", said), Tool(server, "", says))
     yield Finding(INSTRUCTIONS, server, "", "The server's instructions changed.", _difference(changes))
-    yield from _came(server, "", list(hidden_in("instructions", said)), list(hidden_in("instructions", says)))
-
-
-def _came(server: str, tool: str, before: list[Hidden], after: list[Hidden]) -> Iterator[Finding]:
-    """The hidden characters that were not there before; where they stand may have moved."""
-    known = [(one.where, one.character) for one in before]
-    came: list[Hidden] = []
-    for one in after:
-        if (one.where, one.character) in known:
-            known.remove((one.where, one.character))
-        else:
-            came.append(one)
-    if came:
-        message = f"{count(len(came), 'hidden character')} came."
-        yield Finding(HIDDEN, server, tool, message, hidden_text(came))
 
 
 def _finding(rule: Rule, tool: Tool, message: str, changes: Iterable[DefinitionChange]) -> Finding:

@@ -16,7 +16,7 @@ from textual.content import Content
 from inspector.access.reach import EvalCase
 from inspector.app.base_screen import ToolKeys
 from inspector.app.context import Job
-from inspector.app.draw.line import MUTED, failure_line
+from inspector.app.draw.line import MUTED, failure_line, shown_place
 from inspector.app.list_page import ReadingPage
 from inspector.app.place import Destination, FindingsPage
 from inspector.app.stream import View
@@ -25,23 +25,28 @@ from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.features.check.checking import findings_of, places_of
+from inspector.features.check.definition_rule import SIBLING
 from inspector.features.check.expectation import missing_words
-from inspector.features.check.facts import finding_json
-from inspector.features.check.finding import Finding, Place, Severity, Stage
-from inspector.features.check.finding_text import SIGNS, detail, in_short, siblings
+from inspector.features.check.facts import FALLS, LOSES, RISES, effect_lines, finding_json
+from inspector.features.check.finding import Effect, Finding, Place, Severity, Stage
 from inspector.search.answer.confusable import own_words
 from inspector.search.answer.standing import missed_in
 from inspector.session.client_view import instructions_of
 from inspector.session.view import SessionView
-from widgets import Column, Record, RecordList, ViewStrip
+from widgets import Column, Record, RecordList, ViewStrip, plain, visible
 
 COLUMNS = (
     Column("severity", "", width=1, weight=9),
     Column("subject", "tool", shorten="name", min_width=14, weight=4),
     Column("fact", "fact", min_width=18, weight=6),
     Column("stage", "stage", width=12, weight=2, hide_below=70),
-    Column("effect", "if mended", min_width=9, weight=4, hide_below=48),
 )
+SIGNS: Mapping[Severity, tuple[str, str]] = {
+    Severity.ERROR: ("✕", "$text-error"),
+    Severity.WARNING: ("⚠", "$text-warning"),
+    Severity.NOTE: ("•", MUTED),
+}
+_COLORS = {RISES: "$text-success", FALLS: "$text-error", LOSES: "$text-warning"}
 ALL = "all"
 GROUPS: dict[str, Collection[Stage]] = {
     ALL: frozenset(Stage),
@@ -69,8 +74,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Facts about definitions with their proof: why a tool is not found, not chosen, or called wrongly.",
         "t: one stage. trust: hidden characters, names that collide, and where data may flow.",
-        "if mended: how many of its requests would rank the tool higher; ✕ counts tools that would lose one.",
-        "Measured on your labelled requests (discovery.evaluation), else on ones made of its texts.",
+        "What mending changes is measured on labelled requests (discovery.evaluation), else on made ones.",
         "space shows the findings that change nothing and mere notes, or folds them away again.",
         "enter opens the tool; on a narrow terminal first the proof. w and e go to Search: why not, edit.",
         "For two similar tools, w and e use a query in the other tool's words: it should find the other.",
@@ -191,12 +195,12 @@ class FindingsScreen(ReadingPage, ToolKeys):
         return self._found[int(self.key)] if self.key and int(self.key) < len(self._found) else None
 
     def draw_detail(self) -> None:
-        finding, session = self.finding, self.session
+        finding = self.finding
         if finding is None:
             self.write("", "#detail")
         else:
             placed = replace(finding, place=finding.place or self._places.get(finding.subject))
-            self.write(detail(placed, session.catalog, instructions_of(session.state)), "#detail")
+            self.write(detail(placed), "#detail")
 
     def opened(self, key: str) -> None:  # noqa: ARG002 - the finding under the cursor
         """Open the tool, or first the proof where it is not in sight."""
@@ -220,11 +224,11 @@ class FindingsScreen(ReadingPage, ToolKeys):
         finding = self.finding
         if finding is None:
             return SearchRequest()
-        alike = siblings(finding, self.session.catalog)
-        moved = (
-            query for one in finding.effects for query, ranks in one.ranks.items() if ranks[0] != ranks[1]
-        )
-        query = own_words(alike[0]) if alike else next(moved, "")
+        similar = finding.proof.partition(": ")[0] if finding.rule == SIBLING else ""
+        if (other := self.session.catalog.get(similar)) is not None:
+            return SearchRequest(own_words(other))
+        ranks = finding.effect.ranks.items() if finding.effect is not None else ()
+        query = next((query for query, (before, after) in ranks if before != after), "")
         return SearchRequest(query) if query else super().request
 
     def action_save(self) -> None:
@@ -262,13 +266,43 @@ def facts(found: Sequence[Finding], tools: int, given: int, *, shows_all: bool) 
 def _weight(numbered: tuple[int, Finding]) -> tuple[int, bool, int]:
     """The worst come first, and of those the measured ones."""
     number, finding = numbered
-    return list(Severity).index(finding.rule.severity), not finding.effects, number
+    return list(Severity).index(finding.rule.severity), finding.effect is None, number
 
 
 def _row(number: int, finding: Finding) -> Record:
     sign, color = SIGNS[finding.rule.severity]
     as_client = f" ({finding.client})" if finding.client else ""
     stage = finding.rule.stage.value
-    cells = (Content.styled(sign, color), finding.subject, finding.message, stage, in_short(finding.effects))
+    cells = (Content.styled(sign, color), finding.subject, finding.message, stage)
     text = f"{finding.subject} {finding.rule.name} {finding.rule.title} {finding.message}{as_client} {stage}"
     return Record(str(number), cells, search=text, copy=f"{finding.subject}: {finding.message}{as_client}")
+
+
+def detail(finding: Finding) -> Content:
+    """Return a finding with its place, its proof, and what mending it changes."""
+    rule = finding.rule
+    sign, color = SIGNS[rule.severity]
+    stage = "trust" if rule.stage is Stage.TRUST else f"keeps it from being {rule.stage}"
+    client = f"   in {visible(finding.client, newlines=False, limit=200)}" if finding.client else ""
+    place = f"\n{shown_place(finding.place.path, finding.place.line)}" if finding.place else ""
+    lines = [
+        Content.assemble((f"{sign} {rule.severity}  ", color), (rule.title, "bold")),
+        Content.assemble(
+            plain(finding.subject, newlines=False, limit=200), (f"   {stage}{client}{place}", MUTED)
+        ),
+        Content(),
+        plain(finding.message, limit=600),
+        Content.styled(rule.help, MUTED),
+        Content.styled("\nProof", "bold"),
+        plain(finding.proof, limit=20_000),
+    ]
+    if finding.effect is not None:
+        lines += [Content.styled("\nIf it were mended", "bold"), *drawn_effect(finding.effect)]
+    return Content("\n").join(lines)
+
+
+def drawn_effect(effect: Effect) -> Iterator[Content]:
+    """Yield the lines of an effect, with what rises, falls and loses in color."""
+    for line in effect_lines(effect):
+        shown = plain(line, newlines=False, limit=300)
+        yield shown.stylize(_COLORS.get(line.strip()[:1], ""))

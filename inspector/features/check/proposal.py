@@ -12,18 +12,7 @@ from inspector.core.message import ModelReply, ModelRequest, UserMessage
 from inspector.core.ports import ChatModel
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Effect, Loser, Proposal
-from inspector.features.check.grounds import Grounds
-from inspector.features.check.wording import (
-    Nouns,
-    asked_in,
-    language_of,
-    prompt,
-    schema_sentences,
-    synonym_sentence,
-    use_sentence,
-    written,
-)
-from inspector.search.answer.confusable import CLOSE, Closeness
+from inspector.features.check.wording import Grounds, asked_in, is_english, prompt, use_sentence, written
 from inspector.search.answer.generate import generate
 from inspector.search.answer.standing import Standings, position_of
 from inspector.search.answer.tool_edit import edited_rankers
@@ -73,7 +62,7 @@ class Others:
     ) -> tuple[Loser, ...]:
         """The right tools that the edited tool takes the first place from, or a place among the first FOUND.
 
-        Of the requests those nearest to the `added` text and to the edited description are looked at.
+        Of the requests those that share most words with the `added` text are looked at.
         """
         found = []
         for case in self._nearest(added):
@@ -122,26 +111,9 @@ class Others:
             self._seen[case.query] = [(one, now[one].rank) for one in best if now[one].rank < limit]
         return self._seen[case.query]
 
-    def _nearest(self, added: str) -> list[EvalCase]:
-        if len(self._cases) <= _CHECKED:
-            return list(self._cases)
+    def _nearest(self, added: str) -> Sequence[EvalCase]:
         wanted = set(terms(added))
-        near = np.array([len(wanted & one) for one in self._terms], np.float64)
-        static = self.rankers.index.static
-        if static is not None and wanted:
-            vectors = np.asarray(static.embed([*split_words(added), added]))
-            near += (self._vectors @ vectors.T).max(axis=1)
-        return [self._cases[at] for at in np.argsort(-near, kind="stable")[:_CHECKED]]
-
-    @cached_property
-    def _terms(self) -> list[frozenset[str]]:
-        return [frozenset(terms(case.query)) for case in self._cases]
-
-    @cached_property
-    def _vectors(self) -> np.ndarray:
-        static = self.rankers.index.static
-        assert static is not None
-        return np.asarray(static.embed([case.query for case in self._cases]))
+        return sorted(self._cases, key=lambda case: -len(wanted.intersection(terms(case.query))))[:_CHECKED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +170,7 @@ class ProposalTrial:
             if is_smaller and not self.others.losers(one.edited, one.sentence, stopped) and not stopped():
                 kept.append(one)
                 yield tuple(
-                    Proposal(self.tool_id, each.sentence, each.description, (each.effect,))
+                    Proposal(self.tool_id, each.sentence, each.description, each.effect)
                     for each in reversed(kept)
                 )
 
@@ -213,7 +185,7 @@ class ProposalTrial:
 
     async def written_by(self, model: ChatModel) -> "ProposalTrial":
         """The same trial with what a model writes for it. Raises ModelError."""
-        question = prompt(self._tool, self._twin, self.missed)
+        question = prompt(self._tool, self._rival, self.missed)
         async for chunk in model.stream(ModelRequest("", (UserMessage(question),), (), _LONGEST_ANSWER)):
             if isinstance(chunk, ModelReply):
                 return replace(self, answer=chunk.text)
@@ -252,13 +224,13 @@ class ProposalTrial:
         return [tools[position] for position in found if tools[position] is not self._tool]
 
     def _tried(self, stopped: Callable[[], bool]) -> Iterator[_Tried]:
-        """What helps: single sentences, then the best phrases together, at the end or at the beginning."""
+        """What helps: a sentence for each phrase, for the best of them together, and what a model wrote."""
         before = self._reach(self._before)
         single: list[tuple[_Tried, tuple[str, str]]] = []
         for phrase in self._phrases():
             if stopped():
                 return
-            single.append((self._at_end(use_sentence([phrase])), phrase))
+            single.append((self._with(use_sentence([phrase])), phrase))
         single.sort(key=lambda pair: pair[0].reach, reverse=True)
         best: list[_Tried] = [one for one, _ in single]
         together: list[tuple[str, str]] = []
@@ -266,20 +238,18 @@ class ProposalTrial:
         for one, phrase in single:
             if len(together) == _MOST_TOGETHER or stopped() or not _fits(phrase[1], together):
                 continue
-            more = self._at_end(use_sentence([*together, phrase])) if together else one
+            more = self._with(use_sentence([*together, phrase])) if together else one
             # What takes nothing away makes the sentence fit more requests than those that are known.
             takes_nothing = more.reach[0] >= reach[0] and more.reach[1] > reach[1] - _GIVEN
             if more.reach > reach or (together and takes_nothing):
                 together, reach = [*together, phrase], more.reach
                 best.append(more)
-        said = {one.sentence for one in best}
-        best += [self._at_end(text) for text in self._sentences()]
-        for one in {one.sentence: one for one in best}.values():
-            several = [one]
-            if one.sentence in said:
-                # When to use a tool may come before what it does; what it takes may not.
-                several.append(self._measured(one.sentence, put_first(one.sentence, self._tool.description)))
-            yield from (each for each in several if each.reach[0] >= before[0] and self._wins(each))
+        # When to use a tool may come before what it does, too.
+        best += [
+            self._measured(one.sentence, put_first(one.sentence, self._tool.description)) for one in best
+        ]
+        best += map(self._with, self._written())
+        yield from (one for one in best if one.reach[0] >= before[0] and self._wins(one))
 
     def _wins(self, one: _Tried) -> bool:
         """Whether a request that misses the tool finds it, or sooner."""
@@ -288,48 +258,32 @@ class ProposalTrial:
 
     def _phrases(self) -> list[tuple[str, str]]:
         """(verb, noun phrase) of what requests ask for and what there are grounds for, in English."""
-        if language_of(self._tool) != "en":
+        if not is_english(self._tool):
             return []
-        asked = [one for query in self._wanted for one in asked_in(query)]
-        nouns = self._nouns
+        own = (tool.description for tool in self.rankers.index.tools)
+        texts = (*own, *self._wanted, *(case.query for case in self.cases))
+        known = {word.lower() for text in texts for word in split_words(text)}
+        asked = (one for query in self._wanted for one in asked_in(query))
         found: dict[str, str] = {}
-        for one in self._grounds.admitted(one for one in asked if nouns.has(one)):
-            phrase = nouns.listed(one)
-            if not phrase.startswith("the ") or self._grounds.is_about(one.head):
-                found[phrase] = found.get(phrase) or one.verb
+        for one in Grounds(self.rankers.index, self._tool, self.cases).admitted(asked):
+            phrase = one.listed(known)
+            found[phrase] = found.get(phrase) or one.verb
         return [(verb, phrase) for phrase, verb in found.items()][:_MOST_TRIED]
 
-    @cached_property
-    def _twin(self) -> Tool | None:
-        """The first of the siblings that says nearly the same as this tool."""
-        index, closeness = self.rankers.index, Closeness(self.rankers.index)
-        row = slice(self._position, self._position + 1)
-        near = closeness.cosines(row, slice(None))[0]
-        return next((one for one in self._siblings if near[index.position[one.id]] >= CLOSE), None)
+    @property
+    def _rival(self) -> Tool | None:
+        """The first of the tools that stand before this one."""
+        return next(iter(self._siblings), None)
 
-    def _sentences(self) -> Iterator[str]:
-        sibling = self._twin
-        yield from schema_sentences(self._tool, sibling)
-        if language_of(self._tool) == "en":
-            asked = (one for query in self.missed[:_MOST_OWN] for one in asked_in(query))
-            nouns = dict.fromkeys(one.head for one in asked if self._nouns.has(one))
-            pairs = ((self._grounds.synonym(noun), noun) for noun in nouns)
-            same = (synonym_sentence(own, noun, self._nouns) for own, noun in pairs if own)
-            yield from filter(None, same)
-        texts = [f"{one.name} {one.description} {one.input_schema}" for one in (self._tool, sibling) if one]
+    def _written(self) -> Iterator[str]:
+        """The sentences of the model's answer that keep the rules."""
+        texts = [
+            f"{one.name} {one.description} {one.input_schema}" for one in (self._tool, self._rival) if one
+        ]
         definition = {word.lower() for text in texts for word in split_words(text)}
         yield from written(self.answer, definition, self.missed)
 
-    @cached_property
-    def _nouns(self) -> Nouns:
-        texts = (tool.description for tool in self.rankers.index.tools)
-        return Nouns((*texts, *self._wanted, *(case.query for case in self.cases)))
-
-    @cached_property
-    def _grounds(self) -> Grounds:
-        return Grounds(self.rankers.index, self._tool, self.cases)
-
-    def _at_end(self, sentence: str) -> _Tried:
+    def _with(self, sentence: str) -> _Tried:
         return self._measured(sentence, put_last(sentence, self._tool.description))
 
     @property
@@ -344,7 +298,7 @@ class ProposalTrial:
         after = {query: Standings(ranker.rank(query)) for query in self._wanted}
         ranks = {query: (self._rank(self._before[query]), self._rank(after[query])) for query in self._wanted}
         tokens = self.count(edited) - self.count(self._tool)
-        effect = Effect(self.ranker_name, ranks, tokens, _confidence(self._before, after))
+        effect = Effect(self.ranker_name, ranks, tokens)
         return _Tried(sentence, description, tokens, self._reach(after), effect, rankers)
 
     def _rank(self, standings: Standings) -> int | None:
@@ -355,16 +309,3 @@ class ProposalTrial:
         """How many requests find the tool, and the mean of its reciprocal ranks."""
         own = [found[self._position] for found in standings.values()]
         return sum(one.kept and one.rank <= FOUND for one in own), float(np.mean([1 / o.rank for o in own]))
-
-
-def _confidence(
-    before: Mapping[str, Standings], after: Mapping[str, Standings]
-) -> tuple[float, float] | None:
-    """The mean confidence over the requests, before and after; None for rankers without one."""
-    pairs = [(before[query].ranking.probability, now.ranking.probability) for query, now in after.items()]
-    known = [(was, now) for was, now in pairs if was is not None and now is not None]
-    return (
-        (float(np.mean([was for was, _ in known])), float(np.mean([now for _, now in known])))
-        if known
-        else None
-    )

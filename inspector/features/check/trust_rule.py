@@ -8,7 +8,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Self
 
 from inspector.config.suspect import skeleton
 from inspector.core.number import count, plural
@@ -28,15 +27,13 @@ RULES = rules(
       A name in other letters passes for another tool or server. Use plain letters.
     names-other-server | warning | A description names another server's tool
       A description can steer how tools of other servers are used. Read it, or describe only the own tool.
-    contradicting-annotations | warning | Annotations contradict each other
-      A tool cannot both only read and destroy. Clients decide by these hints whom to ask: correct them.
     data-flow | note | Private data, untrusted content and a way out are in one toolset
       Untrusted content can make a model send private data out. Leave one of the three out, or approve calls.
     data-flow-unknown | note | It is unknown where data may flow
       Without openWorldHint nobody can tell which tools reach the outside world. Annotate them.
     """,
 )
-HIDDEN, SAME_NAME, LOOK_ALIKE, OTHER_SERVER, CONTRADICTION, FLOW, FLOW_UNKNOWN = RULES
+HIDDEN, SAME_NAME, LOOK_ALIKE, OTHER_SERVER, FLOW, FLOW_UNKNOWN = RULES
 
 # Most places and names that a finding tells; the rest is counted.
 _MOST_TOLD = 8
@@ -144,10 +141,6 @@ def trust_findings(tools: Sequence[Tool], instructions: Mapping[str, str]) -> It
         yield from _hidden(server, "", list(hidden_in("instructions", text)))
     for tool in tools:
         yield from _hidden(tool.server, tool.name, list(hidden_characters(tool)))
-        if tool.annotations.read_only and tool.annotations.destructive:
-            message = "Its annotations say that it only reads, and that it may destroy."
-            proof = "readOnlyHint and destructiveHint are true"
-            yield Finding(CONTRADICTION, tool.server, tool.name, message, proof)
     yield from _same_names(tools)
     yield from _look_alikes(tools)
     yield from _other_servers(tools, instructions)
@@ -235,44 +228,22 @@ def _naming(
         yield Finding(OTHER_SERVER, server, tool, message, _listed(named))
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """What tools do with data, by their annotations alone: the ids of those that claim it.
-
-    `private` only read a closed world, `untrusted` reach an open one, and `out` are those of them that do not
-    only read. `unknown` say nothing about the world they reach. The claims are the servers' own.
-    """
-
-    private: tuple[str, ...]
-    untrusted: tuple[str, ...]
-    out: tuple[str, ...]
-    unknown: tuple[str, ...]
-
-    @classmethod
-    def of(cls, tools: Iterable[Tool]) -> Self:
-        """What these tools claim. Without readOnlyHint a tool is taken to write, as MCP has it."""
-        claims = [(tool.id, tool.annotations) for tool in tools]
-        return cls(
-            tuple(one for one, says in claims if says.open_world is False and says.read_only),
-            tuple(one for one, says in claims if says.open_world),
-            tuple(one for one, says in claims if says.open_world and not says.read_only),
-            tuple(one for one, says in claims if says.open_world is None),
-        )
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether private data, untrusted content and a way out come together."""
-        return bool(self.private and self.untrusted and self.out)
-
-
 def _flow(tools: Sequence[Tool]) -> Iterator[Finding]:
-    flow = Flow.of(tools)
-    if flow.is_complete:
+    """What tools do with data, by their annotations alone; the claims are the servers' own.
+
+    Without readOnlyHint a tool is taken to write, as MCP has it.
+    """
+    claims = [(tool.id, tool.annotations) for tool in tools]
+    parts = {
+        "private": [one for one, says in claims if says.open_world is False and says.read_only],
+        "untrusted": [one for one, says in claims if says.open_world],
+        "out": [one for one, says in claims if says.open_world and not says.read_only],
+    }
+    if all(parts.values()):
         message = "By their annotations, tools read private data, read untrusted content and send data out."
-        parts = (("private", flow.private), ("untrusted", flow.untrusted), ("out", flow.out))
-        proof = "\n".join(f"{name}: {_listed(ids)}" for name, ids in parts)
+        proof = "\n".join(f"{name}: {_listed(ids)}" for name, ids in parts.items())
         yield Finding(FLOW, "", "", message, proof)
-    if flow.unknown:
-        share = f"{len(flow.unknown):,} of {count(len(tools), 'tool')}"
+    if unknown := [one for one, says in claims if says.open_world is None]:
+        share = f"{len(unknown):,} of {count(len(tools), 'tool')}"
         message = f"{share} say nothing about the world they reach, so where data may flow is unknown."
-        yield Finding(FLOW_UNKNOWN, "", "", message, _listed(flow.unknown))
+        yield Finding(FLOW_UNKNOWN, "", "", message, _listed(unknown))

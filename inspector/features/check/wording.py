@@ -1,23 +1,27 @@
-"""Sentences that an author could paste into a tool's description, made of its own texts and of requests.
+"""Sentences that an author could paste into a tool's description, made of what requests ask for.
 
-Nothing here knows whether a sentence is true of a tool or helps it: `proposal.py` says what there are grounds
-for, and tries the rest. The words that are listed are grammar, none is about what tools do.
+Nothing here knows whether a sentence helps its tool: `proposal.py` tries each. The words that are listed are
+grammar, none is about what tools do.
 """
 
 import json
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from inspector.core.tool import READS, Tool, destroying_verb
-from inspector.schema.schema import fields, resolve
+import numpy as np
+
+from inspector.access.reach import EvalCase
+from inspector.core.text import first_sentence
+from inspector.core.tool import ACTS, READS, Tool, destroying_verb
+from inspector.schema.schema import fields
 from inspector.search.answer.generate import synonyms
 from inspector.search.index.query import STEP_VERBS, typed
-from inspector.search.index.vocabulary import NOUNS, STOP_WORDS, VOCABULARY, split_words, stem
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import STOP_WORDS, VOCABULARY, spaced, split_words, stem, terms
 
-_ARTICLES = "a an the"
-_DETERMINERS = f"{_ARTICLES} any some all my our your his her their its this that these those each every"
+_DETERMINERS = "a an the any some all my our your his her their its this that these those each every"
 # What ends a noun phrase, besides the stop words of rankers.
 GRAMMAR = STOP_WORDS.union(
     re.findall(
@@ -45,14 +49,6 @@ _TAKES = re.compile(
     r"(?:(?:all|some|one) of\s+)?"
 )
 _NOUN_AHEAD = re.compile(rf"\b(?:{_DETERMINERS.replace(' ', '|')})\s+(?=[a-z])", re.IGNORECASE)
-# After a determiner and before one of these, or at the end of a clause, stands no adjective.
-_AFTER_NOUN = "of|in|on|for|to|from|with|by|at|about|is|are|was|were|that|which|can|will|has|into|between"
-_DETERMINER = rf"\b({_DETERMINERS.replace(' ', '|')})\s+"
-_PLAIN = rf"(?!(?:{_DETERMINERS.replace(' ', '|')})\s)[a-z]+"
-_NOUN = re.compile(
-    rf"{_DETERMINER}((?:{_PLAIN}\s+){{0,2}}?)({_PLAIN})(?=\s+(?:{_AFTER_NOUN})\b|[.?!;:)]|\s*$)"
-)
-_NOUN_SHARE = 20
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z’'-]*|[^\sA-Za-z]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _LONGEST_PHRASE, _LONGEST_REQUEST = 5, 2_000
@@ -74,6 +70,31 @@ class Asked:
     @property
     def head(self) -> str:
         return self.words[-1]
+
+    def listed(self, known: Collection[str]) -> str:
+        """The phrase in the plural where that is one of the known words, else with its article."""
+        *before, head = self.words
+        many = head if _is_plural(head) else _plural(head)
+        if many == head or many in known:
+            return " ".join((*before, many))
+        phrase = " ".join(self.words)
+        if self.is_counted or self.has_value:
+            return f"{'an' if _AN.match(phrase) else 'a'} {phrase}"
+        return f"the {phrase}"
+
+
+# “a user” and “a unit”, but “an umbrella”.
+_AN = re.compile(r"[aei]|o(?!ne\b)|u(?![^aeiou][aeiou])")
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
+
+
+def _plural(word: str) -> str:
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in tuple("aeiou") else f"{word}s"
 
 
 def asked_in(request: str) -> Iterator[Asked]:
@@ -129,69 +150,6 @@ def _noun_phrase(text: str, verb: str) -> Asked | None:
     return Asked(verb, tuple(words), determiner in ("a", "an"), before_value)
 
 
-class Nouns:
-    """The nouns of some texts, and their numbers as these texts have them."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._words, self._nouns = Counter[str](), Counter[str]()
-        self._bare: set[str] = set()
-        self._counted: set[str] = set()
-        for text in texts:
-            lowered = text.lower()
-            self._words.update(re.findall(r"[a-z]+", lowered))
-            for determiner, between, noun in _NOUN.findall(lowered):
-                self._nouns[noun] += 1
-                # “a movie online for two” has an article too, “an online for” nobody says.
-                self._bare.update([noun] if not between and determiner in _ARTICLES.split() else ())
-                self._counted.update([noun] if determiner in ("a", "an") else ())
-
-    def has(self, asked: Asked) -> bool:
-        """Whether its last word or the other number of it often stands where only a noun can."""
-        head = asked.head
-        forms = {head, *_singulars(head), *_plurals(head)}
-        seen, as_noun = (sum(counts[form] for form in forms) for counts in (self._words, self._nouns))
-        is_noun = as_noun * _NOUN_SHARE > seen and not forms.isdisjoint(self._bare)
-        is_object = bool(asked.verb and _singulars(head)) and not asked.is_counted
-        return asked.has_value or is_object or is_noun or not forms.isdisjoint(NOUNS)
-
-    def many(self, word: str) -> str:
-        """The word in the plural, if it is that already or these texts have its plural; else ""."""
-        if _singulars(word):
-            return word
-        return next((one for one in _plurals(word) if one in self._words), "")
-
-    def listed(self, one: Asked) -> str:
-        """The phrase as it stands in a list: in the plural, or with its article."""
-        *before, head = one.words
-        many = self.many(head)
-        phrase = " ".join((*before, many or head))
-        if many:
-            return phrase
-        is_counted = one.is_counted or one.has_value or head in self._counted
-        article = ("an" if _AN.match(phrase) else "a") if is_counted else "the"
-        return f"{article} {phrase}"
-
-
-# “a user” and “a unit”, but “an umbrella”.
-_AN = re.compile(r"[aei]|o(?!ne\b)|u(?![^aeiou][aeiou])")
-
-
-def _singulars(word: str) -> tuple[str, ...]:
-    if not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return ()
-    return (
-        word[:-1],
-        *((word[:-2],) if word.endswith("es") else ()),
-        *((f"{word[:-3]}y",) if word.endswith("ies") else ()),
-    )
-
-
-def _plurals(word: str) -> tuple[str, ...]:
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return (f"{word}es",)
-    return (f"{word[:-1]}ies",) if word.endswith("y") and word[-2:-1] not in tuple("aeiou") else (f"{word}s",)
-
-
 def is_other_word(word: str, own: str) -> bool:
     """Whether the table of synonyms has a word for one of a tool's own, which is its usual name."""
     return stem(word) != stem(own) and stem(word) in map(stem, synonyms(own))
@@ -213,109 +171,122 @@ def use_sentence(phrases: Sequence[tuple[str, str]]) -> str:
     return f"Use this to {', or to '.join(done)}."
 
 
-def synonym_sentence(own: str, other: str, nouns: Nouns) -> str:
-    """That two nouns mean the same, both in the same number; "" if one is known in the plural alone."""
-    if nouns.many(own) and nouns.many(other):
-        return f"{nouns.many(own).capitalize()} are also called {nouns.many(other)}."
-    return "" if _singulars(own) or _singulars(other) else f"Another word for {own} is {other}."
+# A phrase with at least this cosine to a passage of the tool, which few tools are nearer to, is close to it.
+_AS_GOOD, _VERY_CLOSE, _CLOSE, _NEARER, _ALIKE = 0.5, 0.45, 0.35, 5, 0.08
+# A noun that a larger share of tools has, or is asked for, says little about one.
+_COMMON, _EVERYWHERE = 0.08, 0.04
+# A noun of so many of a tool's requests, and of this share of them, is its own if few others have it.
+_MANY, _MUCH, _FEW = 3, 0.4, 2
+_BEGINNING = 100
+_SEARCHES = ("search", "query", "lookup", "view", "is", "has", "check", "count", "validate")
+# “Find a card in a deck” finds cards.
+_PREPOSITION = re.compile(r"\b(?:in|by|from|with|to|on|at|based|given|using)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class _Language:
-    """Grammar words by which a language is known, and what a description says in it."""
+class Grounds:
+    """What a tool's own texts and its labelled requests say that it is for.
 
-    words: Collection[str]
-    takes: str
-    returns: str
-    joint: str
-    alternative: str
-    instead: str
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", text))
-
-
-_LANGUAGES: Mapping[str, _Language] = {
-    "en": _Language(
-        *(STOP_WORDS, "Takes {}.", "Returns {}.", "and", "or"),
-        "Needs {}; without that, use `{}` instead.",
-    ),
-    "de": _Language(
-        _words("der die das den dem und oder ist ein eine einen einer für mit von zu im nach"),
-        *("Nimmt {}.", "Liefert {}.", "und", "oder", "Braucht {}; ohne das ist `{}` richtig."),
-    ),
-    "fr": _Language(
-        _words("le la les des du et ou est un une pour avec dans par sur au"),
-        *("Prend {}.", "Renvoie {}.", "et", "ou", "Exige {} ; sans cela, utiliser `{}`."),
-    ),
-    "es": _Language(
-        _words("el la los las del y o es un una para con por en de"),
-        *("Recibe {}.", "Devuelve {}.", "y", "o", "Necesita {}; sin eso, usar `{}`."),
-    ),
-}
-
-
-def language_of(tool: Tool) -> str:
-    """The language of a description, by its grammar words; "" if it is none that there are templates for.
-
-    Without any grammar word it is English if some word is one that tools in English have; so is no
-    description.
+    A noun has grounds if it is close in meaning to the tool's texts, and its name or description has it or
+    few tools are nearer; if it is another word for one of the tool's; or if much of what the tool is asked
+    has it, and hardly other tools. What many tools have says little about one, and what it takes is not what
+    it is for.
     """
-    texts = (tool.description, *(field.description for field in fields(tool.input_schema)))
-    words = [word.lower() for text in texts for word in split_words(text[:_LONGEST_REQUEST])]
-    if not words:
-        return "en"
-    counts = {code: sum(word in one.words for word in words) for code, one in _LANGUAGES.items()}
-    best = max(counts, key=lambda code: counts[code])
-    if counts[best]:
-        return best if counts[best] * 12 >= len(words) else ""
-    return "en" if any(word in VOCABULARY or word.removesuffix("s") in VOCABULARY for word in words) else ""
+
+    def __init__(self, index: ToolIndex, tool: Tool, cases: Sequence[EvalCase]) -> None:
+        self._index, self._tool, self._name = index, tool, spaced(tool.name).split()
+        parameters = " ".join(f"{one.name} {one.description}" for one in fields(tool.input_schema))
+        texts = f"{tool.name} {tool.description}"
+        self._words = tuple(dict.fromkeys(split_words(f"{texts} {parameters}".lower())))
+        self._said, self._taken = frozenset(terms(texts)), frozenset(terms(parameters))
+        self._own = [set(terms(one.query)) for one in cases if any(tool.id in of for of in one.relevant)]
+        self._asked: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
+        for case in cases:
+            for term in terms(case.query):
+                self._asked[term].update(case.relevant)
+
+    def admitted(self, asked: Iterable[Asked]) -> list[Asked]:
+        """What there are grounds for, each with the modifiers that bring it nearer to the tool."""
+        several = list(dict.fromkeys(asked))
+        near = self._nearness(sorted({phrase for one in several for phrase in _endings(one)}))
+        found = []
+        for one in several:
+            verb = self._verb(one)
+            if not verb and (self._acts or one.verb in ACTS):
+                # A tool that changes something must not answer to what only asks, nor the reverse.
+                continue
+            best = max(near[phrase][0] for phrase in _endings(one))
+            phrase = next(each for each in _endings(one) if near[each][0] >= best - _ALIKE)
+            if self._is_its_own(one.head, *near[phrase]):
+                found.append(replace(one, words=tuple(phrase.split()), verb=verb))
+        return found
+
+    def _is_its_own(self, noun: str, cosine: float, nearer: int) -> bool:
+        if any(is_other_word(noun, word) for word in self._words):
+            return True
+        everywhere = max(_FEW, _EVERYWHERE * len(frozenset().union(*self._asked.values())))
+        asked = len(self._asked[stem(noun)])
+        if not self._is_telling(noun) or (cosine < _VERY_CLOSE and asked > everywhere):
+            return False
+        if cosine < _CLOSE:
+            mine = sum(stem(noun) in request for request in self._own)
+            return mine >= max(_MANY, _MUCH * len(self._own)) and asked <= _FEW
+        is_near = cosine >= _AS_GOOD and nearer < max(_NEARER, len(self._index.tools) // 100)
+        return (is_near or stem(noun) in self._said) and not self._is_input(noun)
+
+    def _is_telling(self, noun: str) -> bool:
+        """Whether few tools have the noun."""
+        number, tools = self._index.vocabulary.get(stem(noun), -1), len(self._index.tools)
+        share = self._index.postings.document_frequency(number) / tools
+        return share <= _COMMON or tools < 1 / _COMMON
+
+    def _is_input(self, noun: str) -> bool:
+        """Whether a noun is what the tool takes, and not what it is for by its name and first sentence."""
+        names = (spaced(self._tool.name), first_sentence(self._tool.description))
+        is_for = terms(" ".join(_PREPOSITION.split(text)[0] for text in names))
+        return stem(noun) in self._taken and stem(noun) not in is_for
+
+    @property
+    def _acts(self) -> bool:
+        """Whether the tool changes something, by its claims, its name or how its description begins."""
+        claims, first = self._tool.annotations, split_words(self._tool.description.lower()[:_BEGINNING])[:1]
+        words = {stem(word) for word in (*self._name, *first)}
+        if destroying_verb(self._tool) or (claims.destructive and not claims.read_only):
+            return True
+        return words.isdisjoint(map(stem, READS)) and not words.isdisjoint(map(stem, ACTS))
+
+    def _verb(self, one: Asked) -> str:
+        """The verb if the tool's texts have it or a synonym, or if both only read; else that of its name."""
+        is_said = stem(one.verb) in self._said or any(is_other_word(one.verb, word) for word in self._words)
+        reads = next((word for word in self._name if word in READS), "")
+        if one.verb and (is_said or (reads and one.verb in READS)):
+            return one.verb
+        # “Use this to search a bill” is no English.
+        return "find" if reads in _SEARCHES else "" if one.verb in ACTS else reads
+
+    def _nearness(self, phrases: Sequence[str]) -> dict[str, tuple[float, int]]:
+        """The best cosine of each phrase with a passage of the tool, and how many tools are nearer to it."""
+        vectors = self._index.query_vectors(phrases) if phrases else None
+        known = [vector for vector in vectors or () if vector is not None]
+        if len(known) < len(phrases) or not known:
+            # Without vectors nothing is known to be far.
+            return dict.fromkeys(phrases, (1.0, len(self._index.tools)))
+        position = self._index.position[self._tool.id]
+        best = np.nan_to_num(self._index.similarities_of(known), nan=-1.0).max(axis=1)
+        nearer = (best > best[:, position, None]).sum(axis=1)
+        pairs = zip(best[:, position], nearer, strict=True)
+        return {phrase: (float(c), int(n)) for phrase, (c, n) in zip(phrases, pairs, strict=True)}
 
 
-_MOST_NAMED, _MOST_CHOICES = 5, 6
+def _endings(one: Asked) -> Iterator[str]:
+    """The noun alone, then with one more of its modifiers each."""
+    yield from (" ".join(one.words[at:]) for at in range(len(one.words) - 1, -1, -1))
 
 
-def schema_sentences(tool: Tool, sibling: Tool | None) -> Iterator[str]:
-    """What a tool returns and takes by its schemas, and what it needs that its `sibling` does not."""
-    language = _LANGUAGES.get(language_of(tool))
-    if language is None:
-        return
-    returned = _returned(tool)
-    if returned:
-        yield language.returns.format(listing(returned, language.joint))
-    known = fields(tool.input_schema)
-    taken = []
-    for field in known[:_MOST_NAMED]:
-        choices = [one for one in field.choices if isinstance(one, str) and _is_plain(one)]
-        says_all = 1 < len(choices) == len(field.choices) <= _MOST_CHOICES
-        choice = f" ({listing(choices, language.alternative)})" if says_all else ""
-        taken += [f"`{field.name}`{choice}"] if _is_plain(field.name) else []
-    if taken and len(known) <= _MOST_NAMED:
-        yield language.takes.format(listing(taken, language.joint))
-    if (
-        sibling is not None
-        and not destroying_verb(tool)
-        and not destroying_verb(sibling)
-        and _is_plain(sibling.name)
-    ):
-        others = {field.name for field in fields(sibling.input_schema)}
-        needed = [f"`{field.name}`" for field in known if field.required and field.name not in others]
-        if 0 < len(needed) <= _MOST_CHOICES and sibling.server == tool.server:
-            yield language.instead.format(listing(needed, language.joint), sibling.name)
-
-
-def _returned(tool: Tool) -> list[str]:
-    """The fields of what a tool returns, or of each item if it returns one list alone."""
-    schema = tool.output_schema or {}
-    names = fields(schema)
-    if len(names) == 1 and names[0].type == "array" and isinstance(names[0].schema.get("items"), Mapping):
-        names = fields({**resolve(names[0].schema["items"], schema), "$defs": schema.get("$defs", {})})
-    return [f"`{field.name}`" for field in names[:_MOST_NAMED] if _is_plain(field.name)]
-
-
-def _is_plain(name: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z][\w .-]{0,39}", name))
+def is_english(tool: Tool) -> bool:
+    """Whether a description is in English, by the share of its words that our lists of English words have."""
+    words = split_words(tool.description.lower()[:_LONGEST_REQUEST])
+    known = STOP_WORDS | VOCABULARY
+    return 3 * sum(word in known or word.removesuffix("s") in known for word in words) >= len(words)
 
 
 # A model's sentences pass the same trial, and are shown as text, never followed.
@@ -329,7 +300,7 @@ request.
 
 
 def prompt(tool: Tool, sibling: Tool | None, missed: Sequence[str]) -> str:
-    """What a model is asked for candidate sentences."""
+    """What a model is asked for candidate sentences; the sibling is found before the tool."""
     data = {
         "tool": {"name": tool.name, "description": tool.description, "parameters": tool.input_schema},
         "confused_with": sibling and {"name": sibling.name, "description": sibling.description},

@@ -191,17 +191,13 @@ async def _show_why(
             bench.accounting.meter.tool,
         )
         proposals = (trial if model is None else await trial.written_by(model)).all()
-    data = asdict(found) | {"proposals": [_proposal_json(one) for one in proposals]} | search_json(client)
+    tried = [
+        {"sentence": one.sentence, "description": one.description, "effect": asdict(one.effect)}
+        for one in proposals
+    ]
+    data = asdict(found) | {"proposals": tried} | search_json(client)
     show(data, why_report(found, proposals, rules, len(retrieval.index.tools)))
     return not found.cut
-
-
-def _proposal_json(one: Proposal) -> dict[str, Any]:
-    return {
-        "sentence": one.sentence,
-        "description": one.description,
-        "effects": list(map(asdict, one.effects)),
-    }
 
 
 def _show_draft(

@@ -157,8 +157,8 @@ def why_report(
 
 
 _PROPOSALS = (
-    Column("rank", lambda one: ordinal(one.effects[0].reached), NUMBER),
-    Column("tokens", lambda one: f"{one.effects[0].tokens:+,}", NUMBER),
+    Column("rank", lambda one: ordinal(one.effect.reached), NUMBER),
+    Column("tokens", lambda one: f"{one.effect.tokens:+,}", NUMBER),
     Column("where", lambda one: "first" if is_first(one) else "last"),
     Column("sentence"),
 )

@@ -1,7 +1,6 @@
 """A proposal as a change of the server's source: shown, written after a yes, or kept as a draft."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Effect, Place
-from inspector.features.check.finding_text import drawn_effect
+from inspector.features.check.page import drawn_effect
 from inspector.features.check.source_text import Replacement, place_of, replacement
 from inspector.features.find.why_not_pane import WhyNotPane
 from widgets import Choice, Confirm, Hanging, plain, safe
@@ -42,14 +41,12 @@ def change_in_source(spec: ServerSpec, tool: Tool, description: str) -> tuple[Pl
     return place, replacement(place.path, tool.description, description)
 
 
-def question(place: Place, change: Replacement, tokens: int, effects: Sequence[Effect] = ()) -> Content:
+def question(place: Place, change: Replacement, tokens: int, effect: Effect | None = None) -> Content:
     """Return the change as a difference, what it costs in tokens, and what it was measured to change."""
     where = Content.assemble((shown_place(place.path, place.line), "bold"), (f"   {tokens:+,} tokens", MUTED))
     lines = [line for line in change.difference.splitlines()[_HEAD:] if line.strip() and line[0] != "@"]
-    measured = [line for effect in effects for line in drawn_effect(effect)]
-    return Content("\n").join(
-        [where, Content(), *map(_line, lines), *([Content()] if measured else []), *measured]
-    )
+    measured = [Content(), *drawn_effect(effect)] if effect is not None else []
+    return Content("\n").join([where, Content(), *map(_line, lines), *measured])
 
 
 def _line(line: str) -> Content:
@@ -114,7 +111,7 @@ class SourceChanges(ToolKeys):
             elif answer == DRAFT:
                 self.draft(event.tool_id, event.description)
 
-        dialog = SourceDialog(place.path, question(place, change, tokens, event.effects))
+        dialog = SourceDialog(place.path, question(place, change, tokens, event.effect))
         self.app.push_screen(dialog, answered)
 
     def _write(self, event: WhyNotPane.Proposed, place: Place, change: Replacement) -> None:

@@ -113,10 +113,13 @@ def no_ledger(found: WhyNot) -> str:
 def proposal(one: Proposal) -> Record:
     """Return the row of a proposed sentence, with the rank that the tool reaches with it."""
     sentence = visible(one.sentence, limit=2_000, newlines=False)
+    reached = Content.styled(f"→ {ordinal(one.effect.reached)}", "bold $text-success")
     where = " as the first sentence" if is_first(one) else ""
-    (effect,) = one.effects
-    reached = Content.styled(f"→ {ordinal(effect.reached)}", "bold $text-success")
-    cells = (Content.assemble(("+ ", "$accent"), sentence, (where, MUTED)), reached, f"{effect.tokens:+,}")
+    cells = (
+        Content.assemble(("+ ", "$accent"), sentence, (where, MUTED)),
+        reached,
+        f"{one.effect.tokens:+,}",
+    )
     return Record(one.description, cells, copy=one.sentence)
 
 
@@ -190,7 +193,7 @@ class WhyNotPane(Pane):
 
         tool_id: str
         description: str
-        effects: tuple[Effect, ...] = ()
+        effect: Effect | None = None
 
     def __init__(self) -> None:
         super().__init__(id="why-not")
@@ -309,8 +312,8 @@ class WhyNotPane(Pane):
 
     @on(RecordList.Selected, "#proposals")
     def _take(self, event: RecordList.Selected) -> None:
-        effects = next((one.effects for one in self._proposals if one.description == event.key), ())
-        self.post_message(self.Proposed(self._tool_id, event.key, effects))
+        effect = next((one.effect for one in self._proposals if one.description == event.key), None)
+        self.post_message(self.Proposed(self._tool_id, event.key, effect))
 
     @on(RecordList.Selected, "#ledger")
     def _open(self) -> None:

@@ -86,7 +86,7 @@ async def test_a_missed_tool_gets_sentences_that_were_tried_and_one_that_is_foun
         missed = await with_proposals(rig.bench, check(rig.bench, missing("list_orders")))
         found = await with_proposals(rig.bench, check(rig.bench, expecting("refund it -> refund_order")))
     assert {one.tool_id for one in missed.proposals} == {"shop:list_orders"}
-    assert all(one.sentence in one.description and not one.effects[0].losers for one in missed.proposals)
+    assert all(one.sentence in one.description and not one.effect.losers for one in missed.proposals)
     assert found.proposals == ()
 
 
@@ -149,15 +149,6 @@ async def test_what_changed_since_the_snapshot_is_found_except_on_a_server_that_
     assert drift == ["weather:get_forecast"]
 
 
-async def test_a_hidden_character_that_came_since_the_snapshot_is_told_once() -> None:
-    shown = Tool("shop", "get_order", "Gives an order.", annotations=READS)
-    async with connected(
-        servers={"shop": MemoryServer([replace(shown, description="Gives\u200b an order.")])}
-    ) as rig:
-        report = check(rig.bench, Demands(snapshot=Snapshot.of([shown], {})))
-    assert [one.rule for one in report.findings].count(HIDDEN) == 1
-
-
 async def test_only_the_clients_that_were_asked_for_count() -> None:
     tools = [Tool("shop", "get_" + "x" * 124, "Gives something.", annotations=READS)]
     async with connected(servers={"shop": MemoryServer(tools)}) as rig:
@@ -185,7 +176,7 @@ FINDINGS = st.builds(
     st.just("shop"),
     st.text("ab", max_size=1),
     st.just("A fact."),
-    effects=st.sampled_from([(), (Effect("bm25", {"a": (1, 1)}, 0),), (Effect("bm25", {"a": (2, 1)}, 0),)]),
+    effect=st.sampled_from([None, Effect("bm25", {"a": (1, 1)}), Effect("bm25", {"a": (2, 1)})]),
 )
 
 
@@ -206,7 +197,7 @@ def test_a_check_fails_for_what_is_felt_and_severe_enough_and_more_severity_fail
 
 @pytest.mark.parametrize(("rank", "passes"), [(1, True), (2, False)])
 def test_a_finding_that_changes_no_rank_fails_no_build(rank: int, passes: bool) -> None:
-    finding = Finding(HIDDEN, "shop", "a", "A fact.", effects=(Effect("bm25", {"a": (rank, 1)}, 0),))
+    finding = Finding(HIDDEN, "shop", "a", "A fact.", effect=Effect("bm25", {"a": (rank, 1)}))
     report = CheckReport((CheckedServer("shop"),), (), (finding,))
     assert report.passes(HIDDEN.severity) is passes
 

@@ -112,7 +112,7 @@ def test_a_sentence_for_a_missed_tool_is_in_every_report_with_what_it_wins(
     check = ("check", "--no-model", "--set", "discovery.ranker=bm25", stored(tmp_path, tools), *expect)
     proposals = json.loads(toolsight(*check, "--json").stdout)["proposals"]
     assert {one["tool_id"] for one in proposals} == {"shop:handle_inv"}
-    sentence, ranks = proposals[-1]["sentence"], proposals[-1]["effects"][0]["ranks"]
+    sentence, ranks = proposals[-1]["sentence"], proposals[-1]["effect"]["ranks"]
     assert "receipt" in sentence
     assert ranks["print a receipt"] == [None, 1]
     told = toolsight(*check).stdout

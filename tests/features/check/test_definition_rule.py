@@ -14,6 +14,7 @@ from inspector.features.check.definition_rule import RULES, definition_findings
 from inspector.features.check.finding import Finding, Rule
 from inspector.schema.json_value import JsonObject
 from inspector.search.index.tool_index import ToolIndex
+from tests.support.retrieval import rankers_of
 
 CLAIMS = Annotations(read_only=True)
 DESCRIBED: JsonObject = {
@@ -34,11 +35,10 @@ def found(
     tools: Tool | Sequence[Tool],
     clients: Iterable[str | Client] = (),
     instructions: str = "",
-    cases: Sequence[EvalCase] = (),
 ) -> list[Finding]:
     tools = [tools] if isinstance(tools, Tool) else tools
     chosen = tuple(find_client(one) if isinstance(one, str) else one for one in clients)
-    return list(definition_findings(ToolIndex(tools), chosen, {"shop": instructions}, cases=cases))
+    return list(definition_findings(ToolIndex(tools), chosen, {"shop": instructions}))
 
 
 def rules(*args: object, **kwargs: object) -> set[Rule]:
@@ -92,31 +92,33 @@ def test_a_read_only_claim_is_doubted_for_a_name_that_says_otherwise() -> None:
 
 
 TWIN = replace(GOOD, name="show_receipt")
+FAR = replace(GOOD, name="print_label", description="Weather of a town.", input_schema={})
 
 
-def test_a_similar_tool_is_told_for_both_with_the_words_they_share() -> None:
-    both = [one for one in found([GOOD, TWIN]) if one.rule is definition_rule.SIBLING]
+def siblings(tools: Sequence[Tool], *, semantic: bool = True, query: str = "") -> list[Finding]:
+    rankers = rankers_of(tools, semantic=semantic)
+    cases = [EvalCase("1", query, (frozenset({"shop:get_invoice"}),))] if query else ()
+    found = definition_findings(rankers.index, (), {}, cases=cases, rankers=rankers)
+    return [one for one in found if one.rule is definition_rule.SIBLING]
+
+
+def test_a_tool_that_is_close_in_meaning_is_told_for_both() -> None:
+    both = siblings([GOOD, TWIN, FAR])
     assert [one.tool for one in both] == ["get_invoice", "show_receipt"]
-    assert "shop:show_receipt: words in common" in both[0].proof
-    assert definition_rule.SIBLING not in rules(
-        [GOOD, replace(TWIN, description="Prints a label.", input_schema={})]
+    assert both[0].proof.startswith("shop:show_receipt: cosine ")
+    assert siblings([GOOD, FAR]) == []
+    assert siblings([GOOD, replace(GOOD, server="office")]) == [], (
+        "a tool of the same name is no similar tool"
     )
+    assert siblings([GOOD, TWIN], semantic=False) == [], "words in common prove nothing"
 
 
 def test_a_similar_tool_is_felt_only_where_it_stands_before_the_right_one() -> None:
-    def of(query: str) -> Finding:
-        cases = [EvalCase("1", query, (frozenset({"shop:get_invoice"}),))]
-        return next(one for one in found([GOOD, TWIN], cases=cases) if one.rule is definition_rule.SIBLING)
-
-    assert not of("get invoice").is_felt
-    missed = of("show receipt")
+    assert not siblings([GOOD, TWIN], query="get invoice")[0].is_felt
+    missed = siblings([GOOD, TWIN], query="show receipt")[0]
     assert missed.is_felt
-    assert dict(missed.effects[0].ranks) == {"show receipt": (2, 1)}
-
-
-def test_a_tool_of_the_same_name_on_another_server_is_no_similar_tool() -> None:
-    other = replace(GOOD, server="office", description="Prints a label.", input_schema={})
-    assert definition_rule.SIBLING not in rules([GOOD, other])
+    assert missed.effect is not None
+    assert dict(missed.effect.ranks) == {"show receipt": (2, 1)}
 
 
 def test_a_client_that_refuses_a_long_name_is_told_with_the_name() -> None:
@@ -167,23 +169,11 @@ OLDER = replace(NOW, texts=replace(NOW.texts, description=2048, instructions=204
 LONG = f"Shows an invoice. {'It has items. ' * 150}Also for a bill that is overdue."
 
 
-def test_what_a_cut_loses_is_quoted_and_its_effect_measured_as_the_client_searches() -> None:
-    cases = [EvalCase("1", "overdue bill", (frozenset({"shop:get_invoice"}),))]
-    others = [Tool("shop", "print_bill", "Prints a bill.", annotations=CLAIMS)]
-    findings = found([replace(GOOD, description=LONG), *others], [OLDER], cases=cases)
-    [finding] = [one for one in findings if one.rule is definition_rule.CUT]
+def test_what_a_cut_loses_is_quoted() -> None:
+    [finding] = found(replace(GOOD, description=LONG), [OLDER])
+    assert finding.rule is definition_rule.CUT
     assert "2,048 of 2,1" in finding.message
     assert "overdue" in finding.proof
-    [effect] = finding.effects
-    assert (effect.ranker, effect.client) == ("claude-code", "claude-code")
-    assert dict(effect.ranks) == {"overdue bill": (None, 2)}
-
-
-def test_a_cut_that_no_request_feels_is_told_apart() -> None:
-    cases = [EvalCase("1", "get invoice", (frozenset({"shop:get_invoice"}),))]
-    [finding] = found(replace(GOOD, description=LONG), [OLDER], cases=cases)
-    assert finding.effects
-    assert not finding.is_felt
 
 
 def test_instructions_that_a_client_cuts_are_told_once_for_the_server() -> None:
@@ -236,7 +226,3 @@ def test_a_finding_is_a_fact_about_a_tool_that_is_there_with_a_rule_and_a_proof(
         assert one.rule in RULES
         assert one.message
         assert one.proof
-
-
-def test_rules_have_names_of_their_own() -> None:
-    assert len({rule.name for rule in RULES}) == len(RULES)

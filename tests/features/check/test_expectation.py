@@ -140,7 +140,8 @@ def test_an_expectation_holds_as_far_as_it_says(text: str, problem: str) -> None
 
 
 def test_a_confidence_is_compared_with_what_was_asked_for() -> None:
-    sure = tried("money back -> refund_order", "hybrid").confidence
+    assert tried("money back -> refund_order", "hybrid").confidence is None, "nobody asked"
+    sure = tried("money back -> refund_order>=0.01", "hybrid").confidence
     assert sure is not None
     assert tried(f"money back -> refund_order>={sure - 0.01:.3f}", "hybrid").holds
     short = tried(f"money back -> refund_order>={min(sure + 0.01, 1):.3f}", "hybrid")

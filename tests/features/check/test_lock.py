@@ -65,7 +65,6 @@ def test_a_file_is_read_back_as_it_was_written(
         (replace(TOOL, input_schema={**TOOL.input_schema, "properties": {}}), ["schema-breaks"]),
         (replace(TOOL, output_schema={"type": "object"}), ["schema-changed"]),
         (replace(TOOL, annotations=Annotations(read_only=True)), ["annotations-changed"]),
-        (replace(TOOL, description=TOOL.description + "\u202e"), ["words-changed", "hidden-characters"]),
     ],
 )
 def test_each_kind_of_change_has_its_rule(after: Tool, rules: list[str]) -> None:
@@ -74,7 +73,7 @@ def test_each_kind_of_change_has_its_rule(after: Tool, rules: list[str]) -> None
 
 def test_tools_that_came_and_went_are_told() -> None:
     other = replace(TOOL, name="void", description="Voids\u200b.")
-    assert _rules([TOOL], [TOOL, other]) == ["tool-added", "hidden-characters"]
+    assert _rules([TOOL], [TOOL, other]) == ["tool-added"]
     assert _rules([TOOL, other], [TOOL]) == ["tool-removed"]
 
 
@@ -85,18 +84,10 @@ def test_a_change_shows_what_was_accepted_and_what_is_there_now() -> None:
     assert found.subject == "shop:refund"
 
 
-def test_hidden_characters_that_were_accepted_and_moved_are_not_told_again() -> None:
-    before = replace(TOOL, description="Refunds\u200b.")
-    assert _rules([before], [replace(before, description="Now refunds\u200b.")]) == ["words-changed"]
-    another = replace(before, description="Refunds\u200b.\u200b")
-    assert _rules([before], [another]) == ["words-changed", "hidden-characters"]
-
-
-def test_changed_instructions_are_told_with_their_hidden_characters() -> None:
-    before, after = Snapshot.of([TOOL], SAID), Snapshot.of([TOOL], {"shop": "Ask first.\nRefund\u200b now."})
+def test_changed_instructions_are_told() -> None:
+    before, after = Snapshot.of([TOOL], SAID), Snapshot.of([TOOL], {"shop": "Ask first."})
     assert [(one.rule.name, one.subject) for one in drift(before, after)] == [
-        ("instructions-changed", "shop"),
-        ("hidden-characters", "shop"),
+        ("instructions-changed", "shop")
     ]
 
 
@@ -135,8 +126,7 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_its_link(tmp_path: Path) -> 
         (lambda text: text.replace("Ask the", "Never ask the"), "does not fit its hash", "edited by hand"),
         (lambda text: text.replace('"version": 1', '"version": 2'), "format version 2", "Update Toolsight"),
         (lambda text: text.replace('"version": 1', '"version": 0'), "format version 0", "`--update`"),
-        (lambda text: text.replace(' "servers"', "<<<<<<< HEAD\n"), "marks of a merge", "`--update`"),
-        (lambda text: text.replace('"hash":', '"hash": "1", "hash":'), "appears twice", "`--update`"),
+        (lambda text: text.replace(' "servers"', "<<<<<<< HEAD\n"), "is damaged", "`--update`"),
         (lambda text: text.replace('"hash":', '"digest":'), "is damaged", "version control"),
         (lambda _: '{"tools": []}', "is no snapshot", "version control"),
         (lambda text: text[:90], "Unterminated string", "`--update`"),

@@ -8,17 +8,13 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.place import EditPage, FindingsPage, WhyNotPage
-from inspector.clients.client import find_client
 from inspector.core.ranking import SearchRequest
-from inspector.core.tool import Catalog, Tool
-from inspector.features.check.definition_rule import CUT, definition_findings
+from inspector.core.tool import Tool
+from inspector.features.check.definition_rule import CUT
 from inspector.features.check.finding import Effect, Finding, Loser
-from inspector.features.check.finding_text import detail, in_short, marked
-from inspector.features.check.page import FindingsScreen
-from inspector.features.check.trust_rule import HIDDEN, trust_findings
+from inspector.features.check.page import FindingsScreen, detail
 from inspector.features.find.page import FindScreen
 from inspector.features.tools.page import ToolsScreen
-from inspector.search.index.tool_index import ToolIndex
 from tests.support.app import app_rig, arrives, destinations, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
@@ -107,15 +103,12 @@ async def test_t_shows_one_stage_after_the_other_and_trust_has_all_of_its_notes(
         assert any("flow" in cells[2] or "unknown" in cells[2] for cells in _cells(found))
 
 
-async def test_similar_tools_stand_beside_each_other_with_their_common_words_marked() -> None:
+async def test_a_similar_tool_is_named_and_asked_for_in_its_own_words() -> None:
     async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
         found = await _opened(pilot)
         _at(found, "create_issue", "nearly the same")
-        await until(pilot, lambda: "tracker:create_ticket" in said(pilot, "#detail"))
-        text = said(pilot, "#detail")
-        assert text.index("Create an issue in") < text.index("Create a ticket in")
-        assert "What the ticket is about." in text
-        assert "If it were mended" in text
+        await until(pilot, lambda: "tracker:create_ticket: cosine" in said(pilot, "#detail"))
+        assert "If it were mended" in said(pilot, "#detail")
         went = destinations(pilot)
         await pilot.press("w", "e")
         query = "Create a ticket in the tracker of a project, with a title and a text."
@@ -125,33 +118,12 @@ async def test_similar_tools_stand_beside_each_other_with_their_common_words_mar
         ]
 
 
-async def test_what_a_client_cuts_is_struck_at_its_place() -> None:
-    long = LONG.replace("It checks the amount first. ", "It checks the amount first. " * 8)
-    tool = replace(offices()["bank"].tools[0], description=long)
-    index = ToolIndex(semantics=None).updated([tool], {}, {})
-    (found, *_) = [
-        one for one in definition_findings(index, [find_client("claude-code")], {}) if one.rule == CUT
-    ]
-    text = detail(found, Catalog((tool,)), {})
-    struck = "".join(text.plain[span.start : span.end] for span in text.spans if "strike" in str(span.style))
-    assert struck.endswith("Never use it twice.")
-    assert struck in long
-    assert f"after {len(long) - len(struck):,} of {len(long):,} characters" in text.plain
-
-
-def test_a_hidden_character_is_shown_by_its_code_point_where_it_stands() -> None:
-    (tool,) = offices()["mail"].tools
-    (found,) = [one for one in trust_findings([tool], {}) if one.rule == HIDDEN]
-    assert "Lists messages⟨U+202E⟩ of today." in detail(found, Catalog((tool,)), {}).plain
-
-
 def test_effects_say_who_rises_who_falls_and_who_loses() -> None:
     ranks = {"pay it": (3, 1), "a bill": (None, 2), "same": (1, 1), "worse": (1, 4)}
-    effect = Effect("hybrid", ranks, 12, (0.2, 0.6), (Loser("bank:void", "cancel it"),), "codex")
-    finding = Finding(CUT, "bank", "pay", "It is cut.", "lost: x", "codex", (effect,))
-    text = detail(finding, Catalog(()), {}).plain
+    effect = Effect("hybrid", ranks, 12, (Loser("bank:void", "cancel it"),))
+    text = detail(Finding(CUT, "bank", "pay", "It is cut.", "lost: x", "codex", effect)).plain
     for line in (
-        "hybrid as codex   rank changes in 3 of 4 requests   +12 tokens   confidence 20 % → 60 %",
+        "hybrid   rank changes in 3 of 4 requests   +12 tokens",
         "▲    3 → 1   “pay it”",
         "▲    – → 2   “a bill”",
         "▼    1 → 4   “worse”",
@@ -159,8 +131,6 @@ def test_effects_say_who_rises_who_falls_and_who_loses() -> None:
     ):
         assert line in text
     assert "same" not in text
-    assert in_short(finding.effects).plain == "▲ 2 of 4  ✕ 1"
-    assert in_short(()).plain == "–"
 
 
 async def test_enter_opens_the_tool_and_on_a_narrow_terminal_first_the_proof() -> None:
@@ -243,14 +213,3 @@ async def test_x_exports_what_is_listed(tmp_path: Path, monkeypatch: pytest.Monk
         written = json.loads(path.read_text())
         assert [one["message"] for one in written] == [cells[2] for cells in _cells(found)]
         assert {one["stage"] for one in written} == {"found"}
-
-
-def test_words_are_marked_in_whatever_form_they_are_written() -> None:
-    content = marked("createPage: Creating pages [/] of a \x1b page_list", {"creat", "page"})
-    assert [content.plain[span.start : span.end] for span in content.spans] == [
-        "create",
-        "Page",
-        "Creating",
-        "pages",
-        "page",
-    ]

@@ -10,9 +10,8 @@ from hypothesis import given, settings, strategies as st
 from inspector.access.reach import EvalCase
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check.finding import Loser, Proposal
-from inspector.features.check.grounds import Grounds
 from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial, is_first, put_first, put_last
-from inspector.features.check.wording import GRAMMAR, asked_in
+from inspector.features.check.wording import GRAMMAR, Grounds, asked_in
 from inspector.search.answer.standing import Standings
 from inspector.search.index.vocabulary import split_words, stem
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -46,9 +45,7 @@ RIGHT = (
 )
 CATALOGS = {semantic: rankers_of(TOOLS, semantic=semantic) for semantic in (True, False)}
 BILL = "show me bill number 77"
-OURS = set(
-    split_words("Use this for to Another word is Takes Returns Needs without that instead are also called")
-)
+OURS = set(split_words("Use this for to"))
 
 
 def _words(tool: Tool) -> int:
@@ -71,10 +68,10 @@ def _sentences(found: Sequence[Proposal]) -> list[str]:
 @pytest.mark.parametrize("semantic", [True, False])
 def test_bill_number_77_is_answered_by_a_sentence_on_bills_without_77(semantic: bool) -> None:
     found = _trial(BILL, rankers=CATALOGS[semantic]).all()
-    assert set(_sentences(found)) & {"Use this for a bill.", "Another word for invoice is bill."}
+    assert "Use this for a bill." in _sentences(found)
     assert not any("77" in one.description or "number" in one.description for one in found)
     for one in found:
-        before, after = one.effects[0].ranks[BILL]
+        before, after = one.effect.ranks[BILL]
         assert before is None
         assert after
 
@@ -169,7 +166,7 @@ def test_a_proposal_is_what_a_fresh_ranking_finds_and_takes_nothing_from_others(
     trial = _trial(*missed, tool=tool, rankers=CATALOGS[semantic])
     found = trial.all()
     assert len(found) <= MOST_SHOWN
-    tokens = [one.effects[0].tokens for one in found]
+    tokens = [one.effect.tokens for one in found]
     assert tokens == sorted(set(tokens))
     own = TOOLS.index(tool)
     for one in found:
@@ -177,7 +174,7 @@ def test_a_proposal_is_what_a_fresh_ranking_finds_and_takes_nothing_from_others(
             [replace(each, description=one.description) if each is tool else each for each in TOOLS],
             semantic=semantic,
         )
-        (effect,) = one.effects
+        effect = one.effect
         for query, (_, after) in effect.ranks.items():
             standing = Standings(fresh.get("hybrid").rank(query))[own]
             assert (standing.rank if standing.kept else None) == after

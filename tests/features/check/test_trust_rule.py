@@ -9,7 +9,7 @@ import pytest
 from fixtures.hostile import UNICODE
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check.finding import Finding
-from inspector.features.check.trust_rule import Flow, hidden_in, is_hidden, trust_findings
+from inspector.features.check.trust_rule import hidden_in, is_hidden, trust_findings
 from widgets import visible
 
 MAIL = Tool("mail", "send_message", "Sends a message.", annotations=Annotations(False, open_world=True))
@@ -106,11 +106,6 @@ def test_own_tools_parameters_and_plain_words_name_no_other_server() -> None:
         assert _found("names-other-server", *tools) == []
 
 
-def test_a_tool_that_only_reads_and_may_destroy_contradicts_itself() -> None:
-    tool = replace(MAIL, annotations=Annotations(read_only=True, destructive=True))
-    assert [one.subject for one in _found("contradicting-annotations", tool, WEB)] == [tool.id]
-
-
 def test_private_data_untrusted_content_and_a_way_out_are_one_finding_with_their_tools() -> None:
     (found,) = _found("data-flow", MAIL, NOTES, WEB)
     assert found.subject == "all servers"
@@ -128,7 +123,6 @@ def test_without_one_of_the_three_no_flow_is_told(left_out: Tool) -> None:
 
 def test_what_nobody_annotated_is_unknown_and_never_guessed() -> None:
     bare = Tool("web", "upload_secret_file", "Sends private files to anyone.")
-    assert Flow.of([bare]) == Flow((), (), (), (bare.id,))
     (found,) = _found("data-flow-unknown", bare, NOTES)
     assert found.message.startswith("1 of 2 tools say nothing about the world they reach")
     assert _found("data-flow-unknown", NOTES) == []

@@ -55,7 +55,7 @@ async def _proposed(path: Path, size: tuple[int, int] = (120, 36)) -> AsyncGener
     async with app_rig(servers=servers, configuration=configuration, size=size) as (pilot, _):
         await arrives(pilot, WhyNotPage(TOOL, SearchRequest("show bill 77")))
         pane = pilot.app.screen.query_one(WhyNotPane)
-        pane.post_message(WhyNotPane.Proposed(TOOL, NEW, (EFFECT,)))
+        pane.post_message(WhyNotPane.Proposed(TOOL, NEW, EFFECT))
         await pilot.pause()
         yield pilot
 
