@@ -1,13 +1,15 @@
-"""Measures how similar the tools of an index are: by name, and by the cosine of their summaries."""
+"""Measures how similar the tools of an index are: by name, by the cosine of their summaries, by words."""
 
+import math
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.core.ranking import Signal
 from inspector.core.text import first_sentence
 from inspector.core.tool import Tool
-from inspector.search.index.document import MAX_EMBEDDED, SUMMARY
+from inspector.search.index.document import FIELDS, MAX_EMBEDDED, SUMMARY
 from inspector.search.index.tool_index import ToolIndex, name_key
 from inspector.search.index.vocabulary import split_words
 
@@ -15,6 +17,7 @@ from inspector.search.index.vocabulary import split_words
 CLOSE = 0.8
 # The last bits of float32 products depend on the shape of the matrices; this many digits do not.
 DIGITS = 6
+_OWN_FIELDS = [column for column, signal in enumerate(FIELDS) if signal is not Signal.SERVER]
 
 
 class Closeness:
@@ -22,6 +25,9 @@ class Closeness:
 
     def __init__(self, index: ToolIndex) -> None:
         self._index = index
+        self._terms: dict[int, frozenset[int]] = {}
+        self._idf: dict[int, float] = {}
+        self._weights: dict[int, float] = {}
 
     @cached_property
     def names(self) -> NDArray[np.intp]:
@@ -65,6 +71,33 @@ class Closeness:
         row, every = slice(position, position + 1), slice(None)
         colliding = ((self.cosines(row, every) >= CLOSE) | self.same_name(row, every))[0]
         return int(np.count_nonzero(colliding)) - int(colliding[position])
+
+    def terms(self, position: int) -> frozenset[int]:
+        """The term ids in a tool's own fields, without the server name, which all its tools share."""
+        if position not in self._terms:
+            document = self._index.documents[position]
+            own = document.terms.frequencies[:, _OWN_FIELDS].any(axis=1)
+            self._terms[position] = frozenset(document.terms.ids[own].tolist())
+        return self._terms[position]
+
+    def idf(self, term_id: int) -> float:
+        """The inverse document frequency of a term, as in BM25F: log(1 + (N - n + .5) / (n + .5))."""
+        if term_id not in self._idf:
+            n = self._index.postings.document_frequency(term_id)
+            self._idf[term_id] = math.log1p((len(self._index.tools) - n + 0.5) / (n + 0.5))
+        return self._idf[term_id]
+
+    def jaccard(self, first: int, second: int) -> float:
+        """The idf of the terms both tools have, divided by the idf of those either has (Ružička 1958)."""
+        both = math.fsum(map(self.idf, self.terms(first) & self.terms(second)))
+        either = self._weight(first) + self._weight(second) - both
+        return round(both / either, DIGITS) if either else 0.0
+
+    def _weight(self, position: int) -> float:
+        """The total idf of a tool's terms."""
+        if position not in self._weights:
+            self._weights[position] = math.fsum(map(self.idf, self.terms(position)))
+        return self._weights[position]
 
 
 def own_words(tool: Tool) -> str:
