@@ -49,7 +49,7 @@ def test_static_vectors_are_read_when_something_is_searched() -> None:
         "inspector.features.tools.command",
         "inspector.features.cost.command",
         "inspector.features.trace.command",
-        "inspector.features.trace.metrics.otel",
+        "inspector.features.trace.metrics.spans",
     ],
 )
 def test_a_command_that_prints_imports_no_screen(module: str) -> None:

@@ -1,19 +1,12 @@
 """What follows what as rows to read, and as an export that can be a seed again."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from inspector.core.inertia import Aging, InertiaGraph, Successor
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.report import Table
-
-
-class FlowLibrary(Protocol):
-    """The transitions in the sessions recorded on this machine."""
-
-    def graphs(self, seed: str, stopped: Callable[[], bool]) -> Mapping[str, InertiaGraph]:
-        """A graph for each persona, with a seed file's if one is named; slow. Raises ToolsightError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -302,10 +302,10 @@ MUTANTS = (
     ),
     Mutant(
         "a failed call is an error in an exported trace",
-        "inspector/features/trace/metrics/otel.py",
+        "inspector/features/trace/metrics/spans.py",
         "if span.failed:",
         "if False:",
-        ("tests/features/trace/metrics/test_otel.py",),
+        ("tests/features/trace/metrics/test_spans.py",),
     ),
     # Rankers
     Mutant(

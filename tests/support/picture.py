@@ -28,7 +28,6 @@ from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.recorded_session import RunSource
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import RegistryLibrary
-from inspector.features.trace.feature import FLOWS
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.fakes import Step
 from tests.support.workbench import Rig, opened
@@ -63,7 +62,7 @@ class Shown(RigApp):
             *steps, approver=self._approver, policy=lambda: policy or AccessPolicy(), values=values, **ground
         )
         self._recorded = recorded
-        self._parts = Parts({AUDIT: audit, AGENTS: agents, FLOWS: None, REGISTRY: registry, RUNS: runs})
+        self._parts = Parts({AUDIT: audit, AGENTS: agents, REGISTRY: registry, RUNS: runs})
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 

@@ -1,6 +1,6 @@
 """`toolsight sessions`: those recorded, one as its timeline, events or spans, and what calls follow what."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from inspector.cli.composition import open_store, require_sessions
-from inspector.cli.configuration import load_seeds
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import (
     COMMON,
@@ -24,21 +23,17 @@ from inspector.cli.table import is_json, say, say_json, say_raw, show
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
-from inspector.core.feature import Given
 from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import count, plural, shown_moment
 from inspector.core.ports import EventStore, SystemClock
 from inspector.core.redaction import clean
 from inspector.core.report import COUNT, NAME, NUMBER, SHARE, TIME, Column, Table
-from inspector.core.session import Binding
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
 from inspector.features.agents.finding import KINDS, by_tokens, findings
 from inspector.features.trace.facts import tally_facts
-from inspector.features.trace.feature import FLOWS
 from inspector.loop.flow import Flow, exported, flows, following, warmth
-from inspector.session.timeline import Lane, ModelCall, Timeline
-from inspector.session.workbench import Workbench
+from inspector.session.timeline import ModelCall, Timeline
 from inspector.store.call_history import SqliteCallHistory
 from inspector.store.tap_note import TapNotes
 
@@ -74,8 +69,7 @@ def sessions(context: click.Context, /, chosen: Options) -> None:
 
 def _say_spans(records: Sequence[Record], *, content: bool) -> None:
     """Print the records as spans, an export a line."""
-    from inspector.features.trace.metrics.otel import export_lines
-    from inspector.features.trace.metrics.trace import spans
+    from inspector.features.trace.metrics.spans import export_lines, spans
 
     # What is recorded is redacted by the rules of its day; what leaves is by those of today, too.
     redacted = (Record(one.session, one.seq, one.at, clean(one.event)) for one in records)
@@ -83,18 +77,7 @@ def _say_spans(records: Sequence[Record], *, content: bool) -> None:
         say_raw(f"{line}\n")
 
 
-# A recorded session's timeline as text: which tools were bound in which model calls, and why.
-
-_SIGNS = {
-    Binding.PINNED: "⌂",
-    Binding.LOADED: "●",
-    Binding.DEFERRED: "○",
-    Binding.EVICTED: "✕",
-    Binding.HELD: "‖",
-    None: " ",
-}
-_COLUMNS = 60
-
+# A recorded session's timeline as text: what each model call did, and which tools were bound when, and why.
 
 _CALLS = (
     Column("call", "number", NUMBER),
@@ -137,7 +120,9 @@ def _timeline(session: str, shown: Timeline) -> Iterator[str | Table]:
         yield ""
         yield Table.of(_CALLS, shown.calls)
     yield ""
-    yield from _lanes(shown)
+    for binding, tools in shown.rest(shown.now).items():
+        if tools:
+            yield f"{tools:,} {plural(tools, 'tool was', 'tools were')} {binding} throughout"
     moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
     if not moves:
         yield "No tool was bound or unbound."
@@ -150,23 +135,6 @@ def _timeline(session: str, shown: Timeline) -> Iterator[str | Table]:
 def _did(call: ModelCall) -> str:
     did = "\n".join(f"{action.kind}  {action.text}" for action in call.actions)
     return did or ("thought" if call.think else "")
-
-
-def _lanes(shown: Timeline) -> Iterator[str | Table]:
-    """The newest columns, so that each lane fits on a line; the last column is after the last call."""
-    first = max(shown.now - _COLUMNS + 1, 1)
-    if shown.lanes:
-        header = f"calls {first} to {len(shown.calls)}, and after"
-        columns = (Column("tool"), Column(header, lambda lane: _signs(lane, first, shown.now)))
-        yield Table.of(columns, shown.lanes)
-        yield "⌂ pinned  ● loaded  ○ deferred  ✕ evicted  ‖ held while its server is offline"
-    for binding, tools in shown.rest(shown.now).items():
-        if tools:
-            yield f"{tools:,} more {plural(tools, 'tool was', 'tools were')} {binding} throughout"
-
-
-def _signs(lane: Lane, first: int, now: int) -> str:
-    return "".join(_SIGNS[binding] for binding, _ in lane.states(first, now - first + 1))
 
 
 TIMELINE, EVENTS, SPANS = "timeline", "events", "spans"
@@ -246,20 +214,12 @@ def _chosen(store: EventStore, session: str) -> str:
     return session or stored[0].id
 
 
-class RecordedFlows:
-    """A FlowLibrary over the database."""
-
-    def __init__(self, options: Options) -> None:
-        self._history = SqliteCallHistory(database_path(options))
-
-    def graphs(self, seed: str = "", stopped: Callable[[], bool] = lambda: False) -> dict[str, InertiaGraph]:
-        """See `FlowLibrary`; if it is stopped, what was read so far. Raises ConfigError and StoreError."""
-        graphs = load_seeds(seed) if seed else {}
-        for task in self._history.tasks():
-            if stopped():
-                break
-            graphs.setdefault(task.persona, InertiaGraph()).add(task)
-        return graphs
+def _graphs(options: Options) -> dict[str, InertiaGraph]:
+    """What each persona called after what in the recorded sessions. Raises ConfigError and StoreError."""
+    graphs: dict[str, InertiaGraph] = {}
+    for task in SqliteCallHistory(database_path(options)).tasks():
+        graphs.setdefault(task.persona, InertiaGraph()).add(task)
+    return graphs
 
 
 _DEFAULTS = InertiaSettings()
@@ -281,8 +241,7 @@ def next_tools(persona: str, exports: bool, chosen: Options) -> None:
     \b
     toolsight sessions next --persona claude-code
     """
-    graphs = RecordedFlows(chosen).graphs()
-    found = flows(graphs, Aging(SystemClock().now(), _DEFAULTS.half_life_days))
+    found = flows(_graphs(chosen), Aging(SystemClock().now(), _DEFAULTS.half_life_days))
     if exports:
         say_json({"personas": [exported(one) for one in _of_persona(found, persona)]})
     elif found or is_json():
@@ -300,8 +259,3 @@ def _of_persona(found: Sequence[Flow], persona: str) -> Sequence[Flow]:
         near = closest(persona, names) or tuple(names) or ("none",)
         raise ConfigError(f"there is no persona '{persona}'", hint=f"Recorded personas: {', '.join(near)}.")
     return chosen
-
-
-def provide(options: Options, _bench: Workbench) -> Given:
-    """What knows which tools other sessions called one after another."""
-    return {FLOWS: RecordedFlows(options)}

@@ -1,15 +1,6 @@
 """What was recorded: model calls, events, sessions, and statistics over them."""
 
-from typing import TYPE_CHECKING
-
-from inspector.core.feature import CommandInfo, Feature, PageInfo, Part
-
-if TYPE_CHECKING:
-    from inspector.loop.flow import FlowLibrary
-
-
-FLOWS: "Part[FlowLibrary]" = Part(beside_session=True)
-
+from inspector.core.feature import CommandInfo, Feature, PageInfo
 
 FEATURE = Feature(
     "trace",
@@ -43,5 +34,4 @@ FEATURE = Feature(
         CommandInfo("sessions metrics", "metrics.command:metrics"),
         CommandInfo("sessions next", "command:next_tools"),
     ),
-    provide="command:provide",
 )

@@ -1,6 +1,6 @@
 """The timeline page: every tool over every model call, and replay of any moment on every page."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import ClassVar
 
@@ -12,22 +12,20 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import ToolKeys
-from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.budget import flow
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS, report_lines
 from inspector.app.list_page import ListPage
-from inspector.app.place import Destination, TracePage
+from inspector.app.place import Destination, Page, TracePage
 from inspector.app.replay import Replay
 from inspector.app.stream import Stream, View
 from inspector.core.budget import Prices
-from inspector.core.number import count, shown_moment, tokens
-from inspector.core.ports import SessionSummary
+from inspector.core.number import count, tokens
 from inspector.core.report import Facts
 from inspector.features.trace.facts import call_facts, session_facts, tally_facts
 from inspector.features.trace.lanes import Lanes
 from inspector.session.timeline import Action, ModelCall, Move, Timeline
-from widgets import Record, middle, plain, visible
+from widgets import middle, plain, visible
 
 _TEXT, _MOVES = 300, 50
 _ACTIONS = {
@@ -54,19 +52,6 @@ def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
 
 def _fact(name: str, value: str) -> Content:
     return Content.assemble((f"{name} ", MUTED), value)
-
-
-def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
-    """Return the recorded sessions in two lines each; the shown one is marked."""
-    rows = []
-    for one in found:
-        done = f"{count(one.searches, 'search', 'searches')}, {count(one.calls, 'call')}"
-        whose = f"{middle(one.agent, 16)}   " if one.agent else ""
-        cells = ("✓" if one.id == current else " ", one.id, count(one.events, "event"))
-        about = f"{shown_moment(one.started_at)} UTC   {done}   {whose}{middle(one.model, 24)}"
-        search = f"{one.id} {one.agent} {one.config} {one.model}"
-        rows.append(Record(one.id, cells, detail=about, search=search))
-    return tuple(rows)
 
 
 def detail(
@@ -171,7 +156,7 @@ class TimelineScreen(ListPage, ToolKeys):
         "enter replays that call on every page; after that, ← → step every page.",
         "During a replay, the top line shows REPLAY. A replay is read-only.",
         "n returns to the running session.",
-        "o opens a recorded session. f hides tools that never moved.",
+        "o lists the recorded sessions. f hides tools that never moved.",
         "/ filters, y copies a tool's id, esc goes back. `toolsight sessions show` prints the same.",
     )
 
@@ -352,13 +337,7 @@ class TimelineScreen(ListPage, ToolKeys):
 
     def action_sessions(self) -> None:
         """Choose a recorded session."""
-        replay, current = self.replay, self._stream.session_id
-
-        def choose(found: Sequence[SessionSummary]) -> None:
-            rows = session_rows(found, current)
-            self.app.push_screen(ChoiceDialog("Replay a session", rows, self._open, current))
-
-        self.run_job("sessions", lambda _: replay.sessions(), choose)
+        self.open(Page("sessions"))
 
     def _open(self, session_id: str) -> None:
         """Replay a session from its start, or follow one that runs, on every page."""

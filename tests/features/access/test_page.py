@@ -19,9 +19,7 @@ from inspector.features.agents.feature import AGENTS
 from inspector.features.cost.audit.result import Audit
 from inspector.features.cost.feature import AUDIT
 from inspector.features.lab.feature import LAB, RUNS
-from inspector.features.trace.feature import FLOWS
 from tests.support.app import app_rig, goes, seen, until
-from tests.support.canned import CannedFlows
 from tests.support.fakes import says
 from tests.support.workbench import Rig
 
@@ -102,7 +100,6 @@ async def test_what_is_known_beside_the_session_is_for_the_administrator_alone()
         assert app._opened is not None
         given: dict[Part[Any], object] = {
             AUDIT: audit_machine,
-            FLOWS: CannedFlows(),
             LAB: object(),
             AGENTS: object(),
             RUNS: object(),

@@ -19,13 +19,12 @@ def recorded(database: Path) -> None:
 
 
 @pytest.mark.usefixtures("recorded")
-def test_lanes_moves_and_turns_are_printed_with_every_reason(toolsight: Toolsight) -> None:
+def test_calls_and_moves_are_printed_with_every_reason(toolsight: Toolsight) -> None:
     printed = toolsight("sessions", "show", "20260101-a")
     assert printed.exit_code == 0, printed.stderr
-    assert any(line.split() == ["shop:list", "○●✕✕"] for line in printed.stdout.splitlines())
     assert "search: orders" in printed.stdout
     assert "called 3x with equal arguments" in printed.stdout
-    assert "2 more tools were deferred throughout" in printed.stdout
+    assert "2 tools were deferred throughout" in printed.stdout
     assert "loads 1, evictions 1" in printed.stdout
     assert "accuracy 100 %" in printed.stdout
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.replay import Replay, ReplayRefusal
 from inspector.app.stream import CHECKPOINT, Stream, View
 from inspector.core.events.base import Record
@@ -185,8 +184,8 @@ async def test_a_recorded_session_is_read_in_a_thread_and_shown_from_its_start(
             rig.store.append(record)
         await goes(pilot, "timeline")
         await pilot.press("o")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
-        await pilot.press("end", "enter")
+        await until(pilot, lambda: "2 sessions" in seen(pilot))
+        await pilot.press("down", "enter")
         await until(pilot, lambda: _shown(pilot).is_replay)
         assert threading.main_thread() not in threads
         assert "REPLAY call 1 of 3  earlier" in seen(pilot)

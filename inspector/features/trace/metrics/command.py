@@ -1,12 +1,7 @@
 """`toolsight sessions metrics`: what was searched and called, how fast, and what failed."""
 
-import json
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import IO
 
 import click
 
@@ -16,11 +11,10 @@ from inspector.cli.table import Progress, is_json, show
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record
 from inspector.core.ports import EventStore, SessionSummary, SystemClock
-from inspector.core.redaction import clean, open_private
 from inspector.core.report import Table
 from inspector.core.text import closest
 from inspector.core.turns import turns
-from inspector.features.trace.metrics.discovery import OWN, RoutingLog
+from inspector.features.trace.metrics.discovery import OWN
 from inspector.features.trace.metrics.facts import overview, sections, stats_json
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry
 
@@ -92,15 +86,8 @@ _NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight de
     metavar="NAME",
     help=f"Only this agent's sessions; {OWN} means those recorded here.",
 )
-@click.option(
-    "--decisions",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Also write every routing decision to this file (JSON lines; Tool Attention, section 5.7).",
-)
 @as_json
-def metrics(
-    sessions: tuple[str, ...], after: float, agent: str, decisions: Path | None, chosen: Options
-) -> None:
+def metrics(sessions: tuple[str, ...], after: float, agent: str, chosen: Options) -> None:
     """Summarize sessions: searches, latency, failures, tokens.
 
     By default, covers all sessions, recorded here and imported. Shares have 95 % intervals. The backlog lists
@@ -112,12 +99,9 @@ def metrics(
     """
     store = open_store(chosen)
     meant = _chosen(store, sessions, after, agent)
-    gathered, log = Telemetry(), RoutingLog()
-    with _opened(decisions) if decisions is not None else nullcontext() as file:
-        for turn in turns(_records(store, meant)):
-            gathered.add(turn)
-            if file is not None:
-                file.writelines(f"{json.dumps(clean(asdict(one)))}\n" for one in log.of(turn))
+    gathered = Telemetry()
+    for turn in turns(_records(store, meant)):
+        gathered.add(turn)
     gathered.end()
     show(stats_json(gathered) if is_json() else None, _metrics(gathered))
 
@@ -131,14 +115,3 @@ def _metrics(gathered: Telemetry) -> Iterator[str | Table]:
         if section.tables:
             yield f"\n{section.title}"
             yield from section.tables
-
-
-def _opened(path: Path) -> IO[str]:
-    try:
-        return open_private(path, "x", encoding="ascii")
-    except FileExistsError:
-        raise ConfigError(f"{path} already exists", hint="Choose another file.") from None
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be written: {error.strerror}", hint="Choose another file."
-        ) from error

@@ -9,7 +9,6 @@ from inspector.core.error import BreakerState
 from inspector.core.number import count, percent, shown_moment, tokens
 from inspector.core.report import COUNT, MILLISECONDS, NOTHING, NUMBER, SHARE, TWO, Column, Section, Table
 from inspector.features.trace.metrics.gathering import (
-    RULES,
     CallUse,
     InertiaCount,
     ReliabilityCount,
@@ -296,8 +295,8 @@ def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
     yield number_row("retries", found.retries.total())
     yield from kind_rows(found.retries_by_failure)
     yield share_row("calls saved by a retry", found.saved_by_a_retry, "call")
-    yield number_row("substitutes tried", sum(one.calls for one in found.fallbacks.values()))
-    yield number_row("… that succeeded", sum(one.answered for one in found.fallbacks.values()))
+    yield number_row("substitutes tried", found.fallbacks.total())
+    yield from kind_rows(found.fallbacks)
     yield number_row("breaker changes", found.breaker_changes.total())
     yield from kind_rows(found.breaker_changes, "to ")
 
@@ -323,13 +322,12 @@ _BREAKERS = (
 
 
 def inertia_tables(found: InertiaCount) -> Iterator[Table]:
-    """How often predictions were right, beside simpler guesses."""
+    """How often predictions were right."""
     if not found.predictions and not found.bound_ahead_and_called.count:
         return
     rows: list[Row] = [number_row("predictions", found.predictions)]
-    for rule, name in RULES.items():
-        rows.append(share_row(f"{name}: correct", found.first_uses[rule].first, "first use"))
-        rows.append(share_row("… in the top three", found.first_uses[rule].among_three, "first use"))
+    rows.append(share_row("the predicted tool was called", found.predicted_first, "first use"))
+    rows.append(share_row("… one of the three predicted", found.predicted_in_three, "first use"))
     rows.append(share_row("bound ahead and then called", found.bound_ahead_and_called, "tool"))
     yield facts(rows, notes=("Only a session's first call to each tool is scored.",))
 
@@ -344,9 +342,7 @@ def stats_json(gathered: Telemetry) -> dict[str, Any]:
         )
     }
     counted["discovery"]["by_agent"] = list(map(asdict, gathered.discovery.by_agent.values()))
-    reliability = gathered.reliability
-    counted["reliability"]["fallbacks"] = list(map(asdict, reliability.fallbacks.values()))
-    counted["reliability"]["breakers"] = list(map(asdict, reliability.breakers.values()))
+    counted["reliability"]["breakers"] = list(map(asdict, gathered.reliability.breakers.values()))
     return counted | {
         "from": gathered.first if gathered.events else None,
         "to": gathered.last if gathered.events else None,

@@ -5,9 +5,8 @@ What is counted has the name that it has in JSON, see `as_json`.
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
-from inspector.core.error import BreakerState, BreakerStatus, FailureKind
+from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.events import (
     BreakerChanged,
     CallFinished,
@@ -57,7 +56,7 @@ class BindingCount:
     def __init__(self) -> None:
         self.loads, self.evictions, self.loops = Counter[str](), Counter[str](), Counter[str]()
         self.bound, self.definition_tokens, self.discovery_tokens = Sample(), Sample(), Sample()
-        self.static_tokens, self.resent_tokens, self.request_tokens = Sample(), Sample(), Sample()
+        self.static_tokens, self.resent_tokens = Sample(), Sample()
 
     def add(self, turn: Turn) -> None:
         """Count one turn."""
@@ -73,7 +72,6 @@ class BindingCount:
             self.discovery_tokens.add(parts.discovery_tokens)
             self.static_tokens.add(call.catalog.static_tokens if call.catalog is not None else 0)
             self.resent_tokens.add(call.request.resent)
-            self.request_tokens.add(parts.input)
 
 
 class GateCount:
@@ -154,27 +152,16 @@ class ModelCount:
         self.errors += len(turn.of(Failed))
 
 
-@dataclass
-class Fallback:
-    """How often one tool was tried instead of another, and gave an answer, be it its own error."""
-
-    instead_of: str
-    tool: str
-    calls: int = 0
-    answered: int = 0
-
-
 class ReliabilityCount:
-    """Counts retries by tool, fallbacks by both tools, and breaker changes, which outlive sessions."""
+    """Counts retries by tool, substitutes by both tools, and breaker changes, which outlive sessions."""
 
     def __init__(self) -> None:
         self.retries: Counter[str] = Counter()
         self.retries_by_failure: Counter[str] = Counter()
         self.saved_by_a_retry = Cases()
-        self.fallbacks: dict[tuple[str, str], Fallback] = {}
+        self.fallbacks: Counter[str] = Counter()
         self.breaker_changes: Counter[str] = Counter()
         self.breakers: dict[str, BreakerStatus] = {}
-        self._tried: dict[tuple[str, str, str], Fallback] = {}
 
     def add(self, turn: Turn) -> None:
         """Count one turn."""
@@ -182,25 +169,14 @@ class ReliabilityCount:
         for retry in turn.of(CallRetried):
             self.retries[retry.tool] += 1
             self.retries_by_failure[retry.failure] += 1
-        for event in turn.of(ToolSubstituted, CallFinished):
-            if isinstance(event, ToolSubstituted):
-                pair = (event.instead_of, event.tool)
-                tried = self.fallbacks.setdefault(pair, Fallback(*pair))
-                tried.calls += 1
-                self._tried[(session, event.call_id, event.tool)] = tried
-            elif isinstance(event, CallFinished):
-                self._finished(session, event)
+        self.fallbacks.update(f"{one.tool} for {one.instead_of}" for one in turn.of(ToolSubstituted))
+        for event in turn.of(CallFinished):
+            if event.attempts > 1:
+                self.saved_by_a_retry.add(session, event.ok)
         if turn.of(BreakerChanged):
             for record in turn.records:
                 if isinstance(record.event, BreakerChanged):
                     self._breaker(record.at, record.event)
-
-    def _finished(self, session: str, event: CallFinished) -> None:
-        if event.attempts > 1:
-            self.saved_by_a_retry.add(session, event.ok)
-        tried = self._tried.pop((session, event.call_id, event.tool), None)
-        if tried is not None and (event.ok or event.failure is FailureKind.TOOL):
-            tried.answered += 1
 
     def _breaker(self, at: float, event: BreakerChanged) -> None:
         # A closed one that is reset by hand is in no other state than before.
@@ -209,20 +185,7 @@ class ReliabilityCount:
         self.breakers[event.name] = breaker_status(event, at, self.breakers.get(event.name))
 
 
-RULES = {
-    "order_1": "what follows the last call",
-    "most_used": "most used overall",
-    "same_server": "most used on the same server",
-}
 _TOP = 3
-
-
-@dataclass
-class Guessed:
-    """How often a rule's first guess was right, and one of its first three."""
-
-    first: Cases = field(default_factory=Cases)
-    among_three: Cases = field(default_factory=Cases)
 
 
 class InertiaCount:
@@ -233,7 +196,7 @@ class InertiaCount:
 
     def __init__(self) -> None:
         self.predictions = 0
-        self.first_uses = {rule: Guessed() for rule in RULES}
+        self.predicted_first, self.predicted_in_three = Cases(), Cases()
         self.bound_ahead_and_called = Cases()
         self.begin()
 
@@ -271,11 +234,9 @@ class InertiaCount:
     def _call(self, session: str, tool: str) -> None:
         said = self._said
         if said is not None and tool not in self._used and said.after == self._called:
-            graph = tuple(one.tool for one in said.predicted)
-            named = (graph, said.most_used, said.same_server)
-            for guessed, tools in zip(self.first_uses.values(), named, strict=True):
-                guessed.first.add(session, tool in tools[:1])
-                guessed.among_three.add(session, tool in tools[:_TOP])
+            guessed = [one.tool for one in said.predicted]
+            self.predicted_first.add(session, tool in guessed[:1])
+            self.predicted_in_three.add(session, tool in guessed[:_TOP])
         if tool in self._waiting:
             self._waiting.discard(tool)
             self.bound_ahead_and_called.add(session, 1, 0)
@@ -285,7 +246,7 @@ class InertiaCount:
 class Telemetry:
     """What the turns so far add up to. The turns of a session come one after another, in order.
 
-    Nothing of a session is kept but numbers, the queries of the backlog, and the newest selections.
+    Nothing of a session is kept but numbers and the queries of the backlog.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,6 @@
 """The telemetry page: statistics of the session that is shown, or of all that are recorded."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar
 
@@ -14,20 +13,15 @@ from textual.widgets import Static
 
 from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_line
-from inspector.app.draw.table import fact, report_lines
+from inspector.app.draw.table import report_lines
 from inspector.app.list_page import GroupedPage
 from inspector.app.replay import Replay
 from inspector.app.stream import View
-from inspector.core.error import BreakerState, BreakerStatus
-from inspector.core.inertia import Aging
-from inspector.core.number import bar, count, percent, shown_moment
-from inspector.core.report import Section, Table
+from inspector.core.number import count
+from inspector.core.report import Block, Section
 from inspector.core.turns import turns
-from inspector.features.trace.feature import FLOWS
-from inspector.features.trace.metrics.facts import MOST, overview, sections
+from inspector.features.trace.metrics.facts import overview, sections
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
-from inspector.loop.flow import flows, following
-from inspector.session.miss import Backlog
 from inspector.session.view import SessionView
 from widgets import plain
 
@@ -42,16 +36,8 @@ NOTHING = (
 NO_SESSIONS = "No sessions recorded yet. Press 1 for Chat, or press i on the sessions page to import some."
 EMPTY = {
     "inertia": "No predictions recorded: only the stack profile predicts which tool comes next. "
-    "Press a to see which tools are called after which in all recorded sessions.",
+    "`toolsight sessions next` shows which tools are called after which.",
     "backlog": "No unmet requests: every search, if any, led to a call.",
-}
-NO_BREAKER = "No circuit breaker has changed state. The stack profile turns them on."
-_LONGEST, _BAR, _LABELS, _TOOLS = 200, 10, 16, 4
-_TIME, _DAY_AND_TIME = "%H:%M:%S", "%Y-%m-%d %H:%M:%S"
-_SIGNS = {
-    BreakerState.CLOSED: ("✓ closed", "$text-success"),
-    BreakerState.HALF_OPEN: ("◐ half-open", "$text-warning"),
-    BreakerState.OPEN: ("✕ open", "$text-error"),
 }
 
 
@@ -61,26 +47,14 @@ class Shown:
 
     overview: str
     sections: tuple[Section, ...]
-    breakers: tuple[BreakerStatus, ...]
-    backlog: tuple[Backlog, ...]
     is_all: bool
     is_empty: bool
 
     @staticmethod
-    def of(gathered: Telemetry, *, is_all: bool, followed: tuple[Table, ...] = ()) -> "Shown":
-        """Take what is drawn of the statistics; `followed` says which tools are called after which."""
+    def of(gathered: Telemetry, *, is_all: bool) -> "Shown":
+        """Take what is drawn of the statistics."""
         used = gathered.turns or gathered.discovery.searches or gathered.calls.calls
-        return Shown(
-            overview(gathered),
-            tuple(
-                replace(one, tables=(*one.tables, *followed)) if one.id == "inertia" else one
-                for one in sections(gathered)
-            ),
-            tuple(gathered.reliability.breakers.values()),
-            gathered.backlog.groups[:MOST],
-            is_all,
-            not used,
-        )
+        return Shown(overview(gathered), sections(gathered), is_all, not used)
 
 
 def scope(shown: Shown | None, *, is_all: bool, progress: tuple[int, int] = (0, 0)) -> Content:
@@ -103,64 +77,10 @@ def page(shown: Shown, group: str, width: int) -> Content:
     if shown.is_empty:
         return Content(NO_SESSIONS if shown.is_all else NOTHING)
     section = next(one for one in shown.sections if one.id == group)
-    lines = _backlog(shown.backlog, width) if group == "backlog" and shown.backlog else None
-    return Content("\n").join(lines or _lines(shown, section, width))
-
-
-def _lines(shown: Shown, section: Section, width: int) -> Iterator[Content]:
-    if section.id == "failures":
-        yield from _board(shown.breakers, width, _DAY_AND_TIME if shown.is_all else _TIME)
-        yield Content()
-    elif not section.tables:
-        yield from Content(EMPTY.get(section.id, NOTHING)).wrap(max(width, 1))
-    for number, table in enumerate(one for one in section.tables if one.headers[0] != "breaker"):
-        yield from report_lines(["", table] if number else [table], width)
-
-
-def _board(breakers: Sequence[BreakerStatus], width: int, form: str) -> Iterator[Content]:
-    """The breakers: state, failure rate as a bar, since when, and when a call tries it again."""
-    yield Content.styled("Breakers", "bold")
-    if not breakers:
-        yield from Content.styled(NO_BREAKER, MUTED).wrap(max(width, 1))
-        return
-    names = min(max(len(one.name) for one in breakers), max(width // 3, _LABELS))
-    for one in sorted(breakers, key=lambda each: (list(_SIGNS).index(each.state), each.name), reverse=True):
-        yield from _breaker(one, names, width, form)
-
-
-def _breaker(one: BreakerStatus, names: int, width: int, form: str) -> Iterator[Content]:
-    sign, style = _SIGNS[one.state]
-    rate = f"{percent(one.failure_rate)} of {count(one.calls, 'call')} failed" if one.calls else ""
-    filled = bar(one.failure_rate, _BAR)
-    again = f"retry at {shown_moment(one.until, _TIME)}" if one.until else ""
-    times = f"opened {count(one.opened, 'time')}" if one.opened > 1 else ""
-    yield Content.assemble(
-        plain(one.name, newlines=False).truncate(names, ellipsis=True, pad=True),
-        "  ",
-        (f"{sign:<13}", style),
-        (f"{filled:<{_BAR}}", style),
-        f"  {rate}",
-    )
-    told = ", ".join(filter(None, (f"since {shown_moment(one.since, form)}", again, one.why, times)))
-    for line in plain(told, limit=_LONGEST * 2, newlines=False).wrap(max(width - 2, 1)):
-        yield Content.assemble("  ", line.stylize(MUTED))
-
-
-def _backlog(groups: Sequence[Backlog], width: int) -> Iterator[Content]:
-    """Each request that was not served: how often, the words of it, and what was found and called instead."""
-    for number, one in enumerate(groups):
-        if number:
-            yield Content()
-        where = f"in {count(len(one.sessions), 'session')}, last {shown_moment(one.last)} UTC"
-        yield Content.assemble((f"{count(one.count, 'search', 'searches')} ", "bold"), (where, MUTED))
-        queries = plain("; ".join(one.queries), limit=_LONGEST, newlines=False)
-        yield fact("searched for", queries, _LABELS, width)
-        became = ", ".join(f"{times:,}x {cause}" for cause, times in one.causes.most_common())
-        yield fact("outcome", Content(became), _LABELS, width)
-        for label, tools in (("found", one.found), ("called instead", one.called)):
-            if tools:
-                told = ", ".join(tool for tool, _ in tools.most_common(_TOOLS))
-                yield fact(label, plain(told, limit=_LONGEST, newlines=False), _LABELS, width)
+    if not section.tables:
+        return Content("\n").join(Content(EMPTY.get(section.id, NOTHING)).wrap(max(width, 1)))
+    blocks: list[Block] = [part for table in section.tables for part in (table, "")]
+    return Content("\n").join(report_lines(blocks[:-1], width))
 
 
 class TelemetryScreen(GroupedPage):
@@ -175,7 +95,7 @@ class TelemetryScreen(GroupedPage):
         "This session is counted live; a replay counts up to the moment shown.",
         "95 %: the Wilson interval of a share. With several sessions, each session is one cluster.",
         "A search led to no call if none of its results was called before the turn ended.",
-        "inertia, over all sessions: which tools each agent called after which, and how sure that is.",
+        "`toolsight sessions next` shows which tools each agent called after which.",
         "r rereads all sessions, esc stops reading. `toolsight sessions metrics` prints the same.",
     )
     groups = GROUPS
@@ -255,20 +175,10 @@ class TelemetryScreen(GroupedPage):
 
     def action_again(self) -> None:
         """Read all sessions, in a thread."""
-        replay, library, settings = (
-            self.context.replay,
-            self.context.parts.get(FLOWS),
-            self.session.settings.inertia,
-        )
-        aging = Aging(self.session.retrieval.clock.now(), settings.half_life_days)
-
-        def followed(job: Job) -> tuple[Table, ...]:
-            graphs = library.graphs(settings.seed, job.stopped) if library is not None else {}
-            return tuple(map(following, flows(graphs, aging)))
-
+        replay = self.context.replay
         self.run_stoppable(
             "telemetry",
-            lambda job: _of_all(replay, followed, job),
+            lambda job: _of_all(replay, job),
             self._take,
             failed=lambda error: self.write(failure_line(error)),
         )
@@ -289,7 +199,7 @@ def _of_one(session: SessionView, job: Job) -> Shown:
     return Shown.of(telemetry(turns(records)), is_all=False)
 
 
-def _of_all(replay: Replay, followed: Callable[[Job], tuple[Table, ...]], job: Job) -> Shown:
+def _of_all(replay: Replay, job: Job) -> Shown:
     """Read one session after another; none of them stays in memory."""
     gathered = Telemetry()
     found = replay.sessions()
@@ -300,4 +210,4 @@ def _of_all(replay: Replay, followed: Callable[[Job], tuple[Table, ...]], job: J
         for turn in turns(records):
             gathered.add(turn)
         job.report(number, len(found))
-    return Shown.of(gathered.end(), is_all=True, followed=followed(job))
+    return Shown.of(gathered.end(), is_all=True)

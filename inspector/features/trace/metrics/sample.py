@@ -1,7 +1,6 @@
 """What statistics are made of: numbers of one kind, and how often something held."""
 
 from array import array
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -92,7 +91,7 @@ def as_json(counted: Any) -> Any:
             return {"count": counted.held, "of": counted.count, **told}
         case Mapping():
             return {key: as_json(one) for key, one in counted.items()}
-        case list() | tuple() | deque():
+        case list() | tuple():
             return list(map(as_json, counted))
         case str() | int() | float() | None:
             return counted

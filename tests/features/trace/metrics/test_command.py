@@ -77,17 +77,6 @@ def test_the_backlog_tells_what_was_asked_for_and_found_instead(run: Toolsight) 
     assert found["orders"]["causes"] == {"found nothing": 1}
 
 
-def test_every_routing_decision_is_a_line_of_a_file(run: Toolsight, tmp_path: Path) -> None:
-    file = tmp_path / "decisions.jsonl"
-    assert run("sessions", "metrics", "--decisions", str(file)).exit_code == 0
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [(one["source"], one["active_set"]) for one in lines if one["session"] == OWN] == [
-        ("search", ["shop:list"])
-    ]
-    assert len(lines) == 3
-    assert "already exists" in run("sessions", "metrics", "--decisions", str(file)).stderr
-
-
 def test_a_session_is_printed_as_spans_without_and_with_what_was_said(run: Toolsight) -> None:
     [imported] = [one["id"] for one in json_of(run, "sessions") if one["agent"]]
     plain = run("sessions", "show", imported, "--as", "spans").stdout

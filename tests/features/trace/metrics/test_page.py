@@ -1,4 +1,4 @@
-"""The telemetry page: live and over all sessions; its board of breakers; what it says without any."""
+"""The telemetry page: live and over all sessions; what it says without any."""
 
 from collections.abc import Iterator
 from threading import Event
@@ -16,13 +16,11 @@ from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.events import Record
 from inspector.core.report import Table
 from inspector.core.turns import turns
-from inspector.features.trace.feature import FLOWS
 from inspector.features.trace.metrics import page as content
 from inspector.features.trace.metrics.gathering import Telemetry, telemetry
-from inspector.session.miss import Miss, MissCause, backlog
+from inspector.session.miss import BacklogGroups, Miss, MissCause
 from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
-from tests.support.canned import CannedFlows
 from tests.support.fakes import calls, says, searches
 from tests.support.hostile import with_hostile_text
 from tests.support.transcripts import records_of, story_store
@@ -33,7 +31,6 @@ STEPS = (
     says("Sunny."),
 )
 OPEN = BreakerStatus("shop", "", BreakerState.OPEN, 3600.0, 3660.0, "5 of 6 calls failed", 0.83, 6, 2)
-CLOSED = BreakerStatus("chat", "chat:post", BreakerState.CLOSED, 60.0)
 
 
 def drawn(shown: content.Shown, group: str, width: int = 76) -> str:
@@ -43,8 +40,10 @@ def drawn(shown: content.Shown, group: str, width: int = 76) -> str:
 def shown_with(*breakers: BreakerStatus, missed: tuple[Miss, ...] = ()) -> content.Shown:
     gathered = telemetry(turns(records_of(story_store())))
     gathered.reliability.breakers = {one.name: one for one in breakers}
-    shown = content.Shown.of(gathered, is_all=False)
-    return content.Shown(shown.overview, shown.sections, shown.breakers, backlog(missed), False, False)
+    gathered.backlog = BacklogGroups()
+    for miss in missed:
+        gathered.backlog.add(miss)
+    return content.Shown.of(gathered, is_all=False)
 
 
 async def test_the_page_counts_the_session_as_it_goes_on_and_all_of_them_when_asked() -> None:
@@ -118,22 +117,12 @@ async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:
         assert counts["model searches"] == "0"
 
 
-def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() -> None:
-    assert "The stack profile turns them on" in " ".join(drawn(shown_with(), "failures").split())
-    said_lines = drawn(shown_with(CLOSED, OPEN), "failures").splitlines()
-    first = next(number for number, line in enumerate(said_lines) if line.startswith("shop"))
-    assert "✕ open" in said_lines[first]
-    assert "83 % of 6 calls failed" in said_lines[first]
-    told = " ".join(" ".join(said_lines[first + 1 :]).split())
-    assert "since 01:00:00, retry at 01:01:00, 5 of 6 calls failed, opened 2 times" in told
-    assert said_lines.index(next(line for line in said_lines if line.startswith("chat:post"))) > first
-
-
-def test_the_backlog_tells_each_request_with_what_was_found_and_called_instead() -> None:
+def test_a_breaker_and_the_backlog_are_told() -> None:
+    told = " ".join(drawn(shown_with(OPEN), "failures", 200).split())
+    assert "shop open 1970-01-01 01:00:00 01:01:00 83 % 6 2 5 of 6 calls failed" in told
     miss = Miss("s", 1, "overdue", ("shop:all",), "late", MissCause.AGAIN, ("shop:late",), 86_400.0)
-    told = drawn(shown_with(missed=(miss, miss)), "backlog")
-    assert "2 searches in 1 session, last 1970-01-02 00:00 UTC" in told
-    assert all(text in told for text in ("overdue", "2x searched again", "shop:all", "shop:late"))
+    told = " ".join(drawn(shown_with(missed=(miss, miss)), "backlog", 200).split())
+    assert "2 1 1970-01-02 overdue searched again shop:all shop:late" in told
 
 
 @pytest.mark.parametrize(("is_all", "told"), [(False, content.NOTHING), (True, content.NO_SESSIONS)])
@@ -144,21 +133,9 @@ def test_without_anything_to_count_it_is_said_what_to_do(is_all: bool, told: str
 
 @pytest.mark.parametrize("width", [76, 116])
 def test_no_line_is_wider_than_the_page(width: int) -> None:
-    shown = shown_with(CLOSED, OPEN, missed=(Miss("s", 1, "long " * 60, ("shop:all",)),))
+    shown = shown_with(OPEN, missed=(Miss("s", 1, "long " * 60, ("shop:all",)),))
     lines = [line for group in content.GROUPS for line in drawn(shown, group, width).splitlines()]
     assert max(Content(line).cell_length for line in lines) <= width
-
-
-async def test_all_sessions_show_what_each_persona_called_after_what() -> None:
-    async with app_rig(*STEPS, beside=lambda _: {FLOWS: CannedFlows()}) as (pilot, rig):
-        await rig.bench.chat("go")
-        await goes(pilot, "telemetry")
-        await pilot.press("a", *"tttt")
-        await until(pilot, lambda: "toolsight: what follows each tool" in seen(pilot))
-        assert "office:create_event" in seen(pilot)
-        assert "claude-code: what follows each tool" in str(
-            pilot.app.screen.query_one("#numbers-text").render()
-        )
 
 
 @with_hostile_text
