@@ -8,7 +8,7 @@ import pytest
 
 from inspector.core.tool import Tool
 from inspector.features.marketplace.marketplace import Marketplace
-from inspector.features.tools import catalog_rows, server_panel
+from inspector.features.tools import catalog_rows, panel
 from inspector.loop import settings_check
 from inspector.loop.unmatched_pattern import Checked
 from tests.support.app import until
@@ -51,8 +51,8 @@ async def test_a_listing_of_one_server_makes_and_judges_nothing_of_the_others(
         calls = Calls(monkeypatch)
         calls.of(catalog_rows, "_tool_row", lambda state, *_: state.server)
         calls.of(catalog_rows, "_server_row", lambda server, _: server.name)
-        calls.of(server_panel, "server_facts", lambda server, *_: server.name)
-        calls.of(server_panel, "verdicts_on", lambda tools, _: tools[0].server)
+        calls.of(panel, "server_facts", lambda server, *_: server.name)
+        calls.of(panel, "verdicts_on", lambda tools, _: tools[0].server)
         adds(servers["weather"], ALERTS)
         await until(pilot, lambda: ALERTS.id in names(pilot))
         assert calls.about == {"weather": 2}

@@ -203,7 +203,7 @@ def _followed() -> Shown:
 
 
 # From the view that a tool opens with to its form.
-CALL = ("right",) * 4 + ("down",)
+CALL = ("right",) * 3 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
 PLAYED = (Goes("bench"), "v", Shows("12 runs played"))
 PAGES: Mapping[str, Picture] = {

@@ -9,7 +9,7 @@ from inspector.clients.seen import kept_results
 from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
 from inspector.core.tool import Tool
-from inspector.features.tools.saved_call import SavedCall, save_call, saved_call
+from inspector.features.tools.call import SavedCall, save_call, saved_call
 from inspector.mcp.client.message import cut_frame
 from inspector.mcp.client.translate import MAX_TEXT, tool_result
 from inspector.mcp.pace import LONGEST_LINE, CutLine

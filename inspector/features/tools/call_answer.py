@@ -25,7 +25,7 @@ from inspector.core.number import count, milliseconds, shown_moment
 from inspector.core.redaction import clean
 from inspector.core.text import file_name
 from inspector.core.tool import Tool
-from inspector.features.tools.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_calls
+from inspector.features.tools.call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_calls
 from inspector.mcp.pace import size_text
 from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject, compact

@@ -27,8 +27,17 @@ from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.core.text import did_you_mean, file_name
 from inspector.core.tool import Tool
-from inspector.features.tools.saved_call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_call
-from inspector.features.tools.written_call import CALL_FORMS, CallForm, read_arguments, written
+from inspector.features.tools.call import (
+    CALL_FORMS,
+    SAVED_CALLS,
+    CallForm,
+    SavedCall,
+    read_arguments,
+    result_changes,
+    save_call,
+    saved_call,
+    written,
+)
 from inspector.loop.approval import why_confirm
 from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject

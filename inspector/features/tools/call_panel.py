@@ -19,6 +19,7 @@ from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
 from inspector.core.redaction import clean
 from inspector.core.tool import Tool
+from inspector.features.tools.call import written
 from inspector.features.tools.call_answer import (
     Answer,
     CallAnswer,
@@ -33,7 +34,6 @@ from inspector.features.tools.call_answer import (
     saved_for,
 )
 from inspector.features.tools.call_form import CallForm
-from inspector.features.tools.written_call import written
 from inspector.loop.approval import why_confirm
 from inspector.schema.json_value import JsonObject
 from widgets import Field, Record, SchemaForm, plain

@@ -13,7 +13,7 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import Binding as Bound, ServerState, SessionState, ToolState
 from inspector.core.text import first_sentence
 from inspector.core.tool import Catalog, Tool
-from inspector.features.tools.server_panel import shown_state
+from inspector.features.tools.panel import shown_state
 from inspector.search.index.vocabulary import Tags
 from widgets import Column, Record, Tone, plain
 

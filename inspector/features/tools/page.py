@@ -18,10 +18,9 @@ from inspector.app.stream import View
 from inspector.core.number import count
 from inspector.core.text import file_name
 from inspector.features.tools.catalog_rows import COLUMNS, CatalogRows, server_key, server_of
+from inspector.features.tools.panel import NO_SERVER, ServerPanel, ToolPanel, exact_json
 from inspector.features.tools.server_actions import ServerActions
-from inspector.features.tools.server_panel import NO_SERVER, ServerPanel
-from inspector.features.tools.tool_panel import ToolPanel, exact_json
-from inspector.features.tools.wire_panel import WirePanel, exported
+from inspector.features.tools.wire_panel import exported
 from widgets import FocusFrame, RecordList, SchemaForm
 
 _ON_A_SERVER = frozenset({"stop", "reconnect", "trust", "ping", "log_level"})
@@ -47,7 +46,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
         "log lists its log messages; L on a server sets the lowest level that it sends.",
         "P on a server pings it; esc cancels.",
-        "m lists one method, / method:tools/ several; enter shows a request with its answer, from either.",
+        "There, / method:tools/ finds methods; enter shows a request with its answer, from either.",
         "resources and prompts: enter reads one, or asks for arguments; ↓ fills in the server's proposals.",
         "u subscribes to a resource's updates. r reads it again, x saves it, esc shows the list.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
@@ -75,7 +74,6 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         Binding("L", "log_level", "log level", show=False, id="tools.log_level"),
         Binding("T", "trust", "trust", show=False, id="tools.trust"),
         Binding("R", "reconnect_failed", "reconnect failed", show=False, id="tools.reconnect_failed"),
-        Binding("m", "method", "method", id="tools.method"),
         Binding("x", "export", "export", id="tools.export"),
         Binding("y", "copy", "copy", show=False, id="tools.copy"),
         Binding("ctrl+r", "run", "call", show=False, id="tools.run"),
@@ -248,9 +246,8 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         specs = self.session.configuration.servers
         if action in _ON_A_REMOTE_SERVER and not any(one.is_http for one in specs if one.name == self.server):
             return "Only a server with an address is signed in to."
-        for name, row, view in (("method", self.server, "wire"), ("run", self.tool_id, "call")):
-            if action == name and not (row and self._panel.strip.current == view):
-                return f"Only in the view {view}: ← → change the view."
+        if action == "run" and not (self.tool_id and self._panel.strip.current == "call"):
+            return "Only in the view call: ← → change the view."
         return super().why_not(action)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -289,10 +286,6 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
     def action_run(self) -> None:
         """Call the tool with the form's values."""
         self.query_one(ToolPanel).call.submit()
-
-    def action_method(self) -> None:
-        """Choose the method whose messages the wire log lists."""
-        self.query_one("#server-wire", WirePanel).choose_method()
 
     def action_copy(self) -> None:
         """Copy the id of the tool or the name of the server."""

@@ -1,7 +1,6 @@
 """What crossed the wire between Toolsight and one server."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from inspector.app.context import InContext, Job
-from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.core.number import count, milliseconds
 from inspector.core.server import LOG_LEVELS
@@ -65,11 +63,8 @@ def wire_heading(kept: int, total: int) -> str:
 
 
 _REPLIES = frozenset({FrameKind.RESULT, FrameKind.ERROR, FrameKind.INVALID})
-_CANCELLED = "notifications/cancelled"
-NOT_ASKED = "It answers nothing: no request with this id was open on its connection."
-DROPPED = "Its request is no longer in the log."
-NEW_CONNECTION = "No answer before the next connection began."
-NO_ANSWER = "No answer so far."
+NO_REQUEST = "It answers no request that is in the log."
+NO_ANSWER = "There is no answer to it in the log."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,35 +82,23 @@ def exchange(frames: Sequence[Frame], chosen: Frame) -> Exchange:
     ids anew, so an answer belongs to the last request before it.
     """
     if chosen.kind in _REPLIES:
-        before = [one for one in frames if one.number < chosen.number and _asks(one, chosen, back=True)]
-        if chosen.milliseconds is None or not before:
-            return Exchange((chosen,), NOT_ASKED if chosen.milliseconds is None else DROPPED)
-        chosen = before[-1]
+        before = (one for one in reversed(frames) if one.number < chosen.number and _asks(one, chosen))
+        asked = next(before, None) if chosen.milliseconds is not None else None
+        return Exchange((asked, chosen)) if asked is not None else Exchange((chosen,), NO_REQUEST)
     if chosen.kind is not FrameKind.REQUEST:
         return Exchange((chosen,))
-    note = ""
-    for one in (one for one in frames if one.number > chosen.number):
-        if _asks(one, chosen):
-            return Exchange((chosen,), note or NEW_CONNECTION)
-        if one.milliseconds is not None and (one.sent, one.id) == (not chosen.sent, chosen.id):
-            return Exchange((chosen, one), note)
-        note = note or _cancels(one, chosen)
-    return Exchange((chosen,), note or NO_ANSWER)
+    after = (one for one in frames if one.number > chosen.number and one.id == chosen.id)
+    for one in after:
+        if one.sent is not chosen.sent and one.milliseconds is not None:
+            return Exchange((chosen, one))
+        if one.sent is chosen.sent and one.kind is FrameKind.REQUEST:
+            break
+    return Exchange((chosen,), NO_ANSWER)
 
 
-def _asks(frame: Frame, other: Frame, *, back: bool = False) -> bool:
-    """Whether it is a request with the id of another message, sent the same way or `back`."""
-    return frame.kind is FrameKind.REQUEST and (frame.sent is not back, frame.id) == (other.sent, other.id)
-
-
-def _cancels(frame: Frame, asked: Frame) -> str:
-    """Who cancels a request with this message, when and why; "" if it does not."""
-    data = _json_of(frame) if frame.method == _CANCELLED and frame.sent is asked.sent else None
-    params = data.get("params") if isinstance(data, dict) else None
-    if not isinstance(params, dict) or compact(params.get("requestId")) != asked.id:
-        return ""
-    why = f": {params['reason']}" if isinstance(params.get("reason"), str) else ""
-    return f"Cancelled by {'Toolsight' if frame.sent else 'the server'} at {frame_time(frame)} UTC{why}"
+def _asks(frame: Frame, answer: Frame) -> bool:
+    is_same = (frame.sent, frame.id) == (not answer.sent, answer.id)
+    return frame.kind is FrameKind.REQUEST and is_same
 
 
 def exchange_heading(found: Exchange) -> str:
@@ -246,15 +229,6 @@ class WirePanel(InContext, Vertical):
     def heading(self, total: int) -> str:
         """Return how many of the messages that there were are listed."""
         return wire_heading(len(self._frames), total)
-
-    def choose_method(self) -> None:
-        """Ask for a method that occurred; the filter then names it, and takes part of a name as well."""
-        methods = Counter(frame.method for frame in self._frames.values() if frame.method)
-        rows = [Record(name, ("", name, f"{number:,}")) for name, number in sorted(methods.items())]
-        self.app.push_screen(ChoiceDialog("Messages of a method", tuple(rows), self._filter, ""))
-
-    def _filter(self, method: str) -> None:
-        self.query_one(RecordList).filter_text = f"{_METHOD}{method}"
 
     @on(RecordList.Selected)
     def _open(self, event: RecordList.Selected) -> None:

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from inspector.app.replay import Replay
 from inspector.core.error import ProtocolError
 from inspector.core.tool import Tool
-from inspector.features.tools.server_panel import VIEWS
+from inspector.features.tools.panel import SERVER_VIEWS as VIEWS
 from inspector.features.tools.server_reading import ReadingPanel, offer_heading, offer_row
 from inspector.mcp.port import CHANGED
 from inspector.mcp.reading import MOST_LISTED, Argument, Offer, Offered, Offers, Read

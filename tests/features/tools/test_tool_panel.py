@@ -8,31 +8,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual import events
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.table import fact_lines
-from inspector.app.place import EditPage, WhyNotPage
 from inspector.core.error import CallTimeout, ToolsightError
 from inspector.core.events import CallFinished, CallStarted, Event, Record as EventRecord
 from inspector.core.message import Attachment, TaskState, ToolResult
-from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding, ToolState
 from inspector.core.tool import Annotations, Tool
-from inspector.features.tools import call_answer, tool_panel as content
+from inspector.features.tools import call_answer, panel as content
+from inspector.features.tools.call import SAVED_CALLS, saved_call
 from inspector.features.tools.facts import claims, tool_facts
 from inspector.features.tools.page import ToolsScreen
-from inspector.features.tools.saved_call import SAVED_CALLS, saved_call
 from inspector.schema.json_value import JsonObject
-from tests.support.app import destinations, seen, toasts, until
+from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer, echo
 from tests.support.tools_page import FORECAST, choose, opened, rows, says, strip, tools_page
 from tests.support.workbench import CITY, READS, Rig, shop_and_weather
 from tests.widgets.hostile import dangerous
-from widgets import Confirm, PlainInput, RecordList, SchemaTree, TextView
+from widgets import Confirm, PlainInput, Record, SchemaTree, TextView
 
 _SOURCE = ("--config", "my servers.json")
 
@@ -65,23 +62,6 @@ async def test_only_a_tool_that_declares_its_result_has_a_view_of_it() -> None:
         assert strip(pilot).current == "about"
 
 
-async def test_why_lists_the_searches_and_enter_explains_one_in_find() -> None:
-    async with _opened(FORECAST) as (pilot, rig):
-        rig.bench.search(SearchRequest("forecast for a city"))
-        rig.bench.search(SearchRequest("zzz"))
-        await choose(pilot, "why")
-        await says(pilot, "“forecast for a city”")
-        searches = pilot.app.screen.query_one("#searches", RecordList)
-        assert [str(row.cells[0]) for row in searches.shown] == ["“zzz”", "“forecast for a city”"]
-        assert [str(cell) for cell in searches.shown[1].cells[1:]] == ["1", "found", "user"]
-        request = SearchRequest("forecast for a city")
-        went = destinations(pilot)
-        await pilot.press("end", "enter")
-        await until(pilot, lambda: went == [WhyNotPage(FORECAST, request)])
-        await pilot.press("e")
-        await until(pilot, lambda: len(went) == 2 and isinstance(went[1], EditPage))
-
-
 async def test_a_call_shows_text_and_structure() -> None:
     async with _opened(FORECAST) as (pilot, rig):
         await _typed_in(pilot)
@@ -109,28 +89,6 @@ async def test_what_is_typed_survives_a_new_catalog_and_nothing_is_called_before
         await pilot.press(*" S", "enter")
         await says(pilot, "✓ ok")
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
-
-
-@pytest.mark.parametrize("destroys", [False, True])
-async def test_two_keys_lead_from_the_tool_to_its_call_and_three_with_a_question(destroys: bool) -> None:
-    claims = Annotations(destructive=True) if destroys else READS
-    about = Tool("weather", "now", "The weather.", {"type": "object"}, claims)
-    async with _opened("weather:now", MemoryServer([about], answer=echo)) as (pilot, rig):
-        rows(pilot).focus()
-        await pilot.press("c", "enter")
-        if destroys:
-            await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-            await pilot.press("ctrl+r")
-        await until(pilot, lambda: rig.servers["weather"].calls == [("now", {})])
-
-
-async def test_what_is_typed_right_behind_the_key_of_the_call_is_in_its_first_field() -> None:
-    async with tools_page() as (pilot, _):
-        while (row := rows(pilot).current) is None or row.copy != FORECAST:
-            await pilot.press("down")
-        for key in "cSlot":
-            pilot.app.post_message(events.Key(key, key))
-        await until(pilot, lambda: [one.value for one in pilot.app.screen.query(PlainInput)][-1:] == ["Slot"])
 
 
 async def test_a_call_that_a_person_fills_in_is_made_unasked_unless_it_destroys() -> None:
@@ -190,24 +148,6 @@ async def test_a_result_says_whether_it_fits_its_schema_and_what_a_client_would_
         assert (tmp_path / "a.png").read_bytes() == bytes(3)
 
 
-async def test_a_result_is_compared_with_the_one_before_for_the_same_arguments() -> None:
-    skies = iter(("rain", "rain", "sun"))
-
-    async def changes(_tool: str, arguments: JsonObject) -> ToolResult:
-        return ToolResult("snow" if arguments["city"] == "Oslo!" else next(skies))
-
-    async with _opened(FORECAST, _forecast(changes)) as (pilot, rig):
-        await _typed_in(pilot)
-        await says(pilot, "✓ ok")
-        assert "as before" not in seen(pilot)
-        await rig.bench.call(FORECAST, {"city": "Oslo!"})
-        await pilot.press("enter")
-        await says(pilot, "same as before")
-        await pilot.press("enter")
-        await says(pilot, "2 changed lines")
-        assert pilot.app.screen.query_one("#result-changes", TextView).text == "-rain\n+sun"
-
-
 async def test_a_call_is_saved_with_a_name_chosen_again_and_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +194,20 @@ async def test_a_models_calls_are_in_the_history_and_two_with_one_id_are_two() -
         ("Oslo", "rain"), ("Rome", "no"), ("Bonn", None),
     ]  # fmt: skip
     assert past[0].row.detail == "00:00:00 UTC by model  ok"
+
+
+def test_a_result_is_compared_with_the_one_before_for_the_same_arguments() -> None:
+    def past(city: str, text: str) -> call_answer.PastCall:
+        row = Record("1", ("✓", city, ""))
+        return call_answer.PastCall({"city": city}, row, "user", result=ToolResult(text))
+
+    oslo, arguments = past("Oslo", "rain"), {"city": "Oslo"}
+    sun = ToolResult("sun")
+    assert call_answer.changes_since(None, [oslo], arguments, sun) is None
+    later = [oslo, past("Rome", "snow"), past("Oslo", "sun")]
+    assert call_answer.changes_since(None, later, arguments, sun) == ("-rain", "+sun")
+    assert call_answer.changes_since(past("Oslo", "sun"), later, arguments, sun) == ()
+    assert call_answer.changes_since(past("Rome", "snow"), later, arguments, sun) == ("-rain", "+sun")
 
 
 @pytest.mark.parametrize(("keys", "called"), [("left enter", True), ("enter", False)])

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
-from inspector.features.tools.written_call import command_line, json_rpc, read_arguments
+from inspector.features.tools.call import command_line, json_rpc, read_arguments
 
 FILES = {"a.txt": "text of a", "b.json": '{"n": 2}', "-": '{"city": "Oslo"}'}
 PARAMETERS: dict[str, Any] = {

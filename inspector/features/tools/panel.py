@@ -1,28 +1,35 @@
-"""Everything about one server, one view at a time, with its texts."""
+"""Everything about one server or one tool, one view at a time; what is known about it in words."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.context import InContext
-from inspector.app.draw.line import MUTED, problem_line
-from inspector.app.draw.table import fact_lines
+from inspector.app.draw.line import MUTED, change_lines, problem_line
+from inspector.app.draw.table import ICONS, fact, fact_lines
 from inspector.clients.verdict import ClientVerdict, verdict_lines
-from inspector.core.number import count, milliseconds, tokens
+from inspector.core.definition import definition_changes
+from inspector.core.events import DefinitionChanged
+from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.server import ServerPhase
-from inspector.core.session import ServerState
-from inspector.core.tool import Tool
-from inspector.features.tools.facts import server_facts
+from inspector.core.session import ServerState, ToolState
+from inspector.core.tool import Tool, definition
+from inspector.features.tools.call_panel import CallPanel
+from inspector.features.tools.facts import server_facts, tool_facts
 from inspector.features.tools.server_reading import ReadingPanel
 from inspector.features.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
+from inspector.loop.approval import why_ask
 from inspector.mcp.frame import Flaw
 from inspector.mcp.reading import KINDS, declares
 from inspector.session.client_view import verdicts_on
-from widgets import TextView, Tone, ViewPanel, ViewStrip, middle, plain, visible
+from inspector.session.setup import exemptions
+from widgets import SchemaTree, TextView, Tone, ViewPanel, ViewStrip, middle, plain, visible
 
 STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
     ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
@@ -31,7 +38,7 @@ STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
     ServerPhase.STOPPED: ("■ stopped", MUTED, "muted"),
 }
 NO_SERVER = "The configuration has no servers. Add one to its file and restart."
-_LABELS = 14
+_SERVER_LABELS = 14
 
 
 def shown_state(server: ServerState) -> tuple[str, str, Tone]:
@@ -55,7 +62,7 @@ def server_title(server: ServerState, width: int) -> Content:
 
 
 _STDERR = "stderr, newest last"
-VIEWS = ("about", "stderr", "log", "wire")
+SERVER_VIEWS = ("about", "stderr", "log", "wire")
 
 
 class ServerPanel(InContext, ViewPanel):
@@ -68,7 +75,7 @@ class ServerPanel(InContext, ViewPanel):
     _verdicts = ""
 
     def compose(self) -> ComposeResult:
-        yield ViewStrip(VIEWS, id="server-views")
+        yield ViewStrip(SERVER_VIEWS, id="server-views")
         yield Static(id="server-title")
         with Container(id="server-parts", classes="parts"):
             with Vertical(classes="part about"):
@@ -100,7 +107,7 @@ class ServerPanel(InContext, ViewPanel):
         session, state = self.session, self.session.state
         about = state.servers.get(name), state.problems, state.changes, state.held, state.trusted_servers
         drawn = (name, self.strip.current, session, *about)
-        if drawn != self._drawn or self.strip.current != VIEWS[0]:
+        if drawn != self._drawn or self.strip.current != SERVER_VIEWS[0]:
             self._server, self._drawn = name, drawn
             self.draw()
         elif name in state.servers:
@@ -128,7 +135,7 @@ class ServerPanel(InContext, ViewPanel):
                 clients=self._verdicts if self._judged[0] == server.name else "",
             )
             about = [one for one in state.problems if one.server == server.name]
-            lines = fact_lines(facts, _LABELS, self.text_width), *map(problem_line, about)
+            lines = fact_lines(facts, _SERVER_LABELS, self.text_width), *map(problem_line, about)
             self.write(Content("\n").join(lines), "#server-facts")
             self._show_told(server)
             self._judge(server.name)
@@ -143,9 +150,9 @@ class ServerPanel(InContext, ViewPanel):
         """Offer the views that have something to show: many servers declare resources and have none."""
         strip = self.strip
         kinds = (panel.kind for panel in self.query(ReadingPanel) if panel.is_offered)
-        strip.views = (VIEWS[0], *kinds, *VIEWS[1:])
+        strip.views = (SERVER_VIEWS[0], *kinds, *SERVER_VIEWS[1:])
         if strip.current not in strip.views:
-            strip.current = VIEWS[0]
+            strip.current = SERVER_VIEWS[0]
             self.show_part()
 
     @on(ReadingPanel.Counted)
@@ -173,13 +180,10 @@ class ServerPanel(InContext, ViewPanel):
         text = self.session.stderr(server.name) if failed else server.info.instructions or server.info.summary
         told.border_title = _STDERR if failed else "Instructions for the model"
         told.empty = "Nothing on stderr." if failed else "No instructions from this server."
-        if told.text != text:
-            told.text = text
+        _keep(told, text)
 
     def _show_stderr(self) -> None:
-        stderr, tail = self.query_one("#server-stderr", TextView), self.session.stderr(self._server)
-        if stderr.text != tail:
-            stderr.text = tail
+        _keep(self.query_one("#server-stderr", TextView), self.session.stderr(self._server))
 
     def _look(self) -> None:
         """Read what a server wrote meanwhile: no event reports it."""
@@ -195,3 +199,151 @@ class ServerPanel(InContext, ViewPanel):
     def _read_flaws(self) -> tuple[Flaw, ...]:
         log = self.session.wire(self._server)
         return log.flaws() if log is not None else ()
+
+
+# Enough of a hash to tell definitions apart by eye.
+_DIGITS = 12
+_TOOL_LABELS = 21
+
+
+def title_line(tool: Tool, state: ToolState | None, width: int) -> Content:
+    """Return id and binding in one line, and below its tokens and uses."""
+    if state is None:
+        binding, counts = Content("not in this session"), ""
+    else:
+        icon, color = ICONS[state.binding]
+        binding = Content.styled(f"{icon} {state.binding.value}", color)
+        uses = f"used {state.uses}x" if state.uses else "not used yet"
+        counts = f"\n{tokens(state.tokens)} tokens   {uses}"
+    room = max(width - binding.cell_length - 3, 12)
+    name = plain(middle(visible(tool.id, newlines=False), room)).stylize("bold")
+    return Content.assemble(name, "   ", binding, (counts, MUTED))
+
+
+def changed_text(
+    state: ToolState | None, versions: Sequence[Tool], change: DefinitionChanged | None = None
+) -> Content:
+    """Return how a tool's definition differs from the one before; empty if it never changed.
+
+    `versions` are its definitions in the session, the current one last, and `change` is what the last change
+    means for a caller.
+    """
+    if state is None or len(versions) < 2:
+        return Content("")
+    changes = definition_changes(*versions[-2:])
+    parts = ", ".join(change.part for change in changes) or "only parts that are not recorded"
+    known = f"now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')}"
+    since = f"since {shown_moment(change.since)} UTC" if change and change.since else ""
+    text = f"{parts}; {known} {since or 'in this session'}"
+    changed = fact("changed", plain(text, limit=300, newlines=False), _TOOL_LABELS, 0)
+    return Content("\n").join([changed, *_verdict(change), *change_lines(changes)])
+
+
+def _verdict(change: DefinitionChanged | None) -> Iterator[Content]:
+    """What a change means for a caller: the verdict, and what speaks for it, the worst first."""
+    if change is None or change.verdict == "same":
+        return
+    label = "wording only" if change.verdict == "words" else change.verdict
+    color = "$text-error" if change.verdict == "breaking" else ""
+    yield fact("for a caller", Content.styled(label, color), _TOOL_LABELS, 0)
+    for number, reason in enumerate(change.reasons):
+        color = "$text-error" if number < change.breaking else MUTED
+        yield plain(f"  {reason}", limit=300, newlines=False).stylize(color)
+
+
+def exact_json(tool: Tool) -> str:
+    """Return the definition as sent to the model, indented."""
+    return json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
+
+
+OUTPUT = "output"
+TOOL_VIEWS = ("about", "parameters", "JSON", OUTPUT, "call")
+_GONE = "Its server may have stopped, or a toolset may hide it. It reappears once it is available."
+
+
+class ToolPanel(InContext, ViewPanel):
+    """The views of the tool that `show` names; only the one on screen is drawn."""
+
+    call = query_one(CallPanel)
+    _tool_id = ""
+
+    def compose(self) -> ComposeResult:
+        yield ViewStrip(TOOL_VIEWS, id="tool-views")
+        yield Static(id="tool-title")
+        yield Static(_GONE, id="tool-gone", markup=False)
+        with Container(id="tool-parts", classes="parts"):
+            with Vertical(classes="part about"):
+                yield Static(id="tool-facts")
+                with VerticalScroll(id="changed-parts"):
+                    yield Static(id="changed")
+                yield TextView(empty="The server gives no description.", id="description")
+            yield SchemaTree(empty="No parameters.", id="parameters", classes="part parameters")
+            yield TextView(id="definition", classes="part JSON")
+            yield SchemaTree(empty="Nothing declared.", id=OUTPUT, classes=f"part {OUTPUT}")
+            with Container(classes="part call"):
+                yield CallPanel(id="call")
+
+    def on_mount(self) -> None:
+        self.query_one("#description").border_title = "Server's description"
+        self.show_part()
+
+    @property
+    def tool(self) -> Tool | None:
+        """The tool, as it was listed last while its server is away; None if it is gone."""
+        return self.session.catalog.get(self._tool_id) or self.session.state.recorded(self._tool_id)
+
+    def show(self, tool_id: str) -> None:
+        """Show a tool, in the view that was chosen last."""
+        self._tool_id = tool_id
+        self.draw()
+
+    def open_call(self) -> None:
+        """Choose the view with the form."""
+        self.strip.current = "call"
+        self.show_part()
+
+    def draw(self) -> None:
+        """Draw the chosen view."""
+        if not self._tool_id:
+            return
+        tool, title = self.tool, self.query_one("#tool-title", Static)
+        self.set_class(tool is None, "-gone")
+        if tool is None:
+            name = visible(self._tool_id, limit=200, newlines=False)
+            title.update(Content.styled(f"{name} is no longer in the catalog.", "$text-warning"))
+            return
+        self.strip.views = tuple(
+            view for view in TOOL_VIEWS if view != OUTPUT or tool.output_schema is not None
+        )
+        if self.strip.current not in self.strip.views:
+            self.strip.current = TOOL_VIEWS[0]
+            self.show_part()
+        title.update(title_line(tool, self.session.state.known(tool.id), self.text_width))
+        match self.strip.current:
+            case "about":
+                self._draw_about(tool)
+            case "JSON":
+                _keep(self.query_one("#definition", TextView), exact_json(tool))
+            case "call":
+                self.call.show(tool)
+            case view:
+                tree = self.query_one(f"#{view}", SchemaTree)
+                value = tool.output_schema if view == OUTPUT else tool.input_schema
+                if tree.value != value:
+                    tree.value = value
+
+    def _draw_about(self, tool: Tool) -> None:
+        session, state = self.session, self.session.state
+        known = state.known(tool.id)
+        told = why_ask(tool, state), session.retrieval.tags.of(tool), exemptions(session.setup, tool.id)
+        self.write(fact_lines(tool_facts(tool, known, *told), _TOOL_LABELS, self.text_width), "#tool-facts")
+        changed = changed_text(known, state.versions(tool.id), state.changes.get(tool.id))
+        self.write(changed, "#changed")
+        self.query_one("#changed-parts").display = bool(changed.plain)
+        _keep(self.query_one("#description", TextView), tool.description)
+
+
+def _keep(view: TextView, text: str) -> None:
+    """Show a text, and leave the one that is there where it was scrolled to if it is the same."""
+    if view.text != text:
+        view.text = text
