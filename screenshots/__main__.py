@@ -118,12 +118,10 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def money(pilot: Pilot[None], bench: Workbench) -> None:
-    """Take the budget page with its calls and deliveries, and the race."""
+    """Take the budget page with its deliveries, and the race."""
     await ask(pilot, bench, ORDERS)
     await goes(pilot, "budget")
     save(pilot, "budget")
-    await goes(pilot, "calls")
-    save(pilot, "budget-calls")
     await goes(pilot, "ways")
     await pilot.pause(4.0)
     save(pilot, "budget-ways")

@@ -15,7 +15,7 @@ from inspector.core.budget import Prices, ToolCost
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.message import ModelRequest
-from inspector.core.ports import SessionSummary
+from inspector.core.ports import LocalModels, SessionSummary
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
@@ -27,7 +27,6 @@ from inspector.session.setup import Setup
 from inspector.session.source import ServerSource
 from inspector.session.view import Commands, SessionView, TokenView
 from inspector.session.workbench import Workbench
-from inspector.tokens.accounting import OtherModels
 from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array
 from inspector.tokens.measure import BudgetMeter
 
@@ -188,7 +187,7 @@ class ReplayedSession:
     access_policy: AccessPolicy | None = _of_running("access_policy")
     setup: Setup = _of_running("setup")
     retrieval: Retrieval = _of_running("retrieval")
-    other_models: OtherModels = _of_running("other_models")
+    local_models: LocalModels = _of_running("local_models")
     server_source: ServerSource = _of_running("server_source")
 
     def __init__(self, running: SessionView, stream: Stream, seq: int, state: SessionState) -> None:

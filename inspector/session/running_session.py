@@ -38,7 +38,7 @@ from inspector.session.assembly import (
 )
 from inspector.session.setup import Setup
 from inspector.session.source import ServerSource
-from inspector.tokens.accounting import Accounting, OtherModels
+from inspector.tokens.accounting import Accounting
 
 
 # Long because it keeps what a session consists of together, and answers every question about it.
@@ -91,9 +91,7 @@ class RunningSession:
             sight=self.access.sight,
         )
         self.accounting = Accounting(ports.counter_for, ports.prices, self._live)
-        self.other_models = OtherModels(
-            ports.model_for, ports.counter_for, self.accounting.prices, ports.local_models
-        )
+        self.local_models = ports.local_models
         self._parts = self._make_parts()
 
     def _new_connections(self) -> Connections:

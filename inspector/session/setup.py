@@ -41,14 +41,11 @@ class Setup:
 class SetupChange:
     """The changed choices; an empty change is the session as it is.
 
-    `servers` are deferred instead of bound, or the reverse; `pins` holds the ids of tools to pin or unpin;
-    `toolset` and `model` are None if they stay.
+    `servers` are deferred instead of bound, or the reverse; `pins` holds the ids of tools to pin or unpin.
     """
 
     servers: frozenset[str] = frozenset()
     pins: frozenset[str] = frozenset()
-    toolset: str | None = None
-    model: str | None = None
 
     def with_server(self, name: str) -> "SetupChange":
         """The change with one more server deferred or bound."""
@@ -98,22 +95,10 @@ class ChangeEffect:
     then: FirstCall
 
 
-def change_effect(
-    setup: Setup,
-    change: SetupChange,
-    meter: BudgetMeter,
-    *,
-    then: BudgetMeter | None = None,
-    now: FirstCall | None = None,
-) -> ChangeEffect:
-    """The effect of a change; `then` counts with the tokenizer of the change's model, if it names one.
-
-    `now` is the first call of the setup, if already known.
-
-    Raises ConfigError for an unknown toolset.
-    """
-    now = now or first_call(setup, meter)
-    return ChangeEffect(change, now, first_call(changed(setup, change, now), then or meter))
+def change_effect(setup: Setup, change: SetupChange, meter: BudgetMeter) -> ChangeEffect:
+    """The effect of a change."""
+    now = first_call(setup, meter)
+    return ChangeEffect(change, now, first_call(changed(setup, change, now), meter))
 
 
 def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
@@ -153,7 +138,6 @@ def changed(setup: Setup, change: SetupChange, now: FirstCall) -> Setup:
     If the policy binds every tool, deferring a server turns on discovery for that server.
     """
     settings, configuration = setup.settings, setup.configuration
-    toolset = setup.toolset if change.toolset is None else change.toolset
     if change.servers:
         waiting = waiting_servers(setup, now) ^ change.servers
         specs = (replace(spec, defer_loading=spec.name in waiting) for spec in configuration.servers)
@@ -161,7 +145,7 @@ def changed(setup: Setup, change: SetupChange, now: FirstCall) -> Setup:
         discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always")
         policy = "bounded" if settings.binding.policy == "all" else settings.binding.policy
         settings = replace(settings, discovery=discovery, binding=replace(settings.binding, policy=policy))
-    moved = replace(setup, settings=settings, configuration=configuration, toolset=toolset)
+    moved = replace(setup, settings=settings, configuration=configuration)
     return with_pins(moved, change.pins) if change.pins else moved
 
 
@@ -219,7 +203,7 @@ class Steps:
 
 
 def steps(setup: Setup, change: SetupChange, effect: ChangeEffect) -> Steps:
-    """How to make a change, except for toolset and model, which are switched directly."""
+    """How to make a change."""
     knobs: dict[str, Any] = {}
     by_hand: list[str] = []
     if change.servers:
@@ -231,10 +215,11 @@ def steps(setup: Setup, change: SetupChange, effect: ChangeEffect) -> Steps:
                 for name in sorted(change.servers)
             ]
     if change.pins:
-        toolset = setup.toolset if change.toolset is None else change.toolset
-        chosen = setup.configuration.toolset(toolset)
+        chosen = setup.configuration.toolset(setup.toolset)
         if chosen is not None and chosen.always_include is not None:
-            by_hand.append(f'in the toolset {toolset}: "always_include": {compact(list(effect.then.pinned))}')
+            by_hand.append(
+                f'in the toolset {setup.toolset}: "always_include": {compact(list(effect.then.pinned))}'
+            )
         else:
             knobs["binding.always_include"] = effect.then.pinned
     return Steps(knobs, tuple(by_hand))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.core.budget import Prices, ToolCost
     from inspector.core.events import Record, TurnEnded
     from inspector.core.message import ModelRequest, ToolResult
-    from inspector.core.ports import LocalModel
+    from inspector.core.ports import LocalModel, LocalModels
     from inspector.core.prompt_cache import CacheTerms
     from inspector.core.ranking import SearchReport, SearchRequest
     from inspector.core.session import SessionState
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from inspector.search.answer.retrieval import Retrieval
     from inspector.session.setup import Setup
     from inspector.session.source import ServerSource
-    from inspector.tokens.accounting import OtherModels
     from inspector.tokens.measure import BudgetMeter
 
 
@@ -89,8 +88,8 @@ class SessionView(Protocol):
     def accounting(self) -> TokenView: ...
 
     @property
-    def other_models(self) -> OtherModels:
-        """Token counts and prices under models other than the session's, and which this machine offers."""
+    def local_models(self) -> LocalModels:
+        """The models that servers on this machine offer."""
         ...
 
     @property

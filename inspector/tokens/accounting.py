@@ -1,11 +1,10 @@
-"""Token counts and prices of the session's model, and of the other models that this machine offers."""
+"""Token counts and prices of the session's model."""
 
 import asyncio
 import importlib.util
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -14,13 +13,13 @@ from typing import Any
 
 from inspector.core.budget import Prices, ToolCost, cache_terms
 from inspector.core.number import count, money
-from inspector.core.ports import ChatModel, LocalModels, PriceList, TokenCounter
+from inspector.core.ports import PriceList, TokenCounter
 from inspector.core.prompt_cache import FIVE_MINUTES, UNCACHED, CacheTerms, Charge, Ttl
 from inspector.core.session import CallCost
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.schema.schema import ModelFeatures
-from inspector.tokens.measure import BudgetMeter, FixedWindow
+from inspector.tokens.measure import BudgetMeter
 
 
 class Accounting:
@@ -86,64 +85,6 @@ class Accounting:
         if known not in self._meters:
             self._meters[known] = BudgetMeter(counter, self._live, known[1])
         return self._meters[known]
-
-
-_REPORT_EVERY = 25
-
-
-@dataclass(frozen=True, slots=True)
-class OtherModel:
-    """A model other than the session's: its meter and its prices."""
-
-    name: str
-    meter: BudgetMeter
-    prices: Prices | None
-
-
-class OtherModels:
-    """Creates one meter per model name."""
-
-    def __init__(
-        self,
-        model_for: Callable[[str], ChatModel],
-        counter_for: Callable[[str], TokenCounter],
-        prices: Callable[[str], Prices | None],
-        local: LocalModels,
-    ) -> None:
-        self._model_for = model_for
-        self._counter_for = counter_for
-        self._prices = prices
-        self.local = local
-        self._known: dict[str, OtherModel] = {}
-
-    def check(self, name: str) -> None:
-        """Raises ModelError if no model can have this name."""
-        self._model_for(name)
-
-    def named(self, name: str) -> OtherModel:
-        """The model with this name. Raises ModelError."""
-        if name not in self._known:
-            model = self._model_for(name)
-            meter = BudgetMeter(self._counter_for(name), FixedWindow(model.window), model.features)
-            self._known[name] = OtherModel(name, meter, self._prices(name))
-        return self._known[name]
-
-
-def count_definitions(
-    meter: BudgetMeter,
-    tools: Sequence[Tool],
-    progress: Callable[[int, int], None],
-    stopped: Callable[[], bool],
-) -> bool:
-    """Count what a meter has not counted yet, in any thread; return False if stopped before the end."""
-    left = meter.uncounted(tools)
-    for done, tool in enumerate(left):
-        if done % _REPORT_EVERY == 0:
-            progress(done, len(left))
-        if stopped():
-            return False
-        meter.tool(tool)
-    return True
 
 
 Models = Mapping[str, Any]

@@ -34,7 +34,7 @@ async def dialog(
     if not answering:
         local.answering.clear()
     async with app_rig(size=size) as (pilot, rig):
-        rig.bench.other_models.local = local
+        rig.bench.local_models = local
         rig.bench.ports = replace(rig.bench.ports, local_models=local)
         assert local.asked == 0
         pilot.app.push_screen(ModelDialog(pilot.app))  # type: ignore[arg-type]

@@ -42,7 +42,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
         "1 recorded run (LiveMCPBench 1); not shipped",
     ),
     "cost": (("--session", SESSION), 0, "a recorded session of"),
-    "audit": ((WEATHER,), 0, "What the first model call costs"),
+    "audit": ((WEATHER,), 0, "first model call: "),
     "race": (("What is the forecast for Oslo?", "--yes", WEATHER), 0, "Tool tokens per model call"),
     "chat": (("What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),
     "scenario": ((), 0, "demo"),

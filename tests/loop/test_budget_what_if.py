@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.core.session import Binding
 from inspector.core.settings import DiscoverySettings, Settings
@@ -68,17 +66,6 @@ def test_a_pin_goes_where_the_toolset_names_its_own() -> None:
     assert found.then.pinned == ("shop:tool_0", "mail:tool_0")
     assert found.then.binding("mail:tool_0") is Binding.PINNED
     assert found.then.binding("calc:tool_0") is None
-
-
-def test_a_toolset_that_there_is_not_is_an_error() -> None:
-    with pytest.raises(ConfigError):
-        change_effect(setup(), SetupChange(toolset="none"), meter())
-
-
-def test_another_model_counts_with_its_own_tokenizer_and_window() -> None:
-    found = change_effect(setup(), SetupChange(model="other"), meter(), then=meter(1000))
-    assert found.then.budget.window == 1000
-    assert found.then.share == 100 * found.now.share
 
 
 def test_with_the_gate_the_summaries_are_counted_and_tools_are_still_to_come() -> None:

@@ -177,20 +177,20 @@ class ChoiceDialog(ModalScreen[None]):
 
 
 class ToolsetDialog(ChoiceDialog):
-    """Every toolset of the configuration, and all tools; `use` takes the name of one, "" for all tools."""
+    """Every toolset of the configuration, and all tools."""
 
-    def __init__(
-        self, context: Context, title: str = "Toolset", use: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, context: Context) -> None:
         toolsets, current = context.session.configuration.toolsets, context.session.state.toolset
         everything = _ALL_TOOLS
         while everything in toolsets:
             everything = f"({everything})"
 
         def choose(key: str) -> None:
-            (use or context.commands.switch_toolset)("" if key == everything else key)
+            context.commands.switch_toolset("" if key == everything else key)
 
-        super().__init__(title, toolset_rows(toolsets, current, everything), choose, current or everything)
+        super().__init__(
+            "Toolset", toolset_rows(toolsets, current, everything), choose, current or everything
+        )
 
 
 class NamedDialog(ChoiceDialog):
@@ -220,7 +220,7 @@ class ModelDialog(NamedDialog):
 
     def __init__(self, context: Context) -> None:
         self._in_use = context.session.state.model
-        self._local = context.session.other_models.local
+        self._local = context.session.local_models
         self._found: tuple[LocalModel, ...] = ()
 
         def choose(name: str) -> None:

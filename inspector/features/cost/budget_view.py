@@ -6,18 +6,17 @@ from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 
 from inspector.app.base_screen import VerdictLine
 from inspector.app.draw import budget as present
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
-from inspector.app.draw.plot import Curve, Scale, plot, round_above
 from inspector.app.draw.table import ICONS
 from inspector.core.budget import Prices, ToolCost
-from inspector.core.number import count, percent, signed_percent, tokens
-from inspector.core.session import Binding, CallCost, SessionState, ToolState
+from inspector.core.number import count, percent, tokens
+from inspector.core.session import Binding, SessionState, ToolState
 from inspector.features.cost.trial import headline, hint
 from inspector.tokens.accounting import spent
 from widgets import Column, Meter, Record, RecordList, legend
@@ -33,9 +32,6 @@ COLUMNS = (
     Column("name_tokens", "name", align="right", hide_below=_WIDE),
     Column("description", "descr.", align="right", hide_below=_WIDE),
     Column("schema", "schema", align="right", hide_below=_WIDE),
-    Column("framing", "framing", align="right", hide_below=150),
-    Column("estimate", "chars/4", align="right", hide_below=_WIDE),
-    Column("error", "error", align="right", hide_below=_WIDE),
 )
 _BAR = 10
 _SERVER = "server "
@@ -170,17 +166,15 @@ def _arrow(text: str) -> Content:
 
 
 def _parts(tools: Sequence[ToolState], shown: Shown) -> tuple[str, ...]:
-    """Return tokens by part and the error of four characters per token, once all are counted.
+    """Return tokens by part, once all are counted.
 
     A tool that is not connected now, as in a replay, has no definition to count.
     """
     costs = [shown.costs[tool.id] for tool in tools if tool.id in shown.costs]
     if len(costs) < len(tools):
-        return ("–" if shown.costs else "…",) * 6
-    counted, estimate = sum(cost.tokens for cost in costs), sum(cost.estimate for cost in costs)
-    parts = zip(*((cost.name, cost.description, cost.schema, cost.framing) for cost in costs), strict=True)
-    error = signed_percent(estimate / counted - 1) if counted else ""
-    return (*(tokens(sum(part)) for part in parts), tokens(estimate), error)
+        return ("–" if shown.costs else "…",) * 3
+    parts = zip(*((cost.name, cost.description, cost.schema) for cost in costs), strict=True)
+    return tuple(tokens(sum(part)) for part in parts)
 
 
 def _share(cost: int, total: int) -> str:
@@ -189,36 +183,6 @@ def _share(cost: int, total: int) -> str:
 
 def _bar(cost: int, total: int) -> str:
     return "━" * max(round(_BAR * cost / total), bool(cost)) if total else ""
-
-
-# Model calls beside what static binding would have sent.
-
-_DISCOVERY, _STATIC = "$success", "$foreground 60%"
-# The legend, and the axis with its numbers.
-_AROUND = 3
-_LEAST = 3
-_LEAST_TOP = 10.0
-NO_PLOT = "No model calls yet. Send a message in Chat; each call is plotted here next to static binding."
-
-
-def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
-    """Return the plot with its legend in `height` lines, or what to do if there is nothing to plot."""
-    if not costs:
-        return Content.styled(NO_PLOT, MUTED)
-    spent = [float(cost.parts.discovery_tokens) for cost in costs]
-    static = [float(cost.static_tools) for cost in costs]
-    scale = Scale(round_above(max(*spent, *static, _LEAST_TOP)), lambda value: tokens(round(value)))
-    curves = (Curve("D", spent, _DISCOVERY), Curve("S", static, _STATIC, drawn=3, period=5))
-    lines = max(height - _AROUND, _LEAST)
-    drawn = plot(curves, costs[0].call, costs[-1].call, width, lines, scale)
-    legend = Content.assemble(
-        ("D", f"bold {_DISCOVERY}"),
-        f" with discovery {tokens(costs[-1].parts.discovery_tokens)}   ",
-        ("S", f"bold {_STATIC}"),
-        f" static {tokens(costs[-1].static_tools)}   ",
-        ("tool tokens per model call", MUTED),
-    )
-    return Content("\n").join([legend.truncate(width, ellipsis=True), *drawn])
 
 
 # Lines of the page in a small terminal that are not table rows.
@@ -241,12 +205,9 @@ class NowView(Vertical):
     def compose(self) -> ComposeResult:
         yield Canvas(lambda width, _: headline(self._session, width), id="budget-headline")
         yield VerdictLine(id="budget-verdict")
-        with Horizontal(id="budget-top"):
-            with Vertical(id="budget-window"):
-                yield Meter(tick=0.7, id="budget-meter")
-                yield Canvas(self._legend, id="budget-legend")
-                yield Canvas(self._facts, id="budget-facts")
-            yield Canvas(lambda *size: call_plot(self._session.costs, *size), id="now-plot")
+        yield Meter(tick=0.7, id="budget-meter")
+        yield Canvas(self._legend, id="budget-legend")
+        yield Canvas(self._facts, id="budget-facts")
         yield Canvas(lambda width, _: self._effect(width), id="budget-effect")
         yield RecordList(COLUMNS, header=True, empty=_NO_TOOLS, id="budget-table")
 

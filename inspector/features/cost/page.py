@@ -10,33 +10,19 @@ from textual.widgets import ContentSwitcher
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.context import REPLAYED, Job
-from inspector.app.dialogs.choice import ModelDialog, NamedDialog, ToolsetDialog, model_rows
-from inspector.app.draw.line import failure_text
 from inspector.app.stream import View
 from inspector.core.budget import Prices, ToolCost
 from inspector.core.error import ToolsightError
 from inspector.features.cost import trial
 from inspector.features.cost.budget_view import NowView, is_server, server_of
-from inspector.features.cost.strategies_view import CACHES, Question, WaysView
+from inspector.features.cost.strategies_view import Question, WaysView
 from inspector.features.cost.trial import Trial
-from inspector.tokens.accounting import OtherModel, count_definitions
 from widgets import RecordList, visible
-
-
-class OtherModelDialog(NamedDialog):
-    """Any model by its name, only to count tokens for."""
-
-    hint = ModelDialog.hint
-
-    def __init__(self, current: str, choose: Callable[[str], None]) -> None:
-        super().__init__("What if: another model", model_rows(current), choose, current)
-
 
 _NOW, _WAYS = "budget", "ways"
 _VIEW_OF = {
-    **dict.fromkeys(("defer", "pin", "other_model", "other_toolset", "reset", "apply", "open_all"), _NOW),
+    **dict.fromkeys(("defer", "pin", "reset", "apply", "open_all"), _NOW),
     **dict.fromkeys(("why", "edit_tool", "load"), _NOW),
-    **dict.fromkeys(("other_cache", "other_plan"), _WAYS),
 }
 
 
@@ -50,33 +36,25 @@ class BudgetScreen(ToolKeys):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "defer", "defer/bind", id="budget.defer"),
         Binding("P", "pin", "pin", id="budget.pin"),
-        Binding("m", "other_model", "model", id="budget.model"),
-        Binding("u", "other_toolset", "use toolset", id="budget.toolset"),
         Binding("a", "apply", "apply", id="budget.apply"),
         Binding("0", "reset", "reset", id="budget.reset"),
         Binding("o", "open_all", "open all", id="budget.open"),
-        Binding("c", "other_cache", "other cache", id="budget.cache"),
-        Binding("b", "other_plan", "session/assumed", id="budget.plan"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Budget: how much of the window the next request fills, tight beyond ┊. Static binds every tool.",
         "ρ: the share of the request that is the task itself (history), not system prompt or tools.",
         "Tool tokens so far: the tokens spent on tools in all calls, next to those of static binding.",
         "The table lists servers and tools by cost. enter opens a server or a tool, o opens all servers.",
-        "chars/4 is the usual estimate; error is how far it is from the real count.",
-        "What if: d defers or binds a server, P pins a tool, m changes the model, u the toolset. The line",
-        "shows the first call and a session, before → after. Nothing changes until you press a; 0 resets.",
+        "What if: d defers or binds a server, P pins a tool. The line shows the first call and a session,",
+        "before → after. Nothing changes until you press a; 0 resets.",
         "Trace shows what each model call cost, and why the cache was lost.",
-        "Strategies: the same calls under all five. c changes the cache, b toggles an assumed session.",
+        "Strategies: this session's calls under all five; before there are any, an assumed session's.",
         "Dollar amounts include searches and use prompt cache prices.",
     )
 
     prices: Prices | None = None
     _trial: Trial | None = None
-    _model = ""
     _counted: tuple[object, ...] = ()
-    _cache = 0
-    _assumed = False
 
     def body(self) -> ComposeResult:
         with ContentSwitcher(initial=_view(_NOW), id="budget-views"):
@@ -116,14 +94,12 @@ class BudgetScreen(ToolKeys):
         if self.page != _WAYS:
             return
         accounting = self.session.accounting
-        has_calls = bool(self.session.state.costs) and not self._assumed
         question = Question(
             self.session.setup,
             accounting.meter,
             self.prices,
             accounting.terms,
-            tuple(self.session.records()) if has_calls else (),
-            CACHES[self._cache],
+            tuple(self.session.records()) if self.session.state.costs else (),
         )
         self.query_one(WaysView).ask(question)
 
@@ -134,15 +110,13 @@ class BudgetScreen(ToolKeys):
         return self._trial is not None and not self._trial.is_empty
 
     def show_effect(self) -> None:
-        """Show the effect of the change, or what can be tried; while counting, the progress."""
+        """Show the effect of the change, or what can be tried."""
         self.refresh_bindings()
-        if self.running is not None:
-            return
         tried = self._trial
         if tried is None or tried.is_empty:
             self.query_one(NowView).show_effect(trial.hint, None)
             return
-        effect, dollars = tried.effect(), tried.dollars(self.prices)
+        effect, dollars = tried.effect(self.prices)
         then = {tool_id: effect.then.binding(tool_id) for tool_id in self.session.state.tools}
         self.query_one(NowView).show_effect(lambda width: trial.effect(effect, dollars, width), then)
 
@@ -177,57 +151,6 @@ class BudgetScreen(ToolKeys):
             return
         self._try(lambda tried: tried.toggle_pin(self._row))
 
-    def action_other_toolset(self) -> None:
-        """Try another toolset."""
-        dialog = ToolsetDialog(
-            self.context,
-            "What if: another toolset",
-            lambda name: self._try(lambda tried: tried.use_toolset(name)),
-        )
-        self.app.push_screen(dialog)
-
-    def action_other_model(self) -> None:
-        """Try another model: its tokenizer, window and prices."""
-        self.app.push_screen(OtherModelDialog(self.session.state.model, self._count_for))
-
-    def _count_for(self, name: str) -> None:
-        """Count with another model's tokenizer first. Raises ModelError for an unknown name."""
-        if name == self.session.state.model:
-            self._try(lambda tried: tried.use_model(None))
-            return
-        self.session.other_models.check(name)
-        self._try(lambda tried: self._begin_counting(tried, name))
-
-    def _begin_counting(self, tried: Trial, name: str) -> None:
-        tools, models = tried.setup.connected, self.session.other_models
-
-        def count(job: Job) -> OtherModel | None:
-            job.report(0, len(tools))
-            other = models.named(name)
-            return other if count_definitions(other.meter, tools, job.report, job.stopped) else None
-
-        self._model = name
-        self.run_stoppable("tokens", count, self._use_model, failed=self._not_counted)
-
-    def show_progress(self) -> None:
-        if self.running is not None:
-            told = trial.counting(self._model, *self.running.progress)
-            self.query_one(NowView).show_effect(lambda _: told, None)
-
-    def stop_running(self) -> None:
-        """Count no further, at once."""
-        self.drop_running()
-        self.show_effect()
-
-    def _use_model(self, other: OtherModel | None) -> None:
-        if other is not None:
-            self._try(lambda tried: tried.use_model(other))
-        self.show_effect()
-
-    def _not_counted(self, error: Exception) -> None:
-        self.notify(failure_text(error)[1], title="Counting failed", severity="error", markup=False)
-        self.show_effect()
-
     def action_reset(self) -> None:
         """Discard the change."""
         self._try(Trial.reset)
@@ -237,7 +160,7 @@ class BudgetScreen(ToolKeys):
         if self._trial is None or self._trial.is_empty:
             return
         try:
-            by_hand = self._trial.apply(self.commands)
+            by_hand = self._trial.apply(self.commands, self.prices)
         except ToolsightError as error:
             self.fail(error)
             return
@@ -247,21 +170,6 @@ class BudgetScreen(ToolKeys):
             self.notify(text, title="For the configuration file", markup=False, timeout=12)
         else:
             self.notify("Takes effect with the next model call.", title="Applied", markup=False)
-
-    # The ways.
-
-    def action_other_cache(self) -> None:
-        """Compare under the terms of another prompt cache."""
-        self._cache = (self._cache + 1) % len(CACHES)
-        self._compare()
-
-    def action_other_plan(self) -> None:
-        """Switch between an assumed session and this session's calls."""
-        if not self.session.state.costs:
-            self.notify("No model calls yet, so only an assumed session can be compared.", markup=False)
-            return
-        self._assumed = not self._assumed
-        self._compare()
 
     def action_open_all(self) -> None:
         """Expand every server, or collapse them all."""

@@ -1,12 +1,11 @@
 """The five ways to deliver tools, compared in a thread: tokens, cache, money, and what broke the cache."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 
 from inspector.app.base_screen import verdict_text
@@ -14,34 +13,25 @@ from inspector.app.context import InContext
 from inspector.app.draw.budget import fact, flow
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED, failure_text
-from inspector.app.draw.plot import Curve, Scale, plot, round_above
 from inspector.core.budget import Prices
 from inspector.core.events import Record as EventRecord
-from inspector.core.number import count, money, money_decimals, tokens
+from inspector.core.number import count, tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.report import NOTHING
 from inspector.features.cost.facts import ABOUT, MEASURES, break_even_cells, measures
 from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, own_delivery, price_session, verdict
-from inspector.tokens.cost import PRESETS, CachePreset, Delivery, DeliveryCost, RequestCost, SessionCost
+from inspector.tokens.cost import Delivery, DeliveryCost, RequestCost
 from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions, Plan, plan_of
 from widgets import Column, Record, RecordList, visible
 
-OWN = "the model's own"
-CACHES: tuple[CachePreset | None, ...] = (
-    None,
-    *(preset for preset in PRESETS if preset.terms.minimum < 1 << 62),
-)
-"""The prompt caches to choose from; None is the one of the session's model."""
-
 
 @dataclass(frozen=True, slots=True)
 class DeliveryComparison:
-    """The costs of the five ways; `own` is the way in use, `cache` names the prompt cache."""
+    """The costs of the five ways; `own` is the way in use."""
 
     priced: PricedSession
-    cache: str
     own: Delivery
     is_recorded: bool
 
@@ -55,7 +45,6 @@ class Question:
     prices: Prices | None
     terms: CacheTerms
     records: Sequence[EventRecord] = ()
-    cache: CachePreset | None = None
 
     def answer(self) -> DeliveryComparison | None:
         """Price the plan under every way, with its break-even ranges: a second or two, in any thread.
@@ -64,10 +53,9 @@ class Question:
         """
         if not self.setup.connected:
             return None
-        name = OWN if self.cache is None else self.cache.name
         own = own_delivery(self.setup.settings, self.meter.features)
         is_recorded = plan_of(self.records) is not None
-        return DeliveryComparison(self._priced(is_recorded), name, own, is_recorded)
+        return DeliveryComparison(self._priced(is_recorded), own, is_recorded)
 
     def _priced(self, is_recorded: bool) -> PricedSession:
         future = catalog_planner(self.setup, self.meter)
@@ -80,7 +68,7 @@ class Question:
             plans,
             Assumptions(),
             self.prices,
-            terms=self.terms if self.cache is None else self.cache.terms,
+            terms=self.terms,
             discovery=discovery_delivery(self.setup.settings, self.meter.features),
             ranges=tuple(Delivery),
         )
@@ -156,11 +144,9 @@ def way_facts(comparison: DeliveryComparison) -> list[Content]:
         *([] if found is None else [verdict_text(found.answer, found.text)]),
         fact("over", visible(basis, limit=120, newlines=False)),
         *([] if comparison.is_recorded else [fact("with", comparison.priced.assumed.text)]),
-        fact("prompt cache", comparison.cache),
         Content.styled(
             "cheaper from: how many tools a strategy needs to beat static, both cached (range)", MUTED
         ),
-        Content.styled("c other cache   b session/assumed", MUTED),
     ]
 
 
@@ -188,44 +174,6 @@ def _break(request: RequestCost) -> Content:
     )
 
 
-# Style, and the dots drawn out of each period.
-_LOOKS: Mapping[Delivery, tuple[str, int, int]] = {
-    Delivery.STATIC: ("$foreground 60%", 3, 5),
-    Delivery.REWRITE: ("$secondary", 1, 3),
-    Delivery.APPEND: ("$primary", 1, 1),
-    Delivery.CALL_TOOL: ("$success", 5, 6),
-    Delivery.GATE: ("$warning", 1, 2),
-}
-_AROUND = 3
-
-
-def way_plot(comparison: DeliveryComparison, width: int, height: int) -> Content:
-    """Return the cumulative cost of each way with a cache, by call, in `height` lines."""
-    priced = comparison.priced.costs[0].cached.dollars is not None
-    calls = len(comparison.priced.plan.calls)
-    sums = {cost.delivery: _sums(cost.cached, calls, priced) for cost in comparison.priced.costs}
-    top = round_above(max(max(values) for values in sums.values()))
-    curves = [Curve(way.value[0].upper(), values, *_LOOKS[way]) for way, values in sums.items()]
-    decimals = money_decimals([top / 2])
-    scale = Scale(top, lambda value: money(value, decimals) if priced else tokens(round(value)))
-    lines = plot(curves, 1, calls, width, max(height - _AROUND, 3), scale)
-    names = [
-        Content.assemble((way.value[0].upper(), f"bold {_LOOKS[way][0]}"), f" {way.value}")
-        for way in Delivery
-    ]
-    what = f"{'dollars' if priced else 'billed tokens'} so far per model call, with cache"
-    legend = Content("  ").join([*names, Content.styled(what, MUTED)]).truncate(width, ellipsis=True)
-    return Content("\n").join([legend, *lines])
-
-
-def _sums(cost: SessionCost, calls: int, priced: bool) -> Sequence[float]:
-    """Return the cumulative cost after each call of the plan."""
-    spent = [0.0] * calls
-    for request in cost.requests:
-        spent[request.call - 1] += (request.dollars or 0.0) if priced else request.billed
-    return list(accumulate(spent))
-
-
 class WaysView(InContext, Vertical):
     """Compares in a thread; an answer to an older question is dropped."""
 
@@ -233,17 +181,12 @@ class WaysView(InContext, Vertical):
     _found: DeliveryComparison | None = None
 
     def compose(self) -> ComposeResult:
-        yield Canvas(self._drawn(lambda found, width, _: flow(way_facts(found), width)), id="ways-facts")
+        yield Canvas(self._facts, id="ways-facts")
         yield RecordList(COLUMNS, header=True, empty=WAITING, id="ways-table")
-        with Container(id="ways-below"):
-            yield Canvas(self._detail, id="ways-detail")
-            yield Canvas(self._drawn(way_plot), id="ways-plot")
+        yield Canvas(self._detail, id="ways-detail")
 
-    def _drawn(
-        self, draw: Callable[[DeliveryComparison, int, int], Content]
-    ) -> Callable[[int, int], Content]:
-        """Draw the comparison once there is one."""
-        return lambda *size: draw(self._found, *size) if self._found is not None else Content("")
+    def _facts(self, width: int, _height: int) -> Content:
+        return flow(way_facts(self._found), width) if self._found is not None else Content("")
 
     def ask(self, question: Question) -> None:
         """Compare, unless this question was the last one asked."""

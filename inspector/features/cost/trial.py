@@ -1,10 +1,5 @@
 """A what-if of the budget page: a change to the session, its effect on the first call, and how it is told."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from operator import is_not
-from typing import Generic, TypeVar
-
 from textual.content import Content
 
 from inspector.app.draw.budget import flow, no_budget
@@ -12,49 +7,20 @@ from inspector.app.draw.line import MUTED
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, money_decimals, percent, saving, tokens
 from inspector.core.session import Binding, SessionState
-from inspector.session.setup import (
-    ChangeEffect,
-    FirstCall,
-    Setup,
-    SetupChange,
-    change_effect,
-    changed,
-    first_call,
-    steps,
-)
+from inspector.session.setup import ChangeEffect, FirstCall, SetupChange, change_effect, changed, steps
 from inspector.session.verdict import setup_dollars
 from inspector.session.view import Commands, SessionView
-from inspector.tokens.accounting import OtherModel
 from widgets import visible
-
-_Dollars = tuple[float | None, float | None]
-T = TypeVar("T")
-
-
-class _Last(Generic[T]):
-    """The last thing that was made, for as long as it would be made of the same objects."""
-
-    def __init__(self) -> None:
-        self._made: tuple[tuple[object, ...], T] | None = None
-
-    def __call__(self, made_of: tuple[object, ...], make: Callable[[], T]) -> T:
-        if self._made is None or any(map(is_not, self._made[0], made_of)):
-            self._made = (made_of, make())
-        return self._made[1]
 
 
 class Trial:
-    """One change to a session. Its effect is cached until something differs."""
+    """One change to a session. Its effect is kept until something differs."""
 
     def __init__(self, session: SessionView) -> None:
         self.change = SetupChange()
-        self.other: OtherModel | None = None
         self._session = session
-        self._first, self._effect, self._dollars = (
-            _Last[FirstCall](),
-            _Last[ChangeEffect](),
-            _Last[_Dollars](),
-        )
+        self._made_of: tuple[object, ...] = ()
+        self._effect: tuple[ChangeEffect, tuple[float | None, float | None]] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -62,7 +28,7 @@ class Trial:
 
     def reset(self) -> None:
         """Discard the change."""
-        self.change, self.other = SetupChange(), None
+        self.change = SetupChange()
 
     def toggle_server(self, name: str) -> None:
         """Defer a server's tools, or bind them."""
@@ -72,67 +38,32 @@ class Trial:
         """Pin or unpin a tool."""
         self.change = self.change.with_pin(tool_id)
 
-    def use_toolset(self, name: str) -> None:
-        """Switch to a toolset; the session's own counts as no change. Raises ConfigError."""
-        self._session.configuration.toolset(name)
-        toolset = None if name == self._session.state.toolset else name
-        self.change = replace(self.change, toolset=toolset)
+    def effect(self, prices: Prices | None) -> tuple[ChangeEffect, tuple[float | None, float | None]]:
+        """Return the first call before and after the change, and what an assumed session costs then."""
+        setup, meter = self._session.setup, self._session.accounting.meter
+        made_of = (meter, self._session.catalog, setup.settings, self.change, prices)
+        if self._effect is None or made_of != self._made_of:
+            found = change_effect(setup, self.change, meter)
+            dollars = (
+                setup_dollars(setup, found.now, meter, prices),
+                setup_dollars(changed(setup, self.change, found.now), found.then, meter, prices),
+            )
+            self._made_of, self._effect = made_of, (found, dollars)
+        return self._effect
 
-    def use_model(self, other: OtherModel | None) -> None:
-        """Count and price for another model, its definitions counted already; None is the session's model."""
-        self.other = other
-        self.change = replace(self.change, model=None if other is None else other.name)
-
-    @property
-    def setup(self) -> Setup:
-        """The session's current setup."""
-        return self._session.setup
-
-    def effect(self) -> ChangeEffect:
-        """Return the first call before and after the change. Raises ConfigError."""
-        setup, meter = self.setup, self._session.accounting.meter
-        made_of = (meter, self._session.catalog, setup.settings)
-        now = self._first(made_of, lambda: first_call(setup, meter))
-        then = self.other.meter if self.other is not None else None
-        return self._effect(
-            (now, self.change, self.other),
-            lambda: change_effect(setup, self.change, meter, then=then, now=now),
-        )
-
-    def dollars(self, prices: Prices | None) -> _Dollars:
-        """What an assumed session costs before and after the change, both at their own model's prices.
-
-        `prices` are those of the session's model. Raises ConfigError.
-        """
-        effect, setup, other = self.effect(), self.setup, self.other
-        meter = self._session.accounting.meter
-        then = (meter, prices) if other is None else (other.meter, other.prices)
-        return self._dollars(
-            (effect, prices, other),
-            lambda: (
-                setup_dollars(setup, effect.now, meter, prices),
-                setup_dollars(changed(setup, self.change, effect.now), effect.then, *then),
-            ),
-        )
-
-    def apply(self, commands: Commands) -> tuple[str, ...]:
+    def apply(self, commands: Commands, prices: Prices | None) -> tuple[str, ...]:
         """Apply the change to the session; return the steps that only the configuration file allows.
 
         Raises ToolsightError.
         """
-        change = self.change
-        todo = steps(self.setup, change, self.effect())
-        if change.toolset is not None:
-            commands.switch_toolset(change.toolset)
+        todo = steps(self._session.setup, self.change, self.effect(prices)[0])
         for path, value in todo.knobs.items():
             commands.change_setting(path, value)
-        if change.model is not None:
-            commands.switch_model(change.model)
         self.reset()
         return todo.by_hand
 
 
-_HINT = "What if?  d defers or binds a server   P pins a tool   m model   u toolset"
+_HINT = "What if?  d defers or binds a server   P pins a tool"
 
 
 def headline(session: SessionState, width: int) -> Content:
@@ -190,16 +121,6 @@ def hint(width: int) -> Content:
     return Content.styled(_HINT, MUTED).truncate(width, ellipsis=True)
 
 
-def counting(model: str, done: int, total: int) -> Content:
-    """Return the progress of counting the definitions for another model."""
-    name = visible(model, limit=60, newlines=False)
-    return Content.assemble(
-        ("What if ", "bold $text-accent"),
-        f"counting for {name}: {done} of {count(total, 'tool')}",
-        ("   esc stops", MUTED),
-    )
-
-
 def _parts(call: FirstCall) -> str:
     parts = call.budget.parts
     every = {
@@ -221,10 +142,6 @@ def _moved(label: str, now: str, then: str, *, better: bool | None = None) -> Co
 def _change_text(trial: ChangeEffect) -> str:
     """Return the change in words."""
     change, texts = trial.change, []
-    if change.model is not None:
-        texts.append(f"model {_short(change.model)}")
-    if change.toolset is not None:
-        texts.append(f"toolset {_short(change.toolset) or 'all'}")
     if change.servers:
         waits = {tool.server for tool in trial.then.catalog.deferred}
         for names, what in ((change.servers & waits, "deferred"), (change.servers - waits, "bound")):
@@ -236,8 +153,6 @@ def _change_text(trial: ChangeEffect) -> str:
 
 
 def _counted(names: frozenset[str], noun: str) -> str:
-    return _short(next(iter(names))) if len(names) == 1 else count(len(names), noun)
-
-
-def _short(name: str) -> str:
-    return visible(name, limit=40, newlines=False)
+    return (
+        visible(next(iter(names)), limit=40, newlines=False) if len(names) == 1 else count(len(names), noun)
+    )

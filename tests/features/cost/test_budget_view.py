@@ -1,4 +1,4 @@
-"""The words, bars, plots and rows of the budget page."""
+"""The words, bars and rows of the budget page."""
 
 from dataclasses import replace
 
@@ -6,7 +6,6 @@ from hypothesis import given, strategies as st
 from textual.content import Content
 
 from inspector.app.draw import budget
-from inspector.app.draw.plot import Curve, Scale, plot, round_above, whole_ticks
 from inspector.core.budget import Budget, Prices, TokenParts, ToolCost
 from inspector.core.number import tokens
 from inspector.core.prompt_cache import CacheTerms
@@ -64,7 +63,7 @@ def test_parts_are_dots_until_they_are_counted_and_dashes_where_they_cannot_be()
     assert set(waiting["b:dear"]) == {"…"}
     costs = {"b:dear": ToolCost(5, 15, 40, 10, 240)}
     rows = {row.key: row.cells[6:] for row in budget_rows(session(MIDDLE, DEAR), replace(OPEN, costs=costs))}
-    assert rows["b:dear"] == ("5", "15", "40", "10", "60", "-14 %")
+    assert rows["b:dear"] == ("5", "15", "40")
     assert set(rows["server b"]) == set(rows["b:middle"]) == {"–"}
 
 
@@ -113,24 +112,12 @@ def test_the_headline_says_when_discovery_costs_more() -> None:
     assert "see Tools" in str(headline(session(), 200))
 
 
-def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:
-    scale = Scale(200.0, lambda value: f"{value:.0f} t")
-    lines = list(map(str, plot([Curve("D", [0, 500.0], "red")], 1, 3, 40, 5, scale)))
-    assert [line.split("┤")[0].strip() for line in (lines[0], lines[2], lines[4])] == [
-        "200 t",
-        "100 t",
-        "0 t",
-    ]
-    assert lines[0].endswith("D")
-    assert lines[-1].split() == ["1", "2", "3"]
-
-
 def compared(tools: int = 100) -> DeliveryComparison:
     planned = [PlannedTool(f"a:tool_{number}", 200) for number in range(tools)]
     plan = usual_plan(planned, Overhead(50, 143, 400, 80, 4000))
     points = {Delivery.APPEND: BreakEven(40, 20, None), Delivery.GATE: BreakEven(None, None, None)}
     priced = price_session(lambda _: plan, Assumptions(), PRICES, terms=TERMS)
-    return DeliveryComparison(replace(priced, break_evens=points), "a cache", Delivery.APPEND, False)
+    return DeliveryComparison(replace(priced, break_evens=points), Delivery.APPEND, False)
 
 
 def test_ways_have_a_row_each_with_the_one_in_use_and_the_cheapest_marked() -> None:
@@ -156,19 +143,6 @@ def test_the_calls_that_broke_the_cache_are_told_as_far_as_there_is_room() -> No
     assert "The cache was never lost" in str(budget_way.way_detail(found, Delivery.STATIC, 4))
 
 
-@given(st.floats(1e-9, 1e12))
-def test_a_round_number_is_above_and_not_far(value: float) -> None:
-    assert value <= round_above(value) * (1 + 1e-9)
-    assert round_above(value) <= 2 * value
-
-
-@given(st.integers(1, 500), st.integers(0, 500))
-def test_ticks_are_whole_numbers_from_end_to_end(first: int, span: int) -> None:
-    ticks = whole_ticks(first, first + span)
-    assert (ticks[0], ticks[-1]) == (first, first + span)
-    assert len(set(ticks)) == len(ticks) <= 5
-
-
 @given(st.integers(0, 200_000), st.integers(0, 200_000), st.integers(30, 120))
 def test_two_bars_share_a_scale_and_fill_their_width(now: int, static: int, width: int) -> None:
     measured = Budget(128_000, TokenParts(tools=now), static)
@@ -177,31 +151,6 @@ def test_two_bars_share_a_scale_and_fill_their_width(now: int, static: int, widt
     assert (lengths[0] <= lengths[1]) if now <= static else (lengths[0] >= lengths[1])
     assert max(first.cell_length, second.cell_length) <= max(width, 40)
     assert not static or second.plain.endswith((" more", " as much") if now > static else " less")
-
-
-def _lines(values: list[float | None], width: int = 20, height: int = 4) -> list[str]:
-    return list(map(str, plot([Curve("F", values, "red")], 0, 1, width, height, Scale(1.0, "{:.1f}".format))))
-
-
-def test_a_curve_that_rises_ends_in_the_first_line_and_begins_in_the_last() -> None:
-    drawn = _lines([0.0, 1.0])
-    assert drawn[0].endswith("F")
-    assert drawn[0][4] == " "
-    assert drawn[3][4] != " "
-    assert "0.0" in drawn[3]
-    assert "1.0" in drawn[0]
-    assert drawn[-1].split() == ["0", "1"]
-
-
-def test_a_gap_is_not_drawn() -> None:
-    assert set("".join(_lines([None, None])[:4])) <= set(" .0159┤│")
-
-
-@given(st.lists(st.none() | st.floats(-1, 2), max_size=50), st.integers(0, 120), st.integers(1, 20))
-def test_a_plot_always_has_its_size(values: list[float | None], width: int, height: int) -> None:
-    drawn = _lines(values, width, height)
-    assert len(drawn) == height + 2
-    assert max(map(len, drawn)) <= max(width, 8)
 
 
 def test_the_headline_is_the_bill_and_the_saving() -> None:

@@ -1,7 +1,6 @@
 """Audits a client's configuration: what its tools cost, and what would make them cost less."""
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from inspector.clients.seen import without_descriptions
 from inspector.config.configuration import Configuration
@@ -89,9 +88,8 @@ def share(tokens: int, meter: BudgetMeter) -> float:
 
 # Suggests changes to a configuration, each with the tokens it concerns.
 
-KEEP, DEFER, SHORTEN, TWINS, UNUSED = "keep", "defer", "shorten", "twins", "unused"
+KEEP, DEFER, SHORTEN, UNUSED = "keep", "defer", "shorten", "unused"
 AT_MOST = 3
-_NAMED = 3
 _DEAREST = 3
 
 
@@ -108,7 +106,7 @@ def suggestions(
     tools = subject.tools
     is_small = len(tools) < STARTS_AT_TOOLS
     deferrals = [] if is_small else _deferrals(subject, audited, meter, pricing)
-    kinds = [deferrals, _wordy(tools, meter), _twins(tools, meter), _unused(subject, tools, meter)]
+    kinds = [deferrals, _wordy(tools, meter), _unused(subject, tools, meter)]
     ranked = [sorted(kind, key=_rank) for kind in kinds]
     best = sorted((kind[0] for kind in ranked if kind), key=_rank)
     rest = sorted((suggestion for kind in ranked for suggestion in kind[1:]), key=_rank)
@@ -167,24 +165,6 @@ def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
     return found
 
 
-def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
-    """Excluding tools whose names occur on two servers: one set may be enough."""
-    servers: dict[str, dict[str, Tool]] = {}
-    for tool in tools:
-        servers.setdefault(tool.server, {})[tool.name] = tool
-    found = []
-    for one, other in combinations(servers, 2):
-        shared = [name for name in servers[one] if name in servers[other]]
-        if shared:
-            saved = min(sum(meter.tool(servers[name][tool]) for tool in shared) for name in (one, other))
-            text = (
-                f"{one} and {other} both have {_listed(shared)}: if the tools do the same thing, excluding "
-                f"them from one server saves {saved:,} tokens per model call"
-            )
-            found.append(Suggestion(TWINS, text, saved))
-    return found
-
-
 def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
     """Excluding tools that no recorded session of this configuration called, if any tool was called."""
     usage = subject.usage
@@ -197,12 +177,6 @@ def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> li
         f"{count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens per model call"
     )
     return [Suggestion(UNUSED, text, saved)]
-
-
-def _listed(names: list[str]) -> str:
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    *first, last = [*names[:_NAMED], *more]
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def configuration_audit(subject: Subject, meter: BudgetMeter, pricing: Pricing) -> ConfigurationAudit:

@@ -50,7 +50,6 @@ from inspector.features.cost.audit.result import (
 from inspector.features.cost.command import Assumed, assumed, assuming
 from inspector.features.cost.feature import AUDIT
 from inspector.loop.settings_check import Policy
-from inspector.session.setup import first_call
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import Accounting, LitellmPrices
 from inspector.tokens.plan import Assumptions
@@ -118,7 +117,6 @@ def _audited(found: _Found, readings: Mapping[str, Reading], options: Options, a
     terms = assumed.terms(prices, options.model, model.features)
     pricing = Pricing(prices, terms, assumed.assumptions, judges=True)
     audited = tuple(configuration_audit(subject, accounting.meter, pricing) for subject in subjects)
-    measured = [subject for subject, one in zip(subjects, audited, strict=True) if one.measured]
     return Audit(
         Basis(
             options.model, accounting.meter.tokenizer, accounting.meter.window, prices, pricing.assumed, terms
@@ -129,7 +127,6 @@ def _audited(found: _Found, readings: Mapping[str, Reading], options: Options, a
             for one in found.unreadable
         ),
         found.empty,
-        first_call(measured[0].setup, accounting.meter).budget if len(measured) == 1 else None,
     )
 
 

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from inspector.app.draw.line import shown_path
-from inspector.core.budget import budget_report
-from inspector.core.number import count, money, percent, saving, signed_percent, tokens
-from inspector.core.report import COUNT, NOTHING, NUMBER, Column, Table
+from inspector.core.number import count, percent, signed_percent, tokens
+from inspector.core.report import COUNT, NOTHING, NUMBER, SAVING, Column, Table
 from inspector.features.cost.audit.result import Audit, Basis, ConfigurationAudit, ServerAudit, ToolAudit
 from inspector.features.cost.facts import cost_table, session_json, terms_text
 from inspector.session.verdict import PricedSession
@@ -52,21 +51,18 @@ def _counts(tools: int, counted: int, estimate: int, error: float, share: float)
     return (f"{tools:,}", f"{counted:,}", f"{estimate:,}", signed_percent(error), percent(share, 1))
 
 
-VERSION = 2
+VERSION = 3
 """The format's version: it increases when a key changes its meaning or is removed."""
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The whole audit."""
-    first = audit.first_call
     return {
         "version": VERSION,
         **asdict(audit.basis),
         "configurations": [_configuration_json(one) for one in audit.configurations],
         "problems": [asdict(one) for one in audit.problems],
         "empty": audit.empty,
-        "first_call": first
-        and asdict(first) | {"saved": first.saved, "saved_fraction": first.saved_fraction},
     }
 
 
@@ -125,10 +121,6 @@ def audit_report(audit: Audit) -> Iterator[str | Table]:
     if len(audit.configurations) > 1:
         yield "All configurations"
         yield Table.of(_SUMS, audit.configurations)
-        yield ""
-    if audit.first_call is not None:
-        yield "What the first model call costs with the configuration's settings"
-        yield from budget_report(audit.first_call)
         yield ""
     for problem in audit.problems:
         yield f"not audited: {problem.title}: {problem.error}"
@@ -190,21 +182,8 @@ _SUMS = (
     Column("tools", _measured(lambda one: len(one.tools)), COUNT),
     Column("all bound", _measured(lambda one: one.tokens), COUNT),
     Column("first call", _measured(lambda one: one.discovery), COUNT),
-    Column("static", _measured(lambda one: _prices(one.session)[0]), NUMBER),
-    Column("discovery", _measured(lambda one: _prices(one.session)[1]), NUMBER),
-    Column("against static", _measured(lambda one: _prices(one.session)[2]), NUMBER),
+    Column("session against static", lambda one: one.session and one.session.saved, SAVING),
 )
-
-
-def _prices(session: PricedSession | None) -> tuple[str, str, str]:
-    """What a session costs with every tool bound and with discovery, and how they compare."""
-    if session is None:
-        return NOTHING, NOTHING, NOTHING
-    costs = [session.of(delivery).cached for delivery in _both(session)]
-    static, discovery = (
-        tokens(round(cost.billed)) if cost.dollars is None else money(cost.dollars) for cost in costs
-    )
-    return static, discovery, NOTHING if session.saved is None else saving(session.saved)
 
 
 def basis_lines(basis: Basis) -> Iterator[str]:

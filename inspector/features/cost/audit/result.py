@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, permitted
-from inspector.core.budget import Budget, Prices, Tokenizer, ToolCost
+from inspector.core.budget import Prices, Tokenizer, ToolCost
 from inspector.core.error import AuthRequired, ConnectError, ToolsightError
 from inspector.core.ports import Clock, ServerMemory, Snapshot
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
@@ -334,16 +334,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The whole audit. `empty` lists files in which a client has no servers.
-
-    `first_call` is the budget of the first model call as configured, if only one configuration was measured.
-    """
+    """The whole audit. `empty` lists files in which a client has no servers."""
 
     basis: Basis
     configurations: tuple[ConfigurationAudit, ...]
     problems: tuple[Problem, ...] = ()
     empty: tuple[str, ...] = ()
-    first_call: Budget | None = None
 
 
 def relative_error(estimate: int, tokens: int) -> float:
