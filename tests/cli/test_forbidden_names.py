@@ -38,7 +38,6 @@ NAMED = {
     ("search", "--why"): (("search", "rain", "--why", TYPED), TOOL),
     ("check", "--expect"): (("check", "--no-model", "--expect", f"rain -> {TYPED}"), TOOL),
     ("registry show", "tool_id"): (("registry", "show", TYPED), (*SERVER, *TOOL)),
-    ("registry import", "--server"): (("registry", "import", "--server", TYPED), SERVER),
     ("marketplace remove", "server"): (("marketplace", "remove", TYPED, "--yes"), SERVER),
     ("bench label", "--tool"): (("bench", "label", "CASES", "--query", "rain", "--tool", TYPED), TOOL),
     ("common", "--trust"): (("tools", "--trust", TYPED), SERVER),
@@ -59,7 +58,7 @@ FREE = {
         "--env",
     ),
     *("--embedding-model", "--assume", "--scenario"),
-    *("--query", "--origin", "--model", "--api-base", "--profile", "--set", "--input", "--policy"),
+    *("--query", "--model", "--api-base", "--profile", "--set", "--input", "--policy"),
 }
 # These show everything, to whom it belongs: they refuse to be told a user.
 OWNERS = ("config access", "sessions", "cost", "audit")

@@ -124,10 +124,10 @@ async def test_a_user_sees_permitted_tools_of_the_registry(registry: SqliteRegis
         parts = Parts(provide(Options(database=tmp_path / "sessions.db"), rig.bench))
         library = parts.get(REGISTRY)
         assert library is not None
-        assert [one.tool.id for one in library.rows("", "", 9).tools] == [
+        assert [one.tool.id for one in library.rows("", 9).tools] == [
             "billing:send_reminder",
             "shop:sell",
         ]
         assert {one.found.tool.server for one in library.search("parcel", 9)} == {"billing", "shop"}
         await rig.bench.see_as("")
-        assert library.rows("", "", 9).total == 4
+        assert library.rows("", 9).total == 4

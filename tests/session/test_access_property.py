@@ -257,7 +257,7 @@ class Driver:
         bench = self.rig.bench
         library = RegistryLibrary(everything, MemoryEmbedder, lambda: bench.sight)
         versions = (library.versions(one.id) for one in STORED.values())
-        self.note(library.overview(), library.rows("", "", 100), library.rows("find", "", 100))
+        self.note(library.overview(), library.rows("", 100), library.rows("find", 100))
         self.note(library.search("delete customers", 100), *versions)
 
     def market(self) -> None:

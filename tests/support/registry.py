@@ -1,7 +1,5 @@
 """Tools, vectors and sights for tests of registries."""
 
-from json import dumps, loads
-
 import numpy as np
 from hypothesis import strategies as st
 
@@ -14,8 +12,10 @@ from inspector.search.index.document import key_of
 from inspector.search.index.ports import Embedder
 
 MODEL = "m"
-# Characters that back ends confuse: patterns, NUL, surrogates, what is above them, and equal lower cases.
-ODD = "ab*?[]_%\\\0\ud800\udfff\ufffd\ufffe\uffff\U0010ffffÄäK\u212aİ\n"
+# Characters that back ends confuse: patterns, what is above surrogates, and equal lower cases.
+ODD = "ab*?[]_%\\\ufffd\U0010ffffÄäK\u212aİ\n"
+# Texts with these no registry keeps.
+REFUSED = "\0\ud800\udfff\ufffe\uffff"
 
 
 def tool(server: str, name: str, description: str = "", **more: object) -> Tool:
@@ -40,10 +40,9 @@ def keep_vector(registry: ToolRegistry, of: Tool, *values: float, model: str = M
     registry.keep_vectors(model, {key_of(embedded_text(of)): data})
 
 
-# What JSON can say: two halves of a pair beside each other are one character.
-names = st.text(st.sampled_from(ODD), min_size=1, max_size=4).map(lambda text: str(loads(dumps(text))))
-tools = st.builds(Tool, st.sampled_from(["s", "t", "\ud800", "x[y]"]), names, st.sampled_from("pqr"))
-patterns = st.lists(st.text(st.sampled_from(ODD + "*?:st"), max_size=5), max_size=4)
+names = st.text(st.sampled_from(ODD), min_size=1, max_size=4)
+tools = st.builds(Tool, st.sampled_from(["s", "t", "é", "x[y]"]), names, st.sampled_from("pqr"))
+patterns = st.lists(st.text(st.sampled_from(ODD + REFUSED + "*?:st"), max_size=5), max_size=4)
 
 
 @st.composite

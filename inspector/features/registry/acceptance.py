@@ -1,5 +1,6 @@
 """What a registry takes, checked in one place for every implementation, and the text that it searches."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -94,7 +95,9 @@ LAST_MOMENT = 253_402_300_799.0
 _MOST_DIMENSIONS = 16_000
 _NUMBER_BYTES = 4
 _SHOWN = 60
-NAME_HINT = f"Use shorter names: an id (server:tool) or origin has at most {MOST_BYTES} bytes in UTF-8."
+NAME_HINT = f"An id (server:tool) or origin is plain text with at most {MOST_BYTES} bytes in UTF-8."
+# NUL, halves of pairs and what is no character: one database or the other takes them for the end of a text.
+_ODD = re.compile("[\0\ud800-\udfff\ufffe\uffff]")
 _VERSION = f"Versions range from 1 to {MOST_VERSION:,}; times are in seconds since 1970 (UTC)."
 _VECTOR = "The model's vectors cannot be compared. Use another model (discovery.embedding_model)."
 
@@ -102,10 +105,21 @@ _VECTOR = "The model's vectors cannot be compared. Use another model (discovery.
 def name_problem(tool: Tool, origin: str) -> str:
     """Why no registry keeps this tool of this origin, or ""; `NAME_HINT` says what helps."""
     for what, text in (("the id", tool.id), ("the origin", origin)):
-        size = len(text.encode("utf-8", "surrogatepass"))
-        if size > MOST_BYTES:
+        if _ODD.search(text):
+            return f"{what} {_short(text)!a} has characters that no registry keeps"
+        if (size := len(text.encode())) > MOST_BYTES:
             return f"{what} {_short(text)} has {size:,} bytes"
     return ""
+
+
+def comparable(text: str) -> str:
+    """A text that stored ones are compared with, so that any database takes it."""
+    return _ODD.sub("\ufffd", text)
+
+
+def seen_patterns(patterns: Sequence[str]) -> list[str]:
+    """The patterns that a stored id can match."""
+    return [pattern for pattern in patterns if not _ODD.search(pattern)]
 
 
 def versions_of(origin: str, tools: Iterable[Tool], at: float) -> Iterator[RegisteredTool]:

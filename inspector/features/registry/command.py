@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -30,7 +30,6 @@ from inspector.core.number import count, shown_moment
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table
 from inspector.core.settings import AccessSettings, DiscoverySettings, FederationSettings, Settings
-from inspector.core.text import closest
 from inspector.features.registry.acceptance import NAME_HINT, RegisteredTool, SyncReport, name_problem
 from inspector.features.registry.facts import (
     NOTHING_SEEN,
@@ -42,7 +41,7 @@ from inspector.features.registry.facts import (
     tool_json,
     tool_table,
 )
-from inspector.features.registry.federation import Federated, open_federation
+from inspector.features.registry.federation import Federated, open_members, search_all
 from inspector.features.registry.library import (
     FILL,
     Overview,
@@ -97,15 +96,9 @@ _File = click.Path(path_type=Path)
 
 @session_command("import", takes=COMMON)
 @click.argument("files", nargs=-1, type=_File, metavar="[FILE]...")
-@click.option("--origin", default="", help="Where the definitions come from. Default: the file's name.")
-@click.option(
-    "--server", "servers", multiple=True, metavar="NAME", help="Import only this server. May be repeated."
-)
 @click.option("--no-embed", is_flag=True, help="Do not embed new tools now.")
 @as_json
-def import_tools(
-    files: tuple[Path, ...], origin: str, servers: tuple[str, ...], *, no_embed: bool, chosen: Options
-) -> None:
+def import_tools(files: tuple[Path, ...], *, no_embed: bool, chosen: Options) -> None:
     """Import tools from files or servers.
 
     FILE is a registry export, imported with its versions, origins and times, or a stored tools/list answer,
@@ -116,28 +109,22 @@ def import_tools(
     \b
     toolsight registry import --config .mcp.json
     """
-    if files and servers:
-        raise click.UsageError("Use either FILE or --server, not both.")
-    if origin and not files:
-        raise click.UsageError("--origin needs FILE; for servers, the origin is the server's name.")
     library = library_of(chosen)
     require_whole(library.sight(), FILL)
     kept = library.opened()
-    is_complete, is_new = (
-        _import_files(kept, files, origin) if files else _import_servers(kept, chosen, servers)
-    )
+    is_complete, is_new = _import_files(kept, files) if files else _import_servers(kept, chosen)
     if is_new and not no_embed and library.embedder() is not None:
         _embed_the_rest(library)
     if not is_complete:
         sys.exit(Exit.FAILED)
 
 
-def _import_files(kept: ToolRegistry, files: Sequence[Path], origin: str) -> tuple[bool, bool]:
+def _import_files(kept: ToolRegistry, files: Sequence[Path]) -> tuple[bool, bool]:
     """Keep the tools of files; whether all of them, and whether any, could be read."""
     reports = {}
     for file in files:
         try:
-            reports[file] = _imported(kept, file, origin)
+            reports[file] = _imported(kept, file)
         except ConfigError as error:
             say(f"error: {error.message}\nhint:  {error.hint}", err=True)
     show(
@@ -147,26 +134,25 @@ def _import_files(kept: ToolRegistry, files: Sequence[Path], origin: str) -> tup
     return len(reports) == len(files), bool(reports)
 
 
-def _import_servers(kept: ToolRegistry, options: Options, servers: Sequence[str]) -> tuple[bool, bool]:
+def _import_servers(kept: ToolRegistry, options: Options) -> tuple[bool, bool]:
     """Keep the tools of connected servers: new, changed and gone ones by the hash of a definition."""
 
     async def work() -> tuple[Synchronised, ...]:
         async with headless(options, listing=True) as bench:
-            return synchronise(kept, bench, at=SystemClock().now(), servers=servers)
+            return synchronise(kept, bench, at=SystemClock().now())
 
     done = run(work())
     show([asdict(one) for one in done], [Table.of(_SYNCHRONISED, done)])
     return all(one.report for one in done), True
 
 
-def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
-    if not is_export(file):
-        tools, name = read_definitions([file]), origin or file.name
-        if problem := next(filter(None, (name_problem(tool, name) for tool in tools)), ""):
-            raise ConfigError(f"{file}: {problem}", hint=NAME_HINT)
-        return kept.sync(name, tools, at=SystemClock().now())
-    versions = read_export(file)
-    return kept.restore(replace(one, origin=origin) if origin else one for one in versions)
+def _imported(kept: ToolRegistry, file: Path) -> SyncReport:
+    if is_export(file):
+        return kept.restore(read_export(file))
+    tools = read_definitions([file])
+    if problem := next(filter(None, (name_problem(tool, file.name) for tool in tools)), ""):
+        raise ConfigError(f"{file}: {problem}", hint=NAME_HINT)
+    return kept.sync(file.name, tools, at=SystemClock().now())
 
 
 @session_command(takes=REGISTRY_OPTIONS)
@@ -257,17 +243,17 @@ def _status(known: Overview, *, whole: bool) -> Iterator[str | Table]:
         yield "Searches find only embedded tools. Embed the rest with `toolsight registry --embed`."
 
 
-def _search_federation(options: Options, query: str, *, limit: int, floor: float) -> None:
+def _search_federation(options: Options, query: str, limit: int) -> None:
     """Print what a search of one's own registry and of other people's finds, and what each peer answered."""
-    federation, library = open_federation(_settings(options)), library_of(options)
+    members, library = open_members(_settings(options)), library_of(options)
     embedder, sight = library.required_embedder(), library.sight()
     embedder.prepare(lambda _done, _total: None, lambda: False)
-    done = federation.search(
-        lambda model, vector: nearest_in(library.opened(), model, vector, limit, sight, floor=floor),
+    done = search_all(
+        lambda asked: nearest_in(library.opened(), asked.model, asked.vector, limit, sight),
+        members,
         embedder,
         query,
-        limit=limit,
-        floor=floor,
+        limit,
     )
     health = library.health()
     found = [
@@ -320,19 +306,13 @@ def show_tool(tool_id: str, limit: int, chosen: Options) -> None:
     if versions:
         show([tool_json(one, health) for one in versions], _versions(versions, health))
         return
-    found = library.rows(tool_id, "", limit)
+    found = library.rows(tool_id, limit)
     if tool_id and not found.total:
-        raise ConfigError(f"the registry has no tool '{tool_id}'", hint=_nearest(library, tool_id))
+        hint = "`toolsight registry show` lists them."
+        raise ConfigError(f"the registry has no tool '{tool_id}'", hint=hint)
     left = f", of which --limit shows {limit:,}" if found.total > limit else ""
     data = [tool_json(one, health) for one in found.tools]
     show(data, [tool_table(found.tools, health), f"{count(found.total, 'tool')}{left}"])
-
-
-def _nearest(library: RegistryLibrary, tool_id: str) -> str:
-    """A hint with the ids that look most like one that is not there."""
-    some = library.rows(tool_id.rpartition(":")[2][:3], "", 1000).tools
-    near = closest(tool_id, [one.tool.id for one in some])
-    return f"Closest: {', '.join(near)}." if near else "`toolsight registry show` lists them."
 
 
 def _versions(versions: Sequence[RegisteredTool], health: Health | None) -> Iterator[str]:
@@ -355,22 +335,19 @@ def _versions(versions: Sequence[RegisteredTool], health: Health | None) -> Iter
 @click.option(
     "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Maximum number of results."
 )
-@click.option(
-    "--floor", type=click.FloatRange(-1, 1), default=-1.0, help="Minimum cosine of a result. Default: any."
-)
 @click.option("--federated", is_flag=True, help="Also search the registries in `federation.peers`.")
 @as_json
-def search(query: str, limit: int, floor: float, *, federated: bool, chosen: Options) -> None:
+def search(query: str, limit: int, *, federated: bool, chosen: Options) -> None:
     """Find the tools closest in meaning to QUERY.
 
     \b
     toolsight registry search "late orders" --limit 5
     """
     if federated:
-        _search_federation(chosen, query, limit=limit, floor=floor)
+        _search_federation(chosen, query, limit)
         return
     library = library_of(chosen)
-    found = library.search(query, limit, floor=floor)
+    found = library.search(query, limit)
     known, health = library.overview(), library.health()
     data = [{"similarity": one.similarity, **tool_json(one.found, health)} for one in found]
     table = found_table([("", one) for one in found], federated=False)

@@ -16,9 +16,10 @@ A file of peers:
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
@@ -34,23 +35,9 @@ from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.settings import FederationSettings
 from inspector.features.registry.acceptance import Neighbour, embedded_text
 from inspector.features.registry.source import is_address
-from inspector.features.registry.tool_registry import SearchableRegistry
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import MAX_EMBEDDED
 from inspector.search.index.ports import Embedder
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """Another Toolsight's registry: a file of SQLite, or an address of PostgreSQL.
-
-    With a `policy`, a file, only what it grants to `user`, and through `expert` if one is named, is searched.
-    """
-
-    name: str
-    database: str
-    policy: str = ""
-    user: str = ""
-    expert: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +82,12 @@ def _short(name: str) -> str:
 _Text = Annotated[str, AfterValidator(not_empty)]
 
 
-class _Peer(NullAsAbsent):
+class Peer(NullAsAbsent):
+    """Another Toolsight's registry: a file of SQLite, or an address of PostgreSQL.
+
+    With a `policy`, a file, only what it grants to `user`, and through `expert` if one is named, is searched.
+    """
+
     database: Annotated[
         _Text, Field(description="Specify an SQLite file or postgresql://USER@HOST/DATABASE.")
     ]
@@ -106,113 +98,86 @@ class _Peer(NullAsAbsent):
 
 class _File(NullAsAbsent):
     peers: Annotated[
-        dict[Annotated[str, AfterValidator(_short)], _Peer],
+        dict[Annotated[str, AfterValidator(_short)], Peer],
         Field(min_length=1, max_length=MAX_PEERS, description="List the other registries by name."),
     ]
 
 
-def load_peers(path: Path, environment: Mapping[str, str]) -> tuple[Peer, ...]:
+def load_peers(path: Path, environment: Mapping[str, str]) -> dict[str, Peer]:
     """The peers in a file, in its order; relative paths are relative to it. Raises ConfigError."""
     data, place = load_yaml(path, "peers")
     model = validated(_File, {} if data is None else data, place)
     scope = Scope(path.absolute().parent, environment)
-
-    def read(name: str, entry: _Peer) -> Peer:
+    for name, peer in model.peers.items():
         loc: Location = ("peers", name)
         shown = f"{place(loc)}: {dotted('peers', name)}"
-        if (entry.policy is None) != (entry.user is None):
-            lacking, given = ("policy", "user") if entry.policy is None else ("user", "policy")
+        if (peer.policy is None) != (peer.user is None):
+            lacking, given = ("policy", "user") if peer.policy is None else ("user", "policy")
             hint = "Set both or neither: without them, the whole registry is searched."
             raise ConfigError(f"{shown} has a {given} but no {lacking}", hint=hint)
-        if entry.expert is not None and entry.policy is None:
+        if peer.expert is not None and peer.policy is None:
             raise ConfigError(f"{shown} has an expert but no policy", hint="Set policy and user, too.")
-        database = scope.expand(entry.database, f"{shown}.database")
-        if not is_address(database):
-            database = str(scope.folder / database)
-        policy = str(scope.folder / entry.policy) if entry.policy else ""
-        return Peer(name, database, policy, entry.user or "", entry.expert or "")
-
-    return tuple(read(name, entry) for name, entry in model.peers.items())
+        database = scope.expand(peer.database, f"{shown}.database")
+        peer.database = database if is_address(database) else str(scope.folder / database)
+        peer.policy = str(scope.folder / peer.policy) if peer.policy else None
+    return model.peers
 
 
 OWN = ""
 # A quantised model gives slightly different vectors on another processor.
 TOLERANCE = 0.05
 MAX_NAME, MAX_DESCRIPTION = 1_000, 100_000
+_SECONDS = 5.0
 LATE = "it did not answer in time"
-BUSY = "it is still busy with an earlier search"
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """A peer that can be searched. `sight` says what we may see there; both raise ToolsightError.
 
-    They are called in a thread of the peer's own, for every search.
+    They are called in a thread of the peer's own.
     """
 
     name: str
-    registry: Callable[[], SearchableRegistry]
+    registry: Callable[[], ToolRegistry]
     sight: Callable[[], Sight] = lambda: EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class PeerQuestion:
+    """What all registries are asked: the `limit` tools nearest to a vector of a model."""
+
     model: str
     vector: Sequence[float]
     limit: int
-    floor: float
 
 
-class Federation:
-    """The peers of a registry. A search waits `seconds` for all of them, and one of them at a time."""
+def search_all(
+    own: Callable[[PeerQuestion], Sequence[Neighbour]],
+    members: Sequence[Member],
+    embedder: Embedder,
+    query: str,
+    limit: int,
+    *,
+    seconds: float = _SECONDS,
+) -> Federated:
+    """The `limit` tools nearest to the query in all registries; equal ones in the registries' order.
 
-    def __init__(self, members: Sequence[Member], *, seconds: float) -> None:
-        self.members = tuple(members)
-        self._seconds = seconds
-        self._asking: dict[str, _Asking] = {}
-
-    def search(
-        self,
-        own: Callable[[str, Sequence[float]], Sequence[Neighbour]],
-        embedder: Embedder,
-        query: str,
-        *,
-        limit: int,
-        floor: float = -1.0,
-    ) -> Federated:
-        """The `limit` tools nearest to the query in all registries; equal ones in the registries' order.
-
-        `own` searches one's own registry for the nearest to a vector of a model. Raises what it raises, and
-        ModelError; whatever goes wrong in a peer is told in its answer.
-        """
-        vector = embedder.embed([query[:MAX_EMBEDDED]])[0]
-        question = _Question(embedder.name, vector, limit, floor)
-        deadline = monotonic() + self._seconds
-        asked = [self._ask(member, question) for member in self.members]
-        mine = own(embedder.name, vector)
-        answers = [
-            asking.until(deadline) if isinstance(asking, _Asking) else _Answer(why=asking) for asking in asked
-        ]
-        named = [(member.name, answer.near) for member, answer in zip(self.members, answers, strict=True)]
-        found, forged = _merged(mine, named, embedder, vector, limit)
-        told = (
-            PeerAnswer(
-                member.name,
-                sum(one.peer == member.name for one in found),
-                answer.refused + forged.get(member.name, 0),
-                answer.why,
-            )
-            for member, answer in zip(self.members, answers, strict=True)
-        )
-        return Federated(found, tuple(told))
-
-    def _ask(self, member: Member, question: _Question) -> "_Asking | str":
-        """The question on its way, or why it was not asked."""
-        before = self._asking.get(member.name)
-        if before is not None and before.is_busy:
-            return BUSY
-        asking = self._asking[member.name] = _Asking(member, question)
-        return asking
+    `own` searches one's own registry. Raises what it raises, and ModelError; whatever goes wrong in a peer is
+    told in its answer. All peers together have so many `seconds`, as a person waits.
+    """
+    question = PeerQuestion(embedder.name, embedder.embed([query[:MAX_EMBEDDED]])[0], limit)
+    deadline = monotonic() + seconds
+    asking = [_Asking(member, question) for member in members]
+    mine = own(question)
+    answers = {one.member.name: one.until(deadline) for one in asking}
+    named = [(name, answer.near) for name, answer in answers.items()]
+    found, forged = _merged(mine, named, embedder, question)
+    told = (
+        PeerAnswer(name, sum(one.peer == name for one in found), answer.refused + forged[name], answer.why)
+        for name, answer in answers.items()
+    )
+    return Federated(found, tuple(told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,21 +187,13 @@ class _Answer:
     why: str = ""
 
 
-@dataclass
 class _Asking:
     """One question to a peer, in a thread that nobody has to wait for."""
 
-    member: Member
-    question: _Question
-    _answer: _Answer = field(default_factory=lambda: _Answer(why=LATE))
-
-    def __post_init__(self) -> None:
-        self._thread = threading.Thread(target=self._run, name=f"peer {self.member.name}", daemon=True)
+    def __init__(self, member: Member, question: PeerQuestion) -> None:
+        self.member, self._question, self._answer = member, question, _Answer(why=LATE)
+        self._thread = threading.Thread(target=self._run, name=f"peer {member.name}", daemon=True)
         self._thread.start()
-
-    @property
-    def is_busy(self) -> bool:
-        return self._thread.is_alive()
 
     def until(self, deadline: float) -> _Answer:
         """The answer, or that it did not come in time."""
@@ -245,7 +202,7 @@ class _Asking:
 
     def _run(self) -> None:
         try:
-            self._answer = _answered(self.member, self.question)
+            self._answer = _answered(self.member, self._question)
         except ToolsightError as error:
             self._answer = _Answer(why=f"{error.message}. {error.hint}".rstrip(". "))
         except Exception as error:
@@ -253,21 +210,23 @@ class _Asking:
             self._answer = _Answer(why=f"it cannot be searched: {error}")
 
 
-def _answered(member: Member, question: _Question) -> _Answer:
+def _answered(member: Member, question: PeerQuestion) -> _Answer:
     registry, sight = member.registry(), member.sight()
-    model, vector = question.model, question.vector
-    near = registry.nearest(model, vector, question.limit, sight, floor=question.floor)[: question.limit]
-    if not near and not registry.nearest(model, vector, 1, sight):
-        return _Answer(why=_why_nothing(registry, model, sight))
+    try:
+        near = registry.nearest(question.model, question.vector, question.limit, sight)
+        if not near:
+            return _Answer(why=_why_nothing(registry, question.model, sight))
+    finally:
+        # So that others can replace or move its file.
+        registry.close()
     kept: dict[str, Neighbour] = {}
-    for one in near:
-        # What is no number is not above the floor.
-        if _is_sound(one, sight) and one.similarity >= question.floor:
+    for one in near[: question.limit]:
+        if _is_sound(one, sight):
             kept.setdefault(one.found.tool.id, one)
     return _Answer(tuple(kept.values()), refused=len(near) - len(kept))
 
 
-def _why_nothing(registry: SearchableRegistry, model: str, sight: Sight) -> str:
+def _why_nothing(registry: ToolRegistry, model: str, sight: Sight) -> str:
     if not registry.count(sight):
         return "it has no tools, or none that its policy grants us"
     if registry.embedded(model, sight):
@@ -279,7 +238,8 @@ def _why_nothing(registry: SearchableRegistry, model: str, sight: Sight) -> str:
 
 def _is_sound(one: Neighbour, sight: Sight) -> bool:
     tool = one.found.tool
-    is_readable = (
+    # What is no number is not between -1 and 1.
+    is_readable = -1.0 <= one.similarity <= 1.0 and (
         len(tool.id) + len(one.found.origin) <= MAX_NAME and len(tool.description) <= MAX_DESCRIPTION
     )
     return is_readable and sight.permits(tool.id)
@@ -289,61 +249,51 @@ def _merged(
     own: Sequence[Neighbour],
     answers: Sequence[tuple[str, Sequence[Neighbour]]],
     embedder: Embedder,
-    vector: Sequence[float],
-    limit: int,
-) -> tuple[tuple[Located, ...], dict[str, int]]:
+    question: PeerQuestion,
+) -> tuple[tuple[Located, ...], Counter[str]]:
     """The nearest of all, and how many of each peer's were left out as their vectors are not their texts'."""
     waiting = [Located(peer, one) for peer, near in ((OWN, own), *answers) for one in near]
     # The sort is stable: equal ones stay in the order of the registries, and of their answers.
     waiting.sort(key=lambda one: -one.neighbour.similarity)
     found: list[Located] = []
-    forged: dict[str, int] = {}
-    while waiting and len(found) < limit:
-        size = limit - len(found)
-        next_ones, waiting = waiting[:size], waiting[size:]
-        theirs = [one for one in next_ones if one.peer != OWN]
-        wrong = {id(one) for one in _forged(theirs, embedder, vector)}
-        found += [one for one in next_ones if id(one) not in wrong]
-        for one in theirs:
-            if id(one) in wrong:
-                forged[one.peer] = forged.get(one.peer, 0) + 1
+    forged = Counter[str]()
+    for one in waiting:
+        if len(found) == question.limit:
+            break
+        if one.peer != OWN and _is_forged(one.neighbour, embedder, question.vector):
+            forged[one.peer] += 1
+        else:
+            found.append(one)
     return tuple(found), forged
 
 
-def _forged(theirs: Sequence[Located], embedder: Embedder, vector: Sequence[float]) -> list[Located]:
-    """Those whose similarity is not that of their text to the query: a peer could name any vector."""
-    if not theirs:
-        return []
-    rows = embedder.embed([embedded_text(one.neighbour.found.tool) for one in theirs])
-    true = (sum(map(float.__mul__, map(float, row), map(float, vector))) for row in rows)
-    return [
-        one
-        for one, value in zip(theirs, true, strict=True)
-        if abs(value - one.neighbour.similarity) > TOLERANCE
-    ]
+def _is_forged(one: Neighbour, embedder: Embedder, vector: Sequence[float]) -> bool:
+    """Whether its similarity is not that of its text to the query: a peer could name any vector."""
+    row = embedder.embed([embedded_text(one.found.tool)])[0]
+    true = sum(map(float.__mul__, map(float, row), map(float, vector)))
+    return abs(true - one.similarity) > TOLERANCE
 
 
-# How long a search waits for all peers: a person waits with it; later answers are dropped.
-_SECONDS = 5.0
-
-
-def open_federation(settings: FederationSettings) -> Federation:
+def open_members(settings: FederationSettings) -> tuple[Member, ...]:
     """The peers that a file names; none without one. Nothing is opened yet. Raises ConfigError."""
-    peers = load_peers(Path(settings.peers), os.environ) if settings.peers else ()
-    members = (Member(peer.name, cache(partial(_opened, peer)), partial(_sight, peer)) for peer in peers)
-    return Federation(tuple(members), seconds=_SECONDS)
+    peers = load_peers(Path(settings.peers), os.environ) if settings.peers else {}
+    return tuple(Member(name, partial(_opened, one), partial(_sight, one)) for name, one in peers.items())
 
 
-def _opened(peer: Peer) -> SearchableRegistry:
+def _opened(peer: Peer) -> ToolRegistry:
     if not is_address(peer.database):
-        from inspector.features.registry.peer import SqlitePeer
+        from inspector.features.registry.peer import ReadOnlyDatabase
+        from inspector.features.registry.sqlite import SqliteRegistry
 
-        return SqlitePeer(Path(peer.database), seconds=_SECONDS)
+        path = Path(peer.database)
+        return SqliteRegistry(path, reader=ReadOnlyDatabase(path, seconds=_SECONDS))
     from inspector.features.registry.postgres import open_peer
 
     return open_peer(peer.database, seconds=_SECONDS)
 
 
 def _sight(peer: Peer) -> Sight:
-    """What its policy grants us, read for each search: a grant that goes is gone at once."""
-    return load_policy(Path(peer.policy)).sight(peer.user, peer.expert) if peer.policy else EVERYTHING
+    """What its policy grants us."""
+    if peer.policy is None:
+        return EVERYTHING
+    return load_policy(Path(peer.policy)).sight(peer.user or "", peer.expert or "")

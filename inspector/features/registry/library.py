@@ -7,7 +7,6 @@ from inspector.access.restriction import require_whole
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.server import ServerPhase, is_registered
-from inspector.core.text import closest
 from inspector.features.registry.acceptance import (
     Neighbour,
     RegisteredTool,
@@ -16,7 +15,7 @@ from inspector.features.registry.acceptance import (
     name_problem,
 )
 from inspector.features.registry.facts import Health, HealthOf
-from inspector.features.registry.tool_registry import SearchableRegistry, ToolRegistry
+from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import MAX_EMBEDDED, key_of
 from inspector.search.index.ports import Embedder
 from inspector.session.view import SessionView
@@ -77,10 +76,10 @@ class RegistryLibrary:
             return Overview(origins)
         return Overview(origins, embedder.name, registry.embedded(embedder.name, sight))
 
-    def rows(self, part: str, after: str, limit: int) -> Rows:
-        """The next tools whose id contains `part`, from behind `after`."""
+    def rows(self, part: str, limit: int) -> Rows:
+        """The first tools whose id contains `part`."""
         registry, sight = self.opened(), self.sight()
-        tools = tuple(registry.tools(sight, part=part, after=after, limit=limit))
+        tools = tuple(registry.tools(sight, part=part, limit=limit))
         return Rows(tools, registry.count(sight, part=part))
 
     def health(self) -> Health | None:
@@ -91,12 +90,12 @@ class RegistryLibrary:
         """Every version of a tool, the newest first."""
         return self.opened().versions(tool_id, self.sight())
 
-    def search(self, query: str, limit: int, *, floor: float = -1.0) -> tuple[Neighbour, ...]:
-        """The `limit` tools nearest to the query whose cosine reaches `floor`."""
+    def search(self, query: str, limit: int) -> tuple[Neighbour, ...]:
+        """The `limit` tools nearest to the query."""
         embedder = self.required_embedder()
         embedder.prepare(lambda _done, _total: None, lambda: False)
         vector = embedder.embed([query[:MAX_EMBEDDED]])[0]
-        return nearest_in(self.opened(), embedder.name, vector, limit, self.sight(), floor=floor)
+        return nearest_in(self.opened(), embedder.name, vector, limit, self.sight())
 
     def embed(self, progress: "Progress", stopped: Callable[[], bool]) -> int:
         """Embed what has no vector yet; what is done stays. Return how many texts that were."""
@@ -115,7 +114,7 @@ class RegistryLibrary:
 
 
 def nearest_in(
-    registry: SearchableRegistry,
+    registry: ToolRegistry,
     model: str,
     vector: Sequence[float],
     limit: int,
@@ -194,25 +193,18 @@ class Synchronised:
     why: str = ""
 
 
-def synchronise(
-    registry: ToolRegistry, session: SessionView, *, at: float, servers: Sequence[str] = ()
-) -> tuple[Synchronised, ...]:
-    """Keep the tools of these servers, by default of all; each is an origin of its own name.
+def synchronise(registry: ToolRegistry, session: SessionView, *, at: float) -> tuple[Synchronised, ...]:
+    """Keep the tools of all servers; each is an origin of its own name.
 
-    Of a server of which the session may not use every tool, nothing counts as gone. Raises ConfigError for
-    an unknown server, StoreError, and ToolsightError unless the session sees everything.
+    Of a server of which the session may not use every tool, nothing counts as gone. Raises StoreError, and
+    ToolsightError unless the session sees everything.
     """
     require_whole(session.sight, FILL)
-    known = {spec.name: spec for spec in session.configuration.servers}
-    for name in servers:
-        if name not in known:
-            near = ", ".join(closest(name, list(known)) or known)
-            raise ConfigError(f"there is no server '{name}'", hint=f"Servers: {near}.")
     return tuple(
-        Synchronised(name, why="its tools come from the registry itself")
-        if is_registered(known[name])
-        else _one(registry, session, name, at)
-        for name in dict.fromkeys(servers or known)
+        Synchronised(spec.name, why="its tools come from the registry itself")
+        if is_registered(spec)
+        else _one(registry, session, spec.name, at)
+        for spec in session.configuration.servers
     )
 
 

@@ -1,4 +1,4 @@
-"""The registry page: tools page by page, the versions of one of them, and a search by meaning."""
+"""The registry page: tools, the versions of one of them, and a search by meaning."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,13 +21,13 @@ from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import FILL, Overview, RegistryLibrary, Rows, synchronise
 from widgets import PlainInput, RecordList
 
-# Rows that are read at once, and results of a search.
-PAGE, RESULTS = 500, 50
+# The most rows that are listed, and results of a search.
+MOST_ROWS, RESULTS = 1_000, 50
 
 
 # Long because the list, a search and what fills the registry share one list.
 class RegistryScreen(ListPage, ToolKeys):
-    """As much of the registry as was scrolled through, or what was found; everything is read in threads."""
+    """The first tools of the registry, or what was found; everything is read in threads."""
 
     page = "registry"
     CSS_PATH = "page.tcss"
@@ -59,7 +59,6 @@ class RegistryScreen(ListPage, ToolKeys):
         self._tools: tuple[RegisteredTool, ...] = ()
         self._total = 0
         self._part = ""
-        self._is_reading = False
         self._health: Health | None = None
         self._versions: tuple[RegisteredTool, ...] = ()
         self._found: tuple[Neighbour, ...] | None = None
@@ -123,20 +122,14 @@ class RegistryScreen(ListPage, ToolKeys):
 
         self.run_job("overview", lambda _: library.overview(), show, failed=self.say_failure)
         self.run_job("health", lambda _: library.health(), self._show_health, failed=self.say_failure)
-        self._read("")
+        self._read()
 
-    def _read(self, after: str) -> None:
-        """Read the next rows behind `after`; from the beginning, they replace what is shown."""
+    def _read(self) -> None:
         library, part = self._library, self._part
-        if library is None:
-            return
-        self._is_reading = True
-        self.run_job(
-            "rows",
-            lambda _: library.rows(part, after, PAGE),
-            partial(self._show_rows, is_first=not after),
-            failed=self.say_failure,
-        )
+        if library is not None:
+            self.run_job(
+                "rows", lambda _: library.rows(part, MOST_ROWS), self._show_rows, failed=self.say_failure
+            )
 
     def _show_health(self, health: Health | None) -> None:
         self._health = health
@@ -144,15 +137,8 @@ class RegistryScreen(ListPage, ToolKeys):
             self._draw_rows()
         self._show_versions(self._versions)
 
-    def say_failure(self, error: Exception) -> None:
-        """Say why nothing is read."""
-        self._is_reading = False
-        super().say_failure(error)
-
-    def _show_rows(self, read: Rows, *, is_first: bool) -> None:
-        self._is_reading = False
-        self._tools = read.tools if is_first else (*self._tools, *read.tools)
-        self._total = read.total if read.tools else len(self._tools)
+    def _show_rows(self, read: Rows) -> None:
+        self._tools, self._total = read.tools, read.total
         if self._found is None:
             self._draw_rows()
 
@@ -164,7 +150,7 @@ class RegistryScreen(ListPage, ToolKeys):
         self.list.records = content.rows(self._tools, self._health)
 
     def moved(self) -> None:
-        """Show the versions of the tool under the cursor; at the end of the list, read more of it."""
+        """Show the versions of the tool under the cursor."""
         library, tool_id = self._library, self.tool_id
         if library is None or not tool_id:
             self._show_versions(())
@@ -172,9 +158,6 @@ class RegistryScreen(ListPage, ToolKeys):
         self.run_job(
             "versions", lambda _: library.versions(tool_id), self._show_versions, failed=self.say_failure
         )
-        is_last = bool(self._tools) and tool_id == self._tools[-1].tool.id
-        if self._found is None and is_last and len(self._tools) < self._total and not self._is_reading:
-            self._read(tool_id)
 
     def _show_versions(self, versions: Sequence[RegisteredTool]) -> None:
         self._versions = tuple(versions)
@@ -205,7 +188,7 @@ class RegistryScreen(ListPage, ToolKeys):
         event.stop()
         if event.value != self._part:
             self._part, self._found = event.value, None
-            self._read("")
+            self._read()
 
     # The search by meaning.
 

@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -12,7 +12,6 @@ from pydantic import Field
 
 from inspector.config.file import open_file, unusable
 from inspector.config.problem import Foreign, validated
-from inspector.core.access import EVERYTHING, Sight
 from inspector.core.definition import declared_annotations, definition_hash
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.redaction import open_private
@@ -21,12 +20,10 @@ from inspector.features.registry.acceptance import (
     LAST_MOMENT,
     MOST_VERSION,
     NAME_HINT,
-    Neighbour,
     RegisteredTool,
     name_problem,
     without_secrets,
 )
-from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.mcp.tool_file import Claims
 from inspector.store.database import SqliteDatabase, opened_to_read
 from inspector.store.migrations import is_current, require_own
@@ -69,54 +66,6 @@ class ReadOnlyDatabase(SqliteDatabase):
             connection.close()
             raise
         return connection
-
-
-class SqlitePeer:
-    """A `SearchableRegistry` in a file, open while it is asked, so that others can replace or move it."""
-
-    def __init__(self, path: Path, *, seconds: float) -> None:
-        self._database = ReadOnlyDatabase(path, seconds=seconds)
-        self._file: tuple[int, ...] = ()
-        self._registry: SqliteRegistry | None = None
-
-    def count(self, sight: Sight = EVERYTHING) -> int:
-        """See `SearchableRegistry`."""
-        with self._asked() as registry:
-            return registry.count(sight)
-
-    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
-        """See `SearchableRegistry`."""
-        with self._asked() as registry:
-            return registry.embedded(model, sight)
-
-    def nearest(
-        self,
-        model: str,
-        vector: Sequence[float],
-        count: int,
-        sight: Sight = EVERYTHING,
-        *,
-        floor: float = -1.0,
-    ) -> tuple[Neighbour, ...]:
-        """See `SearchableRegistry`."""
-        with self._asked() as registry:
-            return registry.nearest(model, vector, count, sight, floor=floor)
-
-    @contextmanager
-    def _asked(self) -> Iterator[SqliteRegistry]:
-        """The registry, which remembers the vectors of this very file."""
-        path = self._database.path
-        with suppress(OSError):
-            about = path.stat()
-            found = (about.st_dev, about.st_ino, about.st_mtime_ns, about.st_size)
-            if found != self._file:
-                self._file, self._registry = found, None
-        if self._registry is None:
-            self._registry = SqliteRegistry(path, reader=self._database)
-        try:
-            yield self._registry
-        finally:
-            self._database.close()
 
 
 _MAX_LINE = 32 * 1024 * 1024

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import Sight
 from inspector.features.registry.acceptance import Neighbour, SyncReport
-from inspector.features.registry.postgres_database import CHANGED, LOCK, TIMEOUT_S, PostgresDatabase
+from inspector.features.registry.postgres_database import LOCK, TIMEOUT_S, PostgresDatabase
 from inspector.features.registry.postgres_vector import (
-    ITERATING,
     READER,
-    NearestTools,
     build_index,
     keep,
-    original,
+    nearest_rows,
     seen_by,
-    stored,
     tables_of,
 )
-from inspector.features.registry.tool_registry import Condition, Dialect, SearchableRegistry, ToolRegistry
+from inspector.features.registry.tool_registry import Condition, Dialect, ToolRegistry
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -35,9 +32,8 @@ _DIALECT = Dialect(
     is_now="t.id IS NOT NULL",
     # In the collation "C" only a to z have another case.
     has_part="""strpos(lower(id), lower(:part COLLATE "C")) > 0""",
-    stored=stored,
-    loaded=original,
-    part=stored,
+    stored=str,
+    loaded=str,
     seen=seen_by,
 )
 
@@ -58,11 +54,8 @@ class PostgresRegistry(ToolRegistry):
         One that is `read_only` is not migrated; `settings` are more of what it is read with, as SQL.
         """
         super().__init__()
-        self._database, self._iterating = (
-            PostgresDatabase(url, reader=f"{reader}; {settings}", timeout=timeout, read_only=read_only)
-            for reader in (READER, ITERATING)
-        )
-        self._nearest = NearestTools(self._database, self._iterating, self._registered)
+        reader = f"{READER}; {settings}"
+        self._database = PostgresDatabase(url, reader=reader, timeout=timeout, read_only=read_only)
 
     def _rows(self, sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return self._database.rows(_NAMED.sub(r"%(\1)s", sql), parameters)
@@ -87,15 +80,16 @@ class PostgresRegistry(ToolRegistry):
     def _compare(
         self, model: str, vector: Sequence[float], count: int, sight: Sight, floor: float
     ) -> tuple[Neighbour, ...]:
-        return self._nearest.nearest(model, vector, count, sight, floor)
+        rows = nearest_rows(self._database, model, vector, count, sight)
+        found = ((min(row[0], 1.0), row[2:]) for row in rows if row[0] >= floor)
+        return tuple(Neighbour(self._registered(row), max(value, -1.0)) for value, row in found)
 
     def close(self) -> None:
         """See `ToolRegistry`."""
         self._database.close()
-        self._iterating.close()
 
 
-def open_peer(url: str, *, seconds: float) -> SearchableRegistry:
+def open_peer(url: str, *, seconds: float) -> ToolRegistry:
     """The registry at an address, in read-only transactions. Nothing is connected yet.
 
     Connecting and each statement may take so many `seconds`.
@@ -191,10 +185,9 @@ def _merged(connection: "Connection[Any]", whole_of: str | None, is_large: bool)
     connection.execute(_LAST)
     connection.execute("ANALYZE last")
     added, changed, unchanged = connection.execute(_COUNT).fetchone() or (0, 0, 0)
-    touched = sum(connection.execute(one).rowcount for one in (_ADD_VERSIONS, _RENEW_ORIGIN, _RENEW))
+    for statement in (_ADD_VERSIONS, _RENEW_ORIGIN, _RENEW):
+        connection.execute(statement)
     removed = connection.execute(_REMOVE, (whole_of,)).rowcount if whole_of is not None else 0
-    if touched or removed:
-        connection.execute(CHANGED)
-        if is_large:
-            connection.execute("ANALYZE toolsight.version, toolsight.tool")
+    if is_large:
+        connection.execute("ANALYZE toolsight.version, toolsight.tool")
     return SyncReport(added, changed, unchanged, removed)

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 PGVECTOR = (0, 8)
 # Whoever writes holds this advisory lock to the end of the transaction: "toolsight" in ASCII, cut to 8 bytes.
 LOCK = "SELECT pg_advisory_xact_lock(x'746f6f6c73696768'::bigint)"
-CHANGED = "UPDATE toolsight.state SET generation = generation + 1"
 
 _REGISTRY = """
 CREATE TABLE toolsight.version (
-    id text COLLATE "C" NOT NULL,      -- server:tool; see stored_text.py for what PostgreSQL does not take
+    id text COLLATE "C" NOT NULL,      -- server:tool
     version integer NOT NULL,          -- from 1 for each id
     origin text COLLATE "C" NOT NULL,
     hash text NOT NULL,                -- of the definition
@@ -51,7 +50,7 @@ CREATE TABLE toolsight.model (
     UNIQUE (name, dimensions)
 );
 CREATE TABLE toolsight.state (
-    generation bigint NOT NULL         -- counts changes of tools, vectors and indexes
+    generation bigint NOT NULL         -- not used any more
 );
 INSERT INTO toolsight.state VALUES (0);
 """

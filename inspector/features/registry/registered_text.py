@@ -127,7 +127,7 @@ def title(shown: int, total: int, part: str) -> str:
     matching = f" with “{visible(part, limit=40, newlines=False)}”" if part else ""
     if shown >= total:
         return f"{count(total, 'tool')}{matching}"
-    return f"the first {shown:,} of {count(total, 'tool')}{matching}; scroll down for more"
+    return f"the first {shown:,} of {count(total, 'tool')}{matching}; / filters them"
 
 
 def found_title(found: int, query: str) -> str:

@@ -2,7 +2,6 @@
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -27,43 +26,17 @@ from inspector.store.codec import as_column
 from inspector.store.database import SqliteDatabase
 from inspector.store.server_memory import SqliteVectors
 
-# What somebody may see. GLOB matches what `Sight.permits` does, with two differences that are made up for:
-# `[` is special to it, and it cannot tell NUL, surrogates, U+FFFE and U+FFFF from the end of the text or from
-# one another. These are stored and compared as characters above Unicode, which SQLite reads and no text of
-# ours has.
-_ABOVE_UNICODE = 0x110000
-_ODD = re.compile("[\0\ud800-\udfff\ufffe\uffff]")
 _WILD = re.compile(r"[*?]")
-
-
-def _stored(text: str) -> bytes:
-    """Any text as UTF-8, ordered as the text is."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _loaded(text: bytes) -> str:
-    return text.decode("utf-8", "surrogatepass")
-
-
-def _globbed(text: str) -> bytes:
-    """A text as the column `name` has it; SQL makes text of it with CAST(? AS TEXT)."""
-    if not _ODD.search(text):
-        return text.encode()
-    return b"".join(_above(ord(one)) if _ODD.match(one) else one.encode() for one in text)
-
-
-def _above(code: int) -> bytes:
-    moved = _ABOVE_UNICODE + code
-    return bytes((0xF0 | moved >> 18, *(0x80 | moved >> shift & 0x3F for shift in (12, 6, 0))))
 
 
 def _any_of(patterns: Sequence[str], name: str) -> Condition:
     if "*" in patterns:
         return Condition("1")
+    # GLOB matches what `Sight.permits` does, but that `[` is special to it.
     wild = [pattern.replace("[", "[[]") for pattern in patterns if _WILD.search(pattern)]
-    globs = {f"{name}_glob{number}": _globbed(pattern) for number, pattern in enumerate(wild)}
-    terms = [f"name GLOB CAST(:{one} AS TEXT)" for one in globs]
-    exact = [_stored(pattern) for pattern in patterns if not _WILD.search(pattern)]
+    globs = {f"{name}_glob{number}": pattern for number, pattern in enumerate(wild)}
+    terms = [f"name GLOB :{one}" for one in globs]
+    exact = [pattern.encode() for pattern in patterns if not _WILD.search(pattern)]
     ids = one_of("id", exact, name)
     return Condition(_either([*terms, *([ids.sql] if exact else [])]), {**globs, **ids.parameters})
 
@@ -87,10 +60,9 @@ _DIALECT = Dialect(
     versions=_VERSIONS,
     now=f"{_VERSIONS} AND v.version = t.version",
     is_now="t.is_there AND t.version = v.version",
-    has_part="instr(lower(t.name), lower(CAST(:part AS TEXT))) > 0",
-    stored=_stored,
-    loaded=_loaded,
-    part=_globbed,
+    has_part="instr(lower(t.name), lower(:part)) > 0",
+    stored=str.encode,
+    loaded=bytes.decode,
     seen=lambda sight: seen_of(sight, _any_of),
 )
 
@@ -168,7 +140,7 @@ CREATE TEMP TABLE IF NOT EXISTS staged (
 )
 """
 _FILL = """
-INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT)) ON CONFLICT (id, version) DO NOTHING
+INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, version) DO NOTHING
 """
 
 # The last staged version of each tool. A tool that is gone in its source stays where it is here.
@@ -234,7 +206,7 @@ def _merge(
         connection.execute(_STAGE)
         connection.execute("DELETE FROM staged")
         while rows := list(islice(versions, _ROWS_AT_ONCE)):
-            connection.executemany(_FILL, ((*row, _globbed(_loaded(row[0]))) for row in rows))
+            connection.executemany(_FILL, ((*row, row[0].decode()) for row in rows))
     with database.transaction() as connection:
         try:
             return _merged(connection, whole_of)
@@ -258,12 +230,7 @@ def _merged(connection: Connection, whole_of: bytes | None) -> SyncReport:
 
 # Exact search over the registry's vectors, which are kept in memory until the registry changes.
 
-# Gathering rows costs more than multiplying all of them where more than this share is permitted.
-_GATHERED = 0.05
-# More than rounding can change a sum of float32 products of unit vectors, whatever order it is made in.
-_MARGIN = 1e-4
 _VECTORS_AT_ONCE = 4096
-_SIGHTS_KEPT = 32
 _CHANGE = "SELECT number FROM registry_change"
 _TOOLS = "SELECT number, key FROM registry_tool WHERE is_there ORDER BY id"
 _MOST = "SELECT count(DISTINCT key) FROM registry_tool WHERE is_there"
@@ -271,8 +238,6 @@ _VECTORS = """
 SELECT key, vector FROM vector
 WHERE model = ? AND length(vector) = ? AND key IN (SELECT key FROM registry_tool WHERE is_there)
 """
-
-Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -291,50 +256,35 @@ class _Table:
 class _NearestTools:
     """Ranks tools by the cosine of their vectors with a query's. Thread-safe.
 
-    A coarse pass in float32 finds who may be among the nearest; the similarities are sums of the exact
-    products in float64, each made in the order of the dimensions' pairs, so that they do not depend on who
-    else is searched.
+    Each similarity is a sum of its own, so that it does not depend on who else is searched.
     """
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self._lock = threading.Lock()
         self._table: _Table | None = None
-        self._permitted: OrderedDict[Sight, Positions] = OrderedDict()
 
     def nearest(
         self, model: str, vector: Sequence[float], count: int, sight: Sight, floor: float
     ) -> list[tuple[int, float]]:
         """The numbers of the nearest tools with their similarities. Raises StoreError."""
-        unit = np.asarray(vector, np.float32)
+        unit, seen = np.asarray(vector, np.float32), seen_of(sight, _any_of)
         with self._lock, self._database.moment() as connection:
             table = self._current(connection, model, len(unit))
-            permitted = self._of(connection, table, sight)
-        if count < 1 or not len(permitted):
-            return []
-        found, values = _best(table, unit, permitted, count, floor)
-        return [(int(table.numbers[at]), float(value)) for at, value in zip(found, values, strict=True)]
+            sql = f"SELECT number FROM registry_tool WHERE is_there AND ({seen.sql})"
+            permitted = [row[0] for row in connection.execute(sql, seen.parameters)]
+        here = np.flatnonzero(np.isin(table.numbers, permitted))
+        values = np.einsum("ij,j->i", table.vectors, unit)[table.rows[here]].clip(-1.0, 1.0)
+        order = np.lexsort((here, -values))[: max(count, 0)]
+        return [(int(table.numbers[here[at]]), float(values[at])) for at in order if values[at] >= floor]
 
     def _current(self, connection: Connection, model: str, dimensions: int) -> _Table:
         state = (int(connection.execute(_CHANGE).fetchone()[0]), model, dimensions)
         if self._table is None or self._table.state != state:
             # The old one goes first: two of them would be twice the memory.
             self._table = None
-            self._permitted.clear()
             self._table = _read(connection, state)
         return self._table
-
-    def _of(self, connection: Connection, table: _Table, sight: Sight) -> Positions:
-        """The positions of the tools that may be seen."""
-        if sight not in self._permitted:
-            seen = seen_of(sight, _any_of)
-            sql = f"SELECT number FROM registry_tool WHERE is_there AND ({seen.sql})"
-            numbers = np.fromiter((row[0] for row in connection.execute(sql, seen.parameters)), np.int64)
-            self._permitted[sight] = np.flatnonzero(np.isin(table.numbers, numbers))
-            if len(self._permitted) > _SIGHTS_KEPT:
-                self._permitted.popitem(last=False)
-        self._permitted.move_to_end(sight)
-        return self._permitted[sight]
 
 
 def _read(connection: Connection, state: tuple[int, str, int]) -> _Table:
@@ -350,32 +300,3 @@ def _read(connection: Connection, state: tuple[int, str, int]) -> _Table:
     listed = [(number, row_of[key]) for number, key in connection.execute(_TOOLS) if key in row_of]
     numbers, rows = np.array(listed, np.int64).reshape(-1, 2).T.copy()
     return _Table(state, numbers, rows, vectors[: len(row_of)])
-
-
-def _best(
-    table: _Table, unit: NDArray[np.float32], permitted: Positions, count: int, floor: float
-) -> tuple[Positions, NDArray[np.float64]]:
-    """The positions of the nearest, and their similarities."""
-    rows = table.rows[permitted]
-    if len(permitted) < _GATHERED * len(table.vectors):
-        coarse = table.vectors[rows] @ unit
-    else:
-        coarse = (table.vectors @ unit)[rows]
-    least = floor
-    if count < len(coarse):
-        least = max(floor, float(np.partition(coarse, -count)[-count]))
-    near = permitted[coarse >= least - _MARGIN]
-    values = _similarities(table, unit, near)
-    order: Any = np.lexsort((near, -values))[:count]
-    order = order[values[order] >= floor]
-    return near[order], np.clip(values[order], -1.0, 1.0)
-
-
-def _similarities(table: _Table, unit: NDArray[np.float32], positions: Positions) -> NDArray[np.float64]:
-    distinct, back = np.unique(table.rows[positions], return_inverse=True)
-    wide, values = unit.astype(np.float64), np.empty(len(distinct))
-    for start in range(0, len(distinct), _VECTORS_AT_ONCE):
-        part = slice(start, start + _VECTORS_AT_ONCE)
-        values[part] = (table.vectors[distinct[part]].astype(np.float64) * wide).sum(axis=1)
-    found: NDArray[np.float64] = values[back]
-    return found

@@ -4,7 +4,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.tool import Tool
@@ -15,8 +15,10 @@ from inspector.features.registry.acceptance import (
     accepted,
     accepted_query,
     accepted_vectors,
+    comparable,
     definition_of,
     embedded_text,
+    seen_patterns,
     tool_in,
     versions_of,
 )
@@ -38,10 +40,10 @@ class Condition:
 
 def seen_of(sight: Sight, any_of: Callable[[Sequence[str], str], Condition]) -> Condition:
     """What holds for ids that may be seen; `any_of` tests patterns, its parameters named after a prefix."""
-    granted = any_of(sight.patterns, "granted")
+    granted = any_of(seen_patterns(sight.patterns), "granted")
     if sight.allowlist is None:
         return granted
-    allowed = any_of(sight.allowlist, "allowed")
+    allowed = any_of(seen_patterns(sight.allowlist), "allowed")
     return Condition(f"({granted.sql}) AND ({allowed.sql})", {**granted.parameters, **allowed.parameters})
 
 
@@ -51,8 +53,8 @@ class Dialect:
 
     In its clauses `t` is a tool that is known and `v` one of its versions; `id` alone is that of either.
     Parameters are written `:name`. `versions` has every version with its tool, `now` each tool with its
-    newest version. `has_part` tells whether a tool's id contains `:part`, which is what `part` makes of it.
-    Stored texts are in the order of the texts; `seen` is what `id` must be to be seen.
+    newest version. `has_part` tells whether a tool's id contains `:part`. Stored texts are in the order of
+    the texts; `seen` is what `id` must be to be seen.
     """
 
     tools: str
@@ -63,7 +65,6 @@ class Dialect:
     has_part: str
     stored: Callable[[str], Any]
     loaded: Callable[[Any], str]
-    part: Callable[[str], Any]
     seen: Callable[[Sight], Condition]
 
     @property
@@ -72,42 +73,14 @@ class Dialect:
         return f"v.definition, v.origin, v.version, v.hash, v.at, {self.is_now}"
 
 
-class SearchableRegistry(Protocol):
-    """What a search asks of a registry. Each method raises StoreError.
-
-    Whatever is asked with a `sight` answers as if the other tools were not there: the filter is part of the
-    query, so that a count is one of permitted tools and the nearest k are k permitted ones.
-    """
-
-    def count(self, sight: Sight = EVERYTHING) -> int:
-        """How many tools there are now."""
-
-    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
-        """How many of the tools there are now have a vector of this model."""
-
-    def nearest(
-        self,
-        model: str,
-        vector: Sequence[float],
-        count: int,
-        sight: Sight = EVERYTHING,
-        *,
-        floor: float = -1.0,
-    ) -> tuple[Neighbour, ...]:
-        """The `count` tools nearest to a unit vector by cosine, nearest first, none below `floor`.
-
-        Equal ones come in order of their ids. A similarity depends on both vectors alone, whatever else is
-        searched. An approximate index may miss some tools, but returns fewer only if fewer are permitted,
-        embedded and above the floor.
-        """
-
-
 # Long because it says what a registry does, and does what no database does in its own way.
 class ToolRegistry(ABC):
     """Keeps tools and searches their vectors. Thread-safe.
 
-    Ids are ordered by code point. They may hold any character, NUL and lone surrogates too. What cannot be
-    kept or searched for is a StoreError: see `acceptance`.
+    Whatever is asked with a `sight` answers as if the other tools were not there: the filter is part of the
+    query, so that a count is one of permitted tools and the nearest k are k permitted ones.
+
+    Ids are ordered by code point. What cannot be kept or searched for is a StoreError: see `acceptance`.
     """
 
     _sql: ClassVar[Dialect]
@@ -163,7 +136,7 @@ class ToolRegistry(ABC):
         kept.
         """
         versions = map(self._row, versions_of(origin, tools, at))
-        return self._merge(versions, self._sql.stored(origin) if whole else None)
+        return self._merge(versions, self._stored(origin) if whole else None)
 
     def restore(self, versions: Iterable[RegisteredTool]) -> SyncReport:
         """Keep versions that `history` gave, all or none, as `sync` without `whole` does; count tools.
@@ -187,7 +160,7 @@ class ToolRegistry(ABC):
 
     def count(self, sight: Sight = EVERYTHING, *, part: str = "") -> int:
         """How many tools there are now whose id contains `part`; a to z match in either case."""
-        return self._count(sight, Condition(self._sql.has_part, {"part": self._sql.part(part)}))
+        return self._count(sight, Condition(self._sql.has_part, {"part": comparable(part)}))
 
     def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
         """How many of the tools there are now have a vector of this model."""
@@ -200,17 +173,17 @@ class ToolRegistry(ABC):
         return int(self._rows(counted, {**seen.parameters, **which.parameters})[0][0])
 
     def tools(
-        self, sight: Sight = EVERYTHING, *, part: str = "", after: str = "", limit: int | None = None
+        self, sight: Sight = EVERYTHING, *, part: str = "", limit: int | None = None
     ) -> Iterator[RegisteredTool]:
-        """The tools there are now whose id contains `part`, in order of their ids, from behind `after`."""
+        """The tools there are now whose id contains `part`, in order of their ids."""
         seen = self._sql.seen(sight)
         where = f"{self._sql.is_there} AND ({seen.sql}) AND {self._sql.has_part} AND id > :after"
         sql = f"SELECT {self._sql.columns} FROM {self._sql.now} WHERE {where} ORDER BY id LIMIT :size"
-        asked = {**seen.parameters, "part": self._sql.part(part)}
-        left = limit
+        asked = {**seen.parameters, "part": comparable(part)}
+        after, left = "", limit
         while left is None or left > 0:
             size = _PAGE if left is None else min(left, _PAGE)
-            page = self._read(sql, {**asked, "after": self._sql.stored(after), "size": size})
+            page = self._read(sql, {**asked, "after": self._stored(after), "size": size})
             yield from page
             if len(page) < size:
                 return
@@ -221,7 +194,7 @@ class ToolRegistry(ABC):
         seen = self._sql.seen(sight)
         where = f"({seen.sql}) AND id = :id ORDER BY v.version DESC"
         sql = f"SELECT {self._sql.columns} FROM {self._sql.versions} WHERE {where}"
-        return tuple(self._read(sql, {**seen.parameters, "id": self._sql.stored(tool_id)}))
+        return tuple(self._read(sql, {**seen.parameters, "id": self._stored(tool_id)}))
 
     def history(self, sight: Sight = EVERYTHING) -> Iterator[RegisteredTool]:
         """Every version of every tool, also of those that are gone: by id, the oldest first."""
@@ -229,9 +202,7 @@ class ToolRegistry(ABC):
         where = f"({seen.sql}) AND (id, v.version) > (:id, :version) ORDER BY id, v.version LIMIT {_PAGE}"
         sql = f"SELECT {self._sql.columns} FROM {self._sql.versions} WHERE {where}"
         tool_id, version = "", 0
-        while page := self._read(
-            sql, {**seen.parameters, "id": self._sql.stored(tool_id), "version": version}
-        ):
+        while page := self._read(sql, {**seen.parameters, "id": self._stored(tool_id), "version": version}):
             yield from page
             tool_id, version = page[-1].tool.id, page[-1].version
 
@@ -298,6 +269,10 @@ class ToolRegistry(ABC):
         """
         accepted_query(vector)
         return self._compare(model, vector, count, sight, floor)
+
+    def _stored(self, text: str) -> Any:
+        """What a stored text is compared with."""
+        return self._sql.stored(comparable(text))
 
     def _read(self, sql: str, parameters: Mapping[str, Any]) -> list[RegisteredTool]:
         return [self._registered(row) for row in self._rows(sql, parameters)]

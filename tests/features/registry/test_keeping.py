@@ -11,10 +11,10 @@ from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError
 from inspector.core.redaction import SECRETS
 from inspector.core.tool import Annotations, Tool
-from inspector.features.registry.acceptance import RegisteredTool, SyncReport
+from inspector.features.registry.acceptance import RegisteredTool, SyncReport, name_problem
 from inspector.features.registry.tool_registry import ToolRegistry
 from tests.support.hostile import with_hostile_text
-from tests.support.registry import sight_of, tool
+from tests.support.registry import REFUSED, sight_of, tool
 
 LIST, SHIP, SEND = (
     tool("shop", "list", "Lists."),
@@ -43,8 +43,7 @@ def test_no_registry_keeps_a_secret_that_a_server_repeats_and_the_hash_is_of_wha
 def test_tools_come_in_order_of_their_ids(registry: ToolRegistry) -> None:
     assert registry.sync("a", [SHIP, LIST, SEND], at=5.0) == SyncReport(added=3)
     assert ids(registry) == ["mail:send", "shop:list", "shop:ship"]
-    assert ids(registry, after="mail:send", limit=1) == ["shop:list"]
-    assert ids(registry, after="shop:ship") == []
+    assert ids(registry, limit=2) == ["mail:send", "shop:list"]
     assert registry.count() == 3
     assert list(registry.servers().items()) == [("mail", 1), ("shop", 2)]
     assert next(registry.tools(part="list")) == RegisteredTool(LIST, "a", 1, definition_hash(LIST), 5.0)
@@ -154,7 +153,8 @@ def test_a_tool_that_is_gone_in_an_export_stays_where_it_is_here(registry: ToolR
         {"version": 10**30},
         {"origin": "o" * 513},
         {"tool": tool("s", "n" * 511)},
-        {"tool": tool("s", "\ud800" * 171)},
+        *({"tool": tool("s", f"a{one}")} for one in REFUSED),
+        {"origin": "o\0"},
     ],
 )
 def test_of_versions_with_one_that_no_registry_holds_none_is_kept(
@@ -168,8 +168,14 @@ def test_of_versions_with_one_that_no_registry_holds_none_is_kept(
 
 
 @with_hostile_text
-def test_hostile_text_is_kept_as_it_is(registry: ToolRegistry, text: str) -> None:
+def test_hostile_text_is_kept_as_it_is_or_refused(registry: ToolRegistry, text: str) -> None:
     hostile, origin = tool(text[:60], text[:60], text), text[:100]
+    assert registry.versions(text) == ()
+    if name_problem(hostile, origin):
+        with pytest.raises(StoreError):
+            registry.sync(origin, [hostile], at=1.0)
+        assert registry.count(part=text[:60]) == 0
+        return
     registry.sync(origin, [hostile], at=1.0)
     assert [(one.tool, one.origin) for one in registry.tools()] == [(hostile, origin)]
     assert registry.count(part=text[:60]) >= 1

@@ -17,7 +17,7 @@ from inspector.features.registry.acceptance import RegisteredTool, SyncReport
 from inspector.features.registry.facts import ToolHealth
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import Overview, RegistryLibrary, Synchronised
-from inspector.features.registry.page import PAGE, RegistryScreen
+from inspector.features.registry.page import RegistryScreen
 from tests.support.app import app_rig, goes, said, seen, toasts, until
 from tests.support.canned import REFUNDS, canned_library, library_of
 from tests.support.hostile import with_hostile_text
@@ -119,16 +119,6 @@ def test_what_is_gone_or_left_out_is_told_with_its_reason() -> None:
     assert content.synchronised(done) == told
     gone = [RegisteredTool(REFUNDS[0], "o", 1, "h", 1.0, is_there=False)]
     assert "removed from its origin" in content.detail(gone, connected=True).plain
-
-
-async def test_the_end_of_the_list_reads_more_of_it() -> None:
-    many = [Tool("s", f"t{number:04}") for number in range(PAGE + 20)]
-    async with page(library_of(("o", many))) as (pilot, _):
-        await until(pilot, lambda: len(listed(pilot)) == PAGE)
-        await until(pilot, lambda: f"the first {PAGE} of {PAGE + 20} tools" in seen(pilot))
-        await pilot.press("end")
-        await until(pilot, lambda: len(listed(pilot)) == PAGE + 20)
-        assert listed(pilot) == sorted(listed(pilot))
 
 
 async def test_a_session_without_a_registry_says_so() -> None:

@@ -17,12 +17,11 @@ from inspector.features.registry import postgres_vector
 from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.postgres import PostgresRegistry
 from inspector.features.registry.postgres_database import STEPS, PostgresDatabase, migrate
-from inspector.features.registry.postgres_vector import original, stored
 from inspector.search.index.document import key_of
 from tests.support.commands import Toolsight
 from tests.support.examples import examples
 from tests.support.postgres import address, empty_registry, execute
-from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit
+from tests.support.registry import MODEL, keep_vector, sight_of, sights, tool, tools, unit
 
 A, B, C = tool("s", "a", "One."), tool("s", "b", "Two."), tool("t", "c", "Three.")
 QUERY = unit(1, 0, 0)
@@ -41,9 +40,8 @@ def registry() -> Iterator[PostgresRegistry]:
 
 @pytest.fixture
 def tiny_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three vectors are enough for an index, and two of three too many to be compared one by one."""
+    """Three vectors are enough for an index."""
     monkeypatch.setattr(postgres_vector, "INDEXED_FROM", 3)
-    monkeypatch.setattr(postgres_vector, "COMPARED", 0.6)
 
 
 def fill(registry: PostgresRegistry, *of: Tool) -> None:
@@ -61,20 +59,11 @@ def found(registry: PostgresRegistry, count: int = 10, sight: Sight = EVERYTHING
 
 def plan(registry: PostgresRegistry) -> str:
     """How PostgreSQL finds the nearest by the index, as it tells."""
-    known = registry._nearest._read(MODEL, 3, EVERYTHING)
-    assert known.table is not None
+    table = next(one for one in postgres_vector.tables_of(registry._database, MODEL) if one.indexed)
     distance = postgres_vector._BY_INDEX.format(dimensions=3)
-    sql = postgres_vector._SEARCH.format(table=known.table.name, seen="TRUE", distance=distance)
+    sql = postgres_vector._SEARCH.format(table=table.name, seen="TRUE", distance=distance)
     asked = {"vector": "[1,0,0]", "count": 3, "taken": 5}
     return "\n".join(line for (line,) in registry._database.rows(f"EXPLAIN {sql}", asked))
-
-
-@given(st.text(st.one_of(st.sampled_from(ODD + "\1\2\3\ud7fe\ud7ff\ud801\ue000"), st.characters())))
-def test_any_text_is_stored_without_what_postgresql_refuses_and_read_again(text: str) -> None:
-    kept = stored(text)
-    assert original(kept) == text
-    assert "\0" not in kept
-    kept.encode()
 
 
 @pytest.mark.usefixtures("tiny_index")
@@ -92,7 +81,6 @@ def test_a_filtered_index_finds_what_comparing_the_permitted_ones_finds(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, empty_registry() as registry:
         patch.setattr(postgres_vector, "INDEXED_FROM", 1)
-        patch.setattr(postgres_vector, "COMPARED", 0.6)
         fill(registry, *given_tools)
         everything = registry.nearest(MODEL, QUERY, 99)
         assert len(everything) == len({one.id for one in given_tools})
@@ -105,25 +93,10 @@ def test_an_index_that_gives_up_is_made_up_for(
     registry: PostgresRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It looks at one tool, which is not permitted, and stops."""
-    monkeypatch.setattr(postgres_vector, "COMPARED", 0.0)
     lazy = "SET hnsw.ef_search = 1; SET hnsw.iterative_scan = off"
-    monkeypatch.setattr(registry._iterating, "_settings", f"{registry._iterating._settings}; {lazy}")
+    monkeypatch.setattr(registry._database, "_settings", f"{registry._database._settings}; {lazy}")
     fill(registry, *(tool("s", f"near{number}", f"{number}") for number in range(40)), A, B, C)
     assert found(registry, 2, sight_of("s:b", "t:*")) == [B.id, C.id]
-
-
-@pytest.mark.usefixtures("tiny_index")
-def test_what_another_program_changes_is_known_at_the_next_search(registry: PostgresRegistry) -> None:
-    fill(registry, A, B, C)
-    other, own = PostgresRegistry(address()), sight_of("s:a", "s:new")
-    assert found(registry, 3, own) == [A.id]
-    new = tool("s", "new", "New.")
-    other.sync("p", [new], at=2.0)
-    keep_vector(other, new, 1, 0.01, 0)
-    other.sync("o", [A, B], at=3.0)
-    assert found(registry, 3, own) == [A.id, new.id]
-    assert found(registry) == [A.id, new.id, B.id]
-    other.close()
 
 
 @pytest.mark.usefixtures("tiny_index")

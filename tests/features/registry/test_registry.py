@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User
-from inspector.core.error import ConfigError, ConnectError, StoreError, ToolsightError
+from inspector.core.error import ConnectError, StoreError, ToolsightError
 from inspector.core.ranking import SearchRequest, Unconnected
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import SyncReport
@@ -62,9 +62,6 @@ async def test_each_connected_server_is_an_origin_of_its_name(registry: SqliteRe
             Synchronised("weather", SyncReport(added=1)),
             Synchronised("calc", SyncReport(added=1)),
         )
-        assert synchronise(registry, rig.bench, at=6.0, servers=["calc"]) == (
-            Synchronised("calc", SyncReport(unchanged=1)),
-        )
         assert registry.origins() == {"calc": 1, "shop": 2, "weather": 1}
         offered = sorted(rig.bench.catalog.tools, key=lambda one: one.id)
         assert [one.tool for one in registry.tools()] == offered
@@ -87,13 +84,6 @@ async def test_a_server_with_a_name_that_no_registry_keeps_is_left_out(registry:
     assert done["long"].report is None
     assert done["long"].why.endswith("has 605 bytes")
     assert registry.count(part="shop:") == 2
-
-
-async def test_an_unknown_server_is_told_with_the_closest_name(registry: SqliteRegistry) -> None:
-    async with connected() as rig:
-        with pytest.raises(ConfigError) as failure:
-            synchronise(registry, rig.bench, at=5.0, servers=["wether"])
-    assert "weather" in failure.value.hint
 
 
 def test_what_is_embedded_when_it_is_stopped_stays(registry: SqliteRegistry) -> None:

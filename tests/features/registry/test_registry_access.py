@@ -181,8 +181,8 @@ def test_the_page_reads_what_may_be_seen_as_it_is_now(filled: SqliteRegistry) ->
     now = [sight_of("mail:send_l*")]
     library = RegistryLibrary(lambda: filled, lambda: EMBEDDER, lambda: now[0])
     assert library.overview().origins == {"file": 1}
-    assert [one.tool.id for one in library.rows("send", "", 10).tools] == ["mail:send_letter"]
-    assert library.rows("gold", "", 10).total == 0
+    assert [one.tool.id for one in library.rows("send", 10).tools] == ["mail:send_letter"]
+    assert library.rows("gold", 10).total == 0
     assert library.versions("vault:send_gold") == ()
     assert [one.found.tool.id for one in library.search(QUERY, 5)] == ["mail:send_letter"]
     now[0] = EVERYTHING

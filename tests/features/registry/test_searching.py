@@ -46,7 +46,7 @@ def test_nothing_below_the_floor_is_found(filled: ToolRegistry) -> None:
 
 
 def test_tools_that_are_equally_near_come_in_order_of_their_ids(registry: ToolRegistry) -> None:
-    same = [tool("s", name, "Same.") for name in ("z", "b", "\ud800", "a")]
+    same = [tool("s", name, "Same.") for name in ("z", "b", "é", "a")]
     registry.sync("o", same, at=1.0)
     for one in same:
         keep_vector(registry, one, 1, 1, 0)
