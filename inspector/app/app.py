@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from inspector.app.replay import Replay
     from inspector.app.stream import Bridge, Stream, View
     from inspector.session.verdict import Verdicts
-    from inspector.session.view import Commands, SessionView
+    from inspector.session.view import SessionView
+    from inspector.session.workbench import Workbench
 
 # Records are gathered this long before the page is drawn again, and so many times as long as drawing takes:
 # while a hundred servers connect, most of the time is left for keys.
@@ -87,7 +88,7 @@ class ToolsightApp(PlaceApp):
         return self.replay.session
 
     @property
-    def commands(self) -> "Commands":
+    def commands(self) -> "Workbench":
         return self.replay.commands
 
     @property

@@ -19,7 +19,7 @@ from textual.worker import Worker, WorkerState
 from inspector.app.draw.line import failure_text
 from inspector.app.place import Destination, ToolPage, Where
 from inspector.core.feature import Parts
-from inspector.session.view import Commands, SessionView
+from inspector.session.view import SessionView
 from widgets import RecordList, SchemaTree, TextView, visible
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from inspector.app.replay import Replay
     from inspector.app.stream import View
     from inspector.session.verdict import Verdicts
+    from inspector.session.workbench import Workbench
 
 T = TypeVar("T")
 
@@ -94,7 +95,7 @@ class Context(Protocol):
         """The shown session: the running one, or a replayed moment."""
 
     @property
-    def commands(self) -> Commands:
+    def commands(self) -> "Workbench":
         """The commands that change the running session. Raises ReplayRefusal during a replay."""
 
     @property
@@ -150,7 +151,7 @@ class InContext(Widget):
         return self.context.session
 
     @property
-    def commands(self) -> Commands:
+    def commands(self) -> "Workbench":
         return self.context.commands
 
     def write(self, text: str | Content, part: str = "#facts") -> None:
@@ -158,7 +159,7 @@ class InContext(Widget):
         self.query_one(part, Static).update(text)
 
     def run_command(
-        self, command: Callable[[Commands], Coroutine[Any, Any, T]], *, group: str = "default"
+        self, command: "Callable[[Workbench], Coroutine[Any, Any, T]]", *, group: str = "default"
     ) -> Worker[T]:
         """Give a command that takes its time; a failure is shown, and so is the refusal of a replay."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.actions import SkipAction
 
@@ -25,10 +25,13 @@ from inspector.mcp.reading import Offers
 from inspector.search.answer.retrieval import Retrieval
 from inspector.session.setup import Setup
 from inspector.session.source import ServerSource
-from inspector.session.view import Commands, SessionView, TokenView
+from inspector.session.view import SessionView, TokenView
 from inspector.session.workbench import Workbench
 from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array
 from inspector.tokens.measure import BudgetMeter
+
+if TYPE_CHECKING:
+    from inspector.session.workbench import Workbench
 
 _NEWEST = 2**63 - 1
 _REFUSAL = "a replay is read-only"
@@ -89,7 +92,7 @@ class Replay:
         return self._bench if self._replayed is None else self._replayed
 
     @property
-    def commands(self) -> Commands:
+    def commands(self) -> "Workbench":
         """The commands of the running session. Raises ReplayRefusal during a replay."""
         if self._replayed is not None:
             raise ReplayRefusal(_REFUSAL, hint=_HINT)

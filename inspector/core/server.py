@@ -14,7 +14,6 @@ from inspector.core.argument_secret import secrets_among, secrets_of_address
 from inspector.core.number import count
 from inspector.schema.json_value import canonical
 
-LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """The levels of a server's log messages in MCP, those of syslog (RFC 5424), the least severe first."""
 
 

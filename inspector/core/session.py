@@ -86,7 +86,7 @@ class ServerState:
 
     `added` and `removed` are the tools by which its list differed from the one before as it connected, which
     was made at `since` if that was in an earlier session. `changed` and `approved_version` are as in the
-    events. `log_level` is the one that was set on this connection.
+    events.
     """
 
     name: str
@@ -107,7 +107,6 @@ class ServerState:
     since: float = 0.0
     changed: tuple[ChangedFile, ...] = ()
     approved_version: str = ""
-    log_level: str = ""
 
     @property
     def news(self) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from inspector.core.error import (
     ToolsightError,
 )
 from inspector.core.events import (
-    LogLevelSet,
     ServerConnecting,
     ServerFailed,
     ServerListing,
@@ -32,7 +31,7 @@ from inspector.core.tool import Tool
 from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, kept, list_tools
 from inspector.mcp.pace import ChangePace
 from inspector.mcp.port import ClientSide, ServerLink
-from inspector.mcp.reading import Offers, ping, set_log_level
+from inspector.mcp.reading import Offers, ping
 from inspector.schema.json_value import JsonObject
 
 _LIST = "tools/list"
@@ -201,11 +200,6 @@ class Connection:
     async def ping(self) -> str:
         """Ask for a sign of life, and return the method that was answered."""
         return await ping(self._open_link())
-
-    async def set_log_level(self, level: str) -> None:
-        """Ask for log messages from this level on, for as long as this connection lasts."""
-        await set_log_level(self._open_link(), self._spec, level)
-        self._emit(LogLevelSet(self._spec.name, level))
 
     def _open_link(self) -> ServerLink:
         if self._link is None:

@@ -189,10 +189,6 @@ class Connections:
         """Ask a server for a sign of life; see `Connection`. Raises as `call` does."""
         return await self._known(server).ping()
 
-    async def set_log_level(self, server: str, level: str) -> None:
-        """Ask a server for log messages from this level on. Raises as `call` does."""
-        await self._known(server).set_log_level(level)
-
     def offers(self, server: str) -> Offers | None:
         """The resources and prompts of a connected server that may be seen as a whole."""
         return self._servers[server].offers if server in self._servers else None

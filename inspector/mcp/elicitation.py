@@ -51,7 +51,7 @@ class FormRequest:
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """A server asks the person to visit an address. `id` names the question; "" since 2026-07-28.
+    """A server asks the person to visit an address.
 
     With `is_excess`, its running calls have asked as often as they may.
     """
@@ -60,7 +60,6 @@ class LinkRequest:
     server: str
     message: str
     url: str
-    id: str = ""
     is_excess: bool = False
 
 

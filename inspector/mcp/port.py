@@ -1,7 +1,7 @@
 """What a session uses of servers, as interfaces: connections, what crosses them, and whom a server asks."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any, Final, Protocol
@@ -9,7 +9,6 @@ from typing import Any, Final, Protocol
 from inspector.core.error import ClientRefusal, ServerExited
 from inspector.core.events import (
     Decision as Decision,
-    ElicitationCompleted,
     Event,
     ServerAnswered,
     ServerAsked,
@@ -28,7 +27,6 @@ from inspector.mcp.elicitation import (
     ElicitationAnswer,
     ElicitationRequest,
     FormRequest,
-    LinkRequest,
     form_fields,
     recorded_address,
     without_secrets,
@@ -36,10 +34,6 @@ from inspector.mcp.elicitation import (
 from inspector.mcp.frame import FrameLog
 from inspector.mcp.sampling import ANSWER, Sampler, SamplingRequest
 from inspector.schema.json_value import JsonObject
-
-CHANGED: Final = {kind: f"notifications/{kind}/list_changed" for kind in ("resources", "prompts")}
-"""How a server says that a list other than that of its tools changed."""
-SET_LOG_LEVEL: Final = "logging/setLevel"
 
 
 def ignored(progress: object) -> None:
@@ -65,9 +59,6 @@ class ClientSide(Protocol):
 
         Where a model's answer is asked for, it may be the model's after a yes.
         """
-
-    def completed(self, elicitation: str) -> None:
-        """Note that what a server wanted at an address is done; ignored if nobody agreed to the visit."""
 
     def note(self, event: Event) -> None:
         """Record what happened on the connection."""
@@ -104,12 +95,6 @@ class ServerLink(Protocol):
 
         Raises CallTimeout, ServerExited or ProtocolError.
         """
-
-    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
-        """Be told of updates of a resource, or no longer. Raises what `request` raises."""
-
-    def news(self) -> Mapping[str, int]:
-        """How often lists and the resources that are subscribed to have changed, by `CHANGED` and by URI."""
 
     async def wait_closed(self) -> ServerExited:
         """Wait until the connection is lost and return why."""
@@ -216,10 +201,6 @@ class ClientRecord:
 
         return answered
 
-    def completed(self, elicitation: str) -> None:
-        """The server says that what it wanted at an address is done."""
-        self._emit(ElicitationCompleted(self._server, elicitation[:_LONGEST_NAME]))
-
 
 def _cut(content: JsonObject | None) -> JsonObject | None:
     """The values of a form without what is too long: its names and choices are the server's."""
@@ -268,7 +249,6 @@ class SessionClient(ClientSide):
         self._its_record = ClientRecord(server, self._its_emit)
         self._open: set[asyncio.Task[Any] | None] = set()
         self._withdrawn: set[asyncio.Task[Any] | None] = set()
-        self._visits: dict[str, ClientRecord] = {}
 
     @property
     def capabilities(self) -> ClientCapabilities:
@@ -313,8 +293,6 @@ class SessionClient(ClientSide):
         finally:
             self._open.discard(task)
             self._withdrawn.discard(task)
-        if isinstance(request, LinkRequest) and given.action is Action.ACCEPT and request.id:
-            self._visits[request.id] = record
         answer(given.action, given.why, _recorded(request, given))
         return given
 
@@ -336,10 +314,6 @@ class SessionClient(ClientSide):
             return given
         text = (given.content or {}).get(ANSWER)
         return await sampler.by_model(request) if text is None else sampler.by_person(request, str(text))
-
-    def completed(self, elicitation: str) -> None:
-        if (record := self._visits.pop(elicitation, None)) is not None:
-            record.completed(elicitation)
 
     def note(self, event: Event) -> None:
         self._emit()(event)

@@ -1,7 +1,7 @@
 """What a server offers beside tools: resources, their templates and prompts, listed, read and filled in.
 
-Its answers are read entry by entry, as they came: one that is invalid costs itself, never the list. What else
-a person asks of a server is here, too: a sign of life, and its log messages.
+Its answers are read entry by entry, as they came: one that is invalid costs itself, never the list. A
+sign of life is asked for here, too.
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from typing import Any, Literal
 from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.message import Attachment, ToolResult
 from inspector.core.number import count
-from inspector.core.server import Era, ServerInfo, ServerSpec
+from inspector.core.server import Era, ServerInfo
 from inspector.mcp.pace import size_text
-from inspector.mcp.port import SET_LOG_LEVEL, ServerLink, ignored
+from inspector.mcp.port import ServerLink, ignored
 from inspector.schema.json_value import JsonObject
 
 # What is listed.
@@ -303,16 +303,6 @@ class Offers:
         values = completion.get("values") if isinstance(completion, Mapping) else None
         return tuple(each for each in values if isinstance(each, str)) if isinstance(values, list) else ()
 
-    async def subscribe(self, uri: str, *, wanted: bool = True) -> None:
-        """Be told of updates of a resource, or no longer. Raises ToolsightError."""
-        try:
-            await self.link.subscribe(uri, wanted=wanted, timeout=self.seconds)
-        except ProtocolError as error:
-            hint = "It need not: a server declares it with its resources (subscribe)."
-            raise ProtocolError(
-                f"This server does not tell of updates: {error.message}", hint=hint
-            ) from error
-
 
 _PING_SECONDS = 5.0
 
@@ -325,10 +315,3 @@ async def ping(link: ServerLink) -> str:
     method = "server/discover" if link.info.era is Era.MODERN else "ping"
     await link.request(method, {}, timeout=_PING_SECONDS)
     return method
-
-
-async def set_log_level(link: ServerLink, spec: ServerSpec, level: str) -> None:
-    """Ask a server for log messages from this level on. Raises ToolsightError."""
-    if not declares(link.info, "logging"):
-        raise ToolsightError(f"{spec.name} does not declare that it logs to its client")
-    await link.request(SET_LOG_LEVEL, {"level": level}, timeout=spec.call_timeout)

@@ -157,12 +157,6 @@ class RecordedLink:
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:  # noqa: ARG002
         raise ProtocolError(f"{method}: no server runs here, only what was recorded of one")
 
-    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
-        await self.request(f"subscription to {uri}", {"wanted": wanted}, timeout=timeout)
-
-    def news(self) -> Mapping[str, int]:
-        return {}
-
     async def wait_closed(self) -> ServerExited:
         await asyncio.Event().wait()
         raise AssertionError("a recorded server is never lost")

@@ -60,10 +60,6 @@ class Workbench(RunningSession):
         await self._handover.over()
         await self._connections.stop(server)
 
-    async def set_log_level(self, server: str, level: str) -> None:
-        """Ask a server to log from this level on, until it is reconnected. Raises ToolsightError."""
-        await self._connections.set_log_level(server, level)
-
     async def sign_in(self, server: str, visitor: Visitor) -> str:
         """Sign in to a server anew, as the visitor answers, and reconnect it. Raises ToolsightError.
 

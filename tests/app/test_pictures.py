@@ -92,7 +92,7 @@ from tests.support.picture import (
     SnapCompare,
     acted,
 )
-from tests.support.tools_page import GUIDE, LOGO, WEATHER_FRAMES, offering
+from tests.support.tools_page import WEATHER_FRAMES, offering
 from tests.support.transcripts import StoreLibrary, records_of, story_store
 from tests.support.workbench import shop_and_weather
 from widgets import Confirm
@@ -196,12 +196,6 @@ def _wired() -> Shown:
     return Shown(servers=servers)
 
 
-def _followed() -> Shown:
-    servers = offering()
-    servers["library"].news |= {GUIDE: 1, LOGO: 0}
-    return Shown(servers=servers)
-
-
 # From the view that a tool opens with to its form.
 CALL = ("right",) * 3 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
@@ -275,8 +269,8 @@ PAGES: Mapping[str, Picture] = {
     ),
     "resources": Picture(
         ToolsScreen,
-        _followed,
-        _acts(Opens(ToolsScreen, ServerPage("library")), *("right", "down"), Shows("updated")),
+        lambda: Shown(servers=offering()),
+        _acts(Opens(ToolsScreen, ServerPage("library")), *("right", "down"), Shows("logo")),
     ),
     "prompts": Picture(
         ToolsScreen,
@@ -407,7 +401,7 @@ DIALOGS: Mapping[str, Picture] = {
     "approval": Picture(
         Confirm, Shown, _acts(Opens(ToolsScreen, ToolPage("shop:refund_order")), *CALL, "ctrl+r")
     ),
-    "form": Picture(FormDialog, Shown, _acts(Opens(lambda: FormDialog(FORM)), "tab", *"ada", "ctrl+r")),
+    "form": Picture(FormDialog, Shown, _acts(Opens(lambda: FormDialog(FORM)), "tab", "ctrl+r")),
     "link": Picture(QuestionDialog, Shown, _acts(Opens(_link))),
     "install": Picture(
         QuestionDialog,

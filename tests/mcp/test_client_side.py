@@ -34,7 +34,7 @@ from tests.support.workbench import connected
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "password": {"type": "string"}}}
 FORM = FormRequest("a", "Where?", SCHEMA)
-LINK = LinkRequest("a", "Pay here", "https://pay.example/1", "e1")
+LINK = LinkRequest("a", "Pay here", "https://pay.example/1")
 YES = ElicitationAnswer(Action.ACCEPT, {"city": "Paris", "password": "hunter2"})
 
 
@@ -221,33 +221,11 @@ async def test_what_a_server_says_at_length_is_recorded_in_short() -> None:
     side, events = client(elicitor=FixedElicitor(yes))
     tags = {"type": "array", "items": {"enum": [long]}}
     await side.elicit(FormRequest("a", long, {"properties": {long: {}, "tags": tags}}))
-    await side.elicit(LinkRequest("a", long, f"https://a.example/{long}", long))
+    await side.elicit(LinkRequest("a", long, f"https://a.example/{long}"))
     with pytest.raises(ClientRefusal):
         await side.elicit(prompt(long))
-    side.completed(long)
     assert max(len(str(event)) for event in events) < 500_000
     assert max(len(str(event)) for event in events if event.kind != "answered") < 10_000
-    assert events[-1].kind == "completed"
-
-
-@pytest.mark.parametrize(
-    ("answer", "elicitation", "recorded"),
-    [
-        (Action.ACCEPT, "e1", ["completed"]),
-        (Action.ACCEPT, "e2", []),
-        (Action.ACCEPT, "", []),
-        (Action.DECLINE, "e1", []),
-    ],
-)
-async def test_only_a_visit_that_a_person_agreed_to_can_be_complete_and_only_once(
-    answer: Action, elicitation: str, recorded: list[str]
-) -> None:
-    side, events = client(elicitor=FixedElicitor(ElicitationAnswer(answer)))
-    await side.elicit(LINK)
-    await side.elicit(LinkRequest("a", "Without an id", "https://pay.example/2"))
-    for _ in range(2):
-        side.completed(elicitation)
-    assert [event.kind for event in events if event.kind == "completed"] == recorded
 
 
 async def test_each_server_is_declared_what_its_entry_says_and_the_state_shows_it() -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from inspector.core.error import CallTimeout, ConnectError, ConnectTimeout, ProtocolError, ServerExited
 from inspector.core.message import ToolResult
-from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.server import ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import CHANGED, Connector, ServerLink
+from inspector.mcp.port import Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.schema.json_value import JsonObject
 from tests.support.mcp_case import PATIENCE, faulty, odd
@@ -49,7 +49,6 @@ def real_case(folder: Path) -> Case:
         "refuses": odd(),
         "grows": odd(),
         "shelf": odd(),
-        "modern shelf": odd(env={"ODD": "modern_only"}, era=Era.MODERN),
     }
     return Case(McpConnector(folder), specs)
 
@@ -73,12 +72,6 @@ def memory_case(_folder: Path) -> Case:
     async def echo(_tool: str, arguments: JsonObject) -> ToolResult:
         return ToolResult(str(arguments["text"]))
 
-    def shelve(params: JsonObject) -> JsonObject:
-        if params["uri"] != SHELF:
-            raise ProtocolError("no such resource")
-        asyncio.get_running_loop().call_soon(lambda: shelf.news.update({SHELF: shelf.news[SHELF] + 1}))
-        return {}
-
     three = tuple(Tool("faulty", name) for name in ("echo", "untyped", "shout"))
     reason = "inputSchema.type is missing"
     servers = {
@@ -93,8 +86,8 @@ def memory_case(_folder: Path) -> Case:
         "grows": MemoryServer((Tool("grows", "grow"),), answer=grow),
     }
     shelf = MemoryServer()
-    shelf.answers = {**READ, "resources/subscribe": shelve, "tools/call": {}}
-    servers |= {"shelf": shelf, "modern shelf": shelf}
+    shelf.answers = {**READ, "tools/call": {}}
+    servers["shelf"] = shelf
     specs = {name: ServerSpec(name, command=name) for name in servers}
     specs["hangs"] = replace(specs["hangs"], connect_timeout=0.05)
     return Case(MemoryConnector(servers), specs)
@@ -201,29 +194,7 @@ async def test_a_request_returns_its_result_as_it_came_or_fails(case: Case) -> N
             await link.request("resources/templates/list", {}, timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("behaviour", ["shelf", "modern shelf"])
-async def test_updates_are_counted_only_of_what_is_subscribed_to(case: Case, behaviour: str) -> None:
-    async with case.open(behaviour) as link, asyncio.timeout(PATIENCE):
-        assert SHELF not in link.news()
-        await link.subscribe(SHELF, timeout=PATIENCE)
-        while not link.news()[SHELF]:
-            await link.request("resources/list", {}, timeout=PATIENCE)
-        await link.subscribe(SHELF, wanted=False, timeout=PATIENCE)
-        assert SHELF not in link.news()
-        assert set(link.news()) == set(CHANGED.values())
-
-
-async def test_a_subscription_that_a_server_does_not_agree_to_is_an_error(case: Case) -> None:
-    async with case.open("modern shelf") as link:
-        with pytest.raises(ProtocolError):
-            await link.subscribe("odd:attic", timeout=PATIENCE)
-        assert "odd:attic" not in link.news()
-
-
 async def test_what_is_recorded_has_nothing_to_read() -> None:
     link = RecordedLink(ServerInfo("a"), ())
-    assert link.news() == {}
     with pytest.raises(ProtocolError):
         await link.request("resources/list", {}, timeout=PATIENCE)
-    with pytest.raises(ProtocolError):
-        await link.subscribe(SHELF, timeout=PATIENCE)

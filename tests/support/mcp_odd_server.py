@@ -106,8 +106,6 @@ def answer(method: str, params: Mapping[str, Any]) -> Any:
         return {"tools": listed(), **(CACHE if modern else {})}
     if method == "tools/call":
         return TOOLS[params["name"]](params.get("arguments") or {})
-    if method == "resources/subscribe" and not modern:
-        updated()
     return READ.get(method)
 
 
@@ -118,23 +116,7 @@ READ: dict[str, Any] = {
     "resources/read": {"contents": [{"text": "three books"}]},
     "prompts/get": {"messages": "none"},
     "completion/complete": {"completion": {"values": ["a", 3]}},
-    "resources/subscribe": {},
-    "resources/unsubscribe": {},
 }
-
-
-def updated(**more: Any) -> None:
-    """Tell that a part of the shelf changed."""
-    send({"method": "notifications/resources/updated", "params": {"uri": f"{SHELF}/1", **more}})
-
-
-def listen(id_: object, wanted: Mapping[str, Any]) -> None:
-    """Agree to tell of the shelf only, and do so at once; the request has no answer."""
-    meta = {"_meta": {"io.modelcontextprotocol/subscriptionId": id_}}
-    agreed = [uri for uri in wanted["resourceSubscriptions"] if uri == SHELF]
-    params = {"notifications": {"resourceSubscriptions": agreed}, **meta}
-    send({"method": "notifications/subscriptions/acknowledged", "params": params})
-    updated(**meta)
 
 
 def send(message: dict[str, Any]) -> None:
@@ -150,9 +132,6 @@ def main() -> None:
         if "id" not in message:
             continue
         params = message.get("params") or {}
-        if "resourceSubscriptions" in params.get("notifications", {}):
-            listen(message["id"], params["notifications"])
-            continue
         result = answer(message["method"], params)
         refusal = {"error": {"code": -32601, "message": "Method not found"}}
         send({"id": message["id"], **({"result": result} if result is not None else refusal)})

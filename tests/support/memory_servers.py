@@ -33,7 +33,7 @@ from inspector.core.ports import PastCall, TaskCalls, ToolListing, Viewer
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.frame import FrameLog
-from inspector.mcp.port import CHANGED, ClientSide, ignored
+from inspector.mcp.port import ClientSide, ignored
 from inspector.schema.json_value import JsonObject, compact
 from inspector.store.call_history import PersonaTrail, TaskTrail
 from inspector.store.memory import MemoryStore
@@ -82,7 +82,6 @@ class MemoryServer:
         self.requests: list[tuple[str, JsonObject]] = []
         self.silent: asyncio.Event | None = None
         self.answers: dict[str, Any] = {}
-        self.news = dict.fromkeys(CHANGED.values(), 0)
         self.lists = 0
         self.page = 1_000
         self.listed = asyncio.Event()
@@ -175,16 +174,6 @@ class MemoryLink:
                 return await made if isawaitable(made) else made
         except TimeoutError:
             raise CallTimeout(f"{method} was not answered within {timeout:g} s") from None
-
-    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
-        await self.request(f"resources/{'' if wanted else 'un'}subscribe", {"uri": uri}, timeout=timeout)
-        if wanted:
-            self._server.news[uri] = 0
-        else:
-            self._server.news.pop(uri, None)
-
-    def news(self) -> Mapping[str, int]:
-        return dict(self._server.news)
 
     async def wait_closed(self) -> ServerExited:
         return self._exit(await asyncio.shield(self._ended))

@@ -36,7 +36,7 @@ WEATHER_FRAMES = (
 
 GUIDE, LOGO, BOOK = "library://guide.md", "library://logo.png", "library://books/{isbn}"
 BYTES = b"\x89PNG\r\n\x1a\n"
-CAN = ("tools", "resources (subscribe)", "prompts", "completions")
+CAN = ("tools", "resources", "prompts", "completions")
 
 
 def offering(**answers: Any) -> dict[str, MemoryServer]:
@@ -70,8 +70,6 @@ def offering(**answers: Any) -> dict[str, MemoryServer]:
         },
         "resources/templates/list": {"resourceTemplates": [{"uriTemplate": BOOK, "name": "book"}]},
         "resources/read": read,
-        "resources/subscribe": {},
-        "resources/unsubscribe": {},
         "prompts/list": {
             "prompts": [
                 {"name": "review", "arguments": [{"name": "book", "required": True}, {"name": "tone"}]},

@@ -22,7 +22,6 @@ from inspector.core.access import AccessPolicy, Toolset, viewer
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.ports import OWN_ADDRESS, LocalModel
-from inspector.core.server import LOG_LEVELS
 from inspector.core.session import SessionState
 from widgets import Column, PlainInput, Record, RecordList, visible
 
@@ -106,11 +105,6 @@ def milestone_rows(preconditions: Mapping[str, Sequence[str]], reached: Sequence
         _row(name, f"needed by {', '.join(patterns)}" if patterns else "no tool needs it", name in reached)
         for name, patterns in waiting.items()
     )
-
-
-def level_rows(current: str) -> tuple[Record, ...]:
-    """Return the levels of log messages, the most talkative first; the current one is marked."""
-    return tuple(_row(name, "", name == current) for name in LOG_LEVELS)
 
 
 def profile_rows(current: str, *, leaving_out: str = "") -> tuple[Record, ...]:

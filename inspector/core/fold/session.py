@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from inspector.core.definition import ToolDefinition
 from inspector.core.events import (
-    LogLevelSet,
     MarketplaceSearched,
     MilestoneReached,
     ModelSwitched,
@@ -109,12 +108,6 @@ def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionS
         changed=event.changed_files,
     )
     return _with_server(state, server)
-
-
-@step.register
-def _log_level_set(event: LogLevelSet, state: SessionState) -> SessionState:
-    known = state.servers.get(event.server, ServerState(event.server))
-    return _with_server(state, replace(known, log_level=event.level))
 
 
 @step.register

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Set
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -33,8 +33,10 @@ from inspector.session.client_facts import (
     parameters,
 )
 from inspector.session.client_view import ClientView, instructions_of, view_as
-from inspector.session.view import Commands
 from widgets import Column, Record, RecordList, plain, visible
+
+if TYPE_CHECKING:
+    from inspector.session.workbench import Workbench
 
 CLIENTS = (
     Column("client", "client", weight=4, min_width=15),
@@ -253,7 +255,7 @@ class ClientsScreen(ReadingPage, ToolKeys):
         self.notify(f"Reconnecting and declaring {declared(client)}.", title=client.title, markup=False)
         self.run_command(lambda commands: self._declare(commands, client))
 
-    async def _declare(self, commands: Commands, client: Client) -> None:
+    async def _declare(self, commands: "Workbench", client: Client) -> None:
         before = {tool.id for tool in self.session.catalog.tools}
         await commands.declare(client.declares)
         self.draw()

@@ -1,5 +1,7 @@
 """A what-if of the budget page: a change to the session, its effect on the first call, and how it is told."""
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 
 from inspector.app.draw.budget import flow, no_budget
@@ -9,8 +11,11 @@ from inspector.core.number import count, money, money_decimals, percent, saving,
 from inspector.core.session import Binding, SessionState
 from inspector.session.setup import ChangeEffect, FirstCall, SetupChange, change_effect, changed, steps
 from inspector.session.verdict import setup_dollars
-from inspector.session.view import Commands, SessionView
+from inspector.session.view import SessionView
 from widgets import visible
+
+if TYPE_CHECKING:
+    from inspector.session.workbench import Workbench
 
 
 class Trial:
@@ -51,7 +56,7 @@ class Trial:
             self._made_of, self._effect = made_of, (found, dollars)
         return self._effect
 
-    def apply(self, commands: Commands, prices: Prices | None) -> tuple[str, ...]:
+    def apply(self, commands: "Workbench", prices: Prices | None) -> tuple[str, ...]:
         """Apply the change to the session; return the steps that only the configuration file allows.
 
         Raises ToolsightError.

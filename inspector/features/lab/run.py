@@ -4,7 +4,7 @@ As the scenario says, the tools of servers change on the way, and calls fail. Th
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -176,12 +176,6 @@ class _ChangingLink:
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         return await self._link.request(method, params, timeout=timeout)
-
-    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
-        await self._link.subscribe(uri, wanted=wanted, timeout=timeout)
-
-    def news(self) -> Mapping[str, int]:
-        return self._link.news()
 
     async def wait_closed(self) -> ServerExited:
         return await self._link.wait_closed()

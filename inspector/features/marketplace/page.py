@@ -1,7 +1,7 @@
 """The marketplace: plugins on the left, the chosen one whole beside them, and what is needed above."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -34,8 +34,10 @@ from inspector.features.marketplace.facts import installation_question, plugin_f
 from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.features.marketplace.plugin import Plugin, Variable
 from inspector.session.server_change import INSTALL
-from inspector.session.view import Commands
 from widgets import NOTHING, Column, Field, PlainInput, Record, RecordList, SchemaForm, plain, visible
+
+if TYPE_CHECKING:
+    from inspector.session.workbench import Workbench
 
 LIMIT = 20
 
@@ -341,7 +343,7 @@ class MarketplaceScreen(ReadingPage):
             self.fail(error)
             return
 
-        async def install(commands: Commands) -> None:
+        async def install(commands: "Workbench") -> None:
             self.notify(f"Starting {wanted.server} …", markup=False)
             await commands.install(wanted)
             tools = self.session.state.servers[wanted.server].tools
@@ -349,7 +351,7 @@ class MarketplaceScreen(ReadingPage):
 
         self._ask_to(installation_question(plugin, wanted), install)
 
-    def _ask_to(self, question: Question, change: Callable[[Commands], Coroutine[Any, Any, None]]) -> None:
+    def _ask_to(self, question: Question, change: "Callable[[Workbench], Coroutine[Any, Any, None]]") -> None:
         def answered(answer: str | None) -> None:
             if answer == YES:
                 self.run_command(change, group="install")
@@ -369,7 +371,7 @@ class MarketplaceScreen(ReadingPage):
             self.fail(error)
             return
 
-        async def remove(commands: Commands) -> None:
+        async def remove(commands: "Workbench") -> None:
             await commands.remove_server(wanted)
             self._tell_changed(f"{wanted.server} was removed.", wanted.becomes)
 

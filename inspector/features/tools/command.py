@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -37,7 +38,6 @@ from inspector.features.tools.facts import (
     failure_facts,
     frame_json,
     frame_time,
-    server_json,
     tool_json,
     verdict_json,
     warning_facts,
@@ -105,7 +105,7 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, chosen:
         found = {one.name: verdicts_on(listed.get(one.name, ()), one.info.instructions) for one in states}
         data = [
             {
-                **server_json(one),
+                **asdict(one),
                 **offered,
                 "flaws": of,
                 "notes": _notes(bench, one.name),

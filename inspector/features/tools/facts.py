@@ -130,11 +130,6 @@ def frame_time(frame: Frame) -> str:
     return f"{datetime.fromtimestamp(frame.at, UTC):%H:%M:%S.%f}"[:-3]
 
 
-def server_json(server: ServerState) -> dict[str, Any]:
-    """All of a server but the level that it logs from, which is this connection's alone."""
-    return {name: one for name, one in asdict(server).items() if name != "log_level"}
-
-
 def verdict_json(one: ClientVerdict) -> dict[str, Any]:
     """Whether a server works in a client."""
     found = {"finding": one.finding, "confidence": one.confidence}

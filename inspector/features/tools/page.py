@@ -23,7 +23,7 @@ from inspector.features.tools.server_actions import ServerActions
 from inspector.features.tools.wire_panel import exported
 from widgets import FocusFrame, RecordList, SchemaForm
 
-_ON_A_SERVER = frozenset({"stop", "reconnect", "trust", "ping", "log_level"})
+_ON_A_SERVER = frozenset({"stop", "reconnect", "trust", "ping"})
 _ON_A_REMOTE_SERVER = frozenset({"sign_in", "sign_out"})
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load", "call"})
 
@@ -71,7 +71,6 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         Binding("I", "sign_out", "sign out", show=False, id="tools.sign_out"),
         Binding("S", "stop", "stop", id="tools.stop"),
         Binding("P", "ping", "ping", show=False, id="tools.ping"),
-        Binding("L", "log_level", "log level", show=False, id="tools.log_level"),
         Binding("T", "trust", "trust", show=False, id="tools.trust"),
         Binding("R", "reconnect_failed", "reconnect failed", show=False, id="tools.reconnect_failed"),
         Binding("x", "export", "export", id="tools.export"),

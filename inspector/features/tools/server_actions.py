@@ -5,7 +5,6 @@ from textual import work
 from inspector.app.base_screen import BaseScreen
 from inspector.app.context import Job
 from inspector.app.dialogs.approver import agrees
-from inspector.app.dialogs.choice import ChoiceDialog, level_rows
 from inspector.app.dialogs.elicitor import ModalVisitor
 from inspector.core.approval import trust_question
 from inspector.core.number import milliseconds
@@ -48,18 +47,6 @@ class ServerActions(BaseScreen):
             self.notify(f"{name} answered {method}{after}{note}.", markup=False)
 
         self.run_stoppable("ping", ping, answered)
-
-    def action_log_level(self) -> None:
-        """Choose the level from which the server logs to its client."""
-        server = self.server
-        known = self.view.state.servers.get(server)
-        current = known.log_level if known is not None else ""
-
-        def choose(level: str) -> None:
-            self.run_command(lambda commands: commands.set_log_level(server, level))
-
-        title = f"Lowest level that {visible(server, limit=40, newlines=False)} logs"
-        self.app.push_screen(ChoiceDialog(title, level_rows(current), choose, current))
 
     def action_sign_in(self) -> None:
         """Sign in to the server; esc cancels, whatever it waits for."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any, ClassVar
 
 from textual import on
@@ -22,10 +21,9 @@ from inspector.app.draw.line import MUTED, failure_line
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.text import file_name
-from inspector.mcp.pace import ChangePace, size_text
-from inspector.mcp.port import CHANGED
+from inspector.mcp.pace import size_text
 from inspector.mcp.reading import Argument, Kind, Offer, Offered, Offers, Read, declares
-from widgets import Column, Field, Record, RecordList, SchemaForm, TextView, Tone, plain, visible
+from widgets import Column, Field, Record, RecordList, SchemaForm, TextView, plain, visible
 
 COLUMNS: Mapping[Kind, tuple[Column, ...]] = {
     "resources": (
@@ -33,7 +31,6 @@ COLUMNS: Mapping[Kind, tuple[Column, ...]] = {
         Column("uri", "URI", weight=5, shorten="middle"),
         Column("type", "type", weight=2, hide_below=70),
         Column("size", "size", align="right", weight=2),
-        Column("state", "updates", weight=6),
     ),
     "prompts": (
         Column("name", "name", weight=4, shorten="name"),
@@ -47,7 +44,7 @@ _READING = Content.styled("reading …   esc goes back", "$text-warning")
 _MOST_TROUBLES = 4
 
 
-def offer_row(offer: Offer, uri: str, state: str = "") -> Record:
+def offer_row(offer: Offer, uri: str) -> Record:
     """Return an entry in one line, with its URI as it is shown; the filter searches its description too."""
     search = f"{offer.name} {uri} {offer.description} {offer.mime}"
     if offer.is_prompt:
@@ -55,8 +52,7 @@ def offer_row(offer: Offer, uri: str, state: str = "") -> Record:
         cells = (offer.name, asked or "none", offer.description)
         return Record(offer.key, cells, search=search, copy=offer.id)
     size = "template" if offer.is_template else "" if offer.size is None else size_text(offer.size)
-    tone: Tone = "accent" if state == "updated" else ""
-    return Record(offer.key, (offer.name, uri, offer.mime, size, state), tone, search=search, copy=offer.id)
+    return Record(offer.key, (offer.name, uri, offer.mime, size), search=search, copy=offer.id)
 
 
 def offer_heading(offer: Offer) -> Content:
@@ -69,25 +65,12 @@ def offer_heading(offer: Offer) -> Content:
 
 @dataclass(slots=True)
 class _Shelf:
-    """A server's list over one connection; `seen` has each resource's number of updates when it was read."""
+    """A server's list over one connection."""
 
     link: object = None
-    changes: int = -1
-    is_listing: bool = False
+    is_listed: bool = False
     offered: Offered | None = None
     rows: dict[str, tuple[Offer, Record]] = field(default_factory=dict)
-    seen: dict[str, int] = field(default_factory=dict)
-    pace: ChangePace = field(default_factory=lambda: ChangePace(monotonic))
-    due: float = 0.0
-
-    def records(self, news: Mapping[str, int]) -> tuple[Record, ...]:
-        """The rows; those of resources that are followed say whether they were updated."""
-        records = {key: row for key, (_, row) in self.rows.items()}
-        for uri, updates in news.items():
-            if (found := self.rows.get(f"resources {uri}")) is not None:
-                state = "updated" if updates > self.seen.get(uri, 0) else "subscribed"
-                records[found[1].key] = offer_row(found[0], str(found[1].cells[1]), state)
-        return tuple(records.values())
 
 
 class Reading(InContext, Vertical):
@@ -95,13 +78,6 @@ class Reading(InContext, Vertical):
 
     form = query_one(SchemaForm)
     text = query_one(TextView)
-
-    @dataclass
-    class Began(Message):
-        """A resource is read that has been updated so often."""
-
-        uri: str
-        updates: int
 
     def __init__(self) -> None:
         super().__init__(classes="reading")
@@ -162,14 +138,13 @@ class Reading(InContext, Vertical):
         self._values = {name: str(value) for name, value in event.values.items()}
         self.fetch()
 
-    def fetch(self, why: str = "") -> None:
-        """Read it with what is filled in; `why` says what else led to it than the person."""
+    def fetch(self) -> None:
+        """Read it with what is filled in."""
         offers, offer, values = self.session.offers(self._server), self.offer, self._values
         if offers is None or offer is None:
             self._say(Content.styled(_AWAY, "$text-warning"))
             return
         self.uri = "" if offer.is_prompt else offer.uri(values)
-        self.post_message(self.Began(self.uri, offers.link.news().get(self.uri, 0)))
         self._say(_READING)
 
         async def work(_job: Job) -> tuple[Read, int]:
@@ -177,15 +152,14 @@ class Reading(InContext, Vertical):
             tokens = self.session.accounting.meter.text
             return read, read.counted.in_whole(await asyncio.to_thread(tokens, read.counted.text))
 
-        why = why or ("followed" if self.uri in offers.link.news() else "")
-        self.run_job("read", work, partial(self._show_result, why), failed=self._failed)
+        self.run_job("read", work, self._show_result, failed=self._failed)
 
-    def _show_result(self, why: str, found: tuple[Read, int]) -> None:
+    def _show_result(self, found: tuple[Read, int]) -> None:
         self.result, size = found
-        told = "   ".join(filter(None, (self.result.told, count(size, "token"), why)))
+        told = f"{self.result.told}   {count(size, 'token')}"
         self._say(Content.assemble(("✓ ", "$text-success"), visible(told, limit=200, newlines=False)))
         self.text.empty, self.text.text = "It is empty.", self.result.text
-        if self.form.has_focus_within and not why:
+        if self.form.has_focus_within:
             self.text.focus()
         self.screen.refresh_bindings()
 
@@ -217,7 +191,6 @@ class ReadingPanel(InContext, Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "list", show=False, id="reading.back"),
         Binding("r", "again", "read again", id="reading.again"),
-        Binding("u", "subscribe", "updates", id="reading.subscribe"),
         Binding("x", "save", "save", id="reading.save"),
     ]
     rows = query_one(RecordList)
@@ -236,7 +209,6 @@ class ReadingPanel(InContext, Vertical):
         self._server = ""
         self._shelf = _Shelf()
         self._shelves: dict[str, _Shelf] = {}
-        self._news: Mapping[str, int] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(classes="reading-trouble", markup=False)
@@ -258,7 +230,7 @@ class ReadingPanel(InContext, Vertical):
         return bool(self._server) and (offered is None or bool(offered.offers or offered.troubles))
 
     def look(self) -> None:
-        """List again what changed, and read again what was updated: no event reports it."""
+        """List what is there, once for each connection."""
         if not self._server:
             return
         offers, shelf = self.session.offers(self._server), self._shelf
@@ -267,21 +239,12 @@ class ReadingPanel(InContext, Vertical):
             # Another connection, another user, or a replay.
             shelf = self._shelf = self._shelves[self._server] = _Shelf(link)
             self._open(None)
-        if offers is None:
-            return
-        news = offers.link.news()
-        changes = news.get(CHANGED[self.kind], 0)
-        if changes != shelf.changes and not shelf.is_listing and monotonic() >= shelf.due:
-            shelf.changes, shelf.is_listing = changes, True
+        if offers is not None and not shelf.is_listed:
+            shelf.is_listed = True
             self._list(offers, shelf)
-        if news != self._news:
-            self._news = news
-            self._draw()
-            if news.get(self.reading.uri, 0) > shelf.seen.get(self.reading.uri, 0):
-                self.reading.fetch("updated, read again")
 
     def _list(self, offers: Offers, shelf: _Shelf) -> None:
-        """List everything in the background; what changes meanwhile is listed after that, and a pause."""
+        """List everything in the background."""
 
         def told(number: int) -> None:
             if shelf is self._shelf and shelf.offered is None:
@@ -293,7 +256,6 @@ class ReadingPanel(InContext, Vertical):
 
         def done(found: tuple[Offered, dict[str, tuple[Offer, Record]]]) -> None:
             shelf.offered, shelf.rows = found
-            shelf.is_listing, shelf.due = False, monotonic() + shelf.pace.pause()
             self._draw()
 
         self.run_job(f"list {self._server}", work, done)
@@ -302,7 +264,7 @@ class ReadingPanel(InContext, Vertical):
         """Draw the list of the server that is shown, or what is opened of it."""
         shelf, offered, is_open = self._shelf, self._shelf.offered, self.reading.offer is not None
         self.rows.empty = _AWAY if shelf.link is None else _LISTING if offered is None else _NONE
-        self.rows.records = shelf.records(self._news)
+        self.rows.records = tuple(row for _, row in shelf.rows.values())
         troubles = offered.troubles[:_MOST_TROUBLES] if offered is not None else ()
         told = [f"⚠ {visible(one, limit=300, newlines=False)}" for one in troubles]
         self.write(Content("\n".join(told)), ".reading-trouble")
@@ -328,53 +290,28 @@ class ReadingPanel(InContext, Vertical):
         if had_focus:
             self.rows.focus() if offer is None else self.reading.focus_first()
 
-    @on(Reading.Began)
-    def _began(self, event: Reading.Began) -> None:
-        self._shelf.seen[event.uri] = event.updates
-        self._draw()
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Offer the keys of what is opened, and of a resource under the cursor."""
+        """Offer the keys of what is opened; the list is listed again."""
         if action == "back":
             return self.reading.offer is not None
-        if action in ("again", "save"):
-            return self.reading.result is not None
-        return self.kind == "resources" if action == "subscribe" else True
+        is_list = action == "again" and self.reading.offer is None
+        return is_list or self.reading.result is not None if action in ("again", "save") else True
 
     def action_back(self) -> None:
         """Show the list again."""
         self._open(None)
 
     def action_again(self) -> None:
-        """Read again what is opened."""
-        self.reading.fetch()
+        """Read again what is opened, or list again what is there."""
+        if self.reading.offer is not None:
+            self.reading.fetch()
+        else:
+            self._shelf.is_listed = False
+            self.look()
 
     def action_save(self) -> None:
         """Write what was read to a file."""
         self.reading.save()
-
-    def action_subscribe(self) -> None:
-        """Subscribe to updates of the resource that is opened or under the cursor, or unsubscribe."""
-        current, offers, shelf = self.rows.current, self.session.offers(self._server), self._shelf
-        found = shelf.rows.get(current.key) if current is not None and self.reading.offer is None else None
-        uri = found[0].id if found is not None and not found[0].is_template else self.reading.uri
-        if offers is None or not uri:
-            self.warn("Open a resource first: a template has updates only once it is filled in.")
-            return
-        wanted = uri not in offers.link.news()
-
-        async def work(_job: Job) -> None:
-            await offers.subscribe(uri, wanted=wanted)
-
-        def done(_: None) -> None:
-            shelf.seen[uri] = offers.link.news().get(uri, 0)
-            told = "Subscribed to updates of" if wanted else "Unsubscribed from updates of"
-            self.notify(f"{told} {visible(uri, limit=120, newlines=False)}", markup=False, timeout=3)
-            self.look()
-            if uri == self.reading.uri:
-                self.reading.fetch()
-
-        self.run_job("subscribe", work, done)
 
 
 def _rows(offered: Offered, offers: Offers) -> dict[str, tuple[Offer, Record]]:

@@ -15,7 +15,6 @@ from textual.content import Content
 from inspector.app.context import InContext, Job
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.core.number import count, milliseconds
-from inspector.core.server import LOG_LEVELS
 from inspector.features.tools.facts import frame_time
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import compact
@@ -165,7 +164,7 @@ class WirePanel(InContext, Vertical):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._server = ""
-        self._shown: tuple[str, int, str] | None = None
+        self._shown: tuple[str, int] | None = None
         self._frames: dict[str, Frame] = {}
         self._rows: dict[int, Record] = {}
 
@@ -187,7 +186,7 @@ class WirePanel(InContext, Vertical):
         if not self.display or not self._server or not self.screen.is_current:
             return
         log = self.session.wire(self._server)
-        shown = (self._server, -1 if log is None else log.total, self.level)
+        shown = (self._server, -1 if log is None else log.total)
         if shown == self._shown:
             return
         self._shown = shown
@@ -204,12 +203,6 @@ class WirePanel(InContext, Vertical):
                 return total, frames, rows
 
             self.run_job("wire", read, lambda found: self._show_frames(*found))
-
-    @property
-    def level(self) -> str:
-        """The level from which the server was asked to log, "" if it was not."""
-        known = self.session.state.servers.get(self._server)
-        return known.log_level if known is not None else ""
 
     def keeps(self, frame: Frame) -> bool:  # noqa: ARG002 - the wire has all
         """Whether a frame is listed."""
@@ -248,8 +241,8 @@ LOG = (
     Column("logger", "logger", weight=1, min_width=4, hide_below=44),
     Column("text", "log message", weight=8, min_width=16),
 )
-NO_LOG = "No log messages. A server that declares logging sends them from a level on: L sets it."
-_SEVERE: dict[str, Tone] = dict.fromkeys(LOG_LEVELS[4:], "error")
+NO_LOG = "No log messages. A server that declares logging may send some."
+_SEVERE: dict[str, Tone] = dict.fromkeys(("error", "critical", "alert", "emergency"), "error")
 _SEVERE |= {"debug": "muted", "warning": "warning"}
 
 
@@ -278,5 +271,4 @@ class LogPanel(WirePanel):
         return log_row(frame)
 
     def heading(self, total: int) -> str:  # noqa: ARG002 - of all messages, not of the log's
-        how = f", {self.level} and above" if self.level else "; L sets the level"
-        return f"{count(len(self._rows), 'log message')}{how}"
+        return count(len(self._rows), "log message")

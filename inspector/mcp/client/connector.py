@@ -270,12 +270,6 @@ class _Link:
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         return await self._thread.run(self._link.request(method, params, timeout=timeout))
 
-    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
-        await self._thread.run(self._link.subscribe(uri, wanted=wanted, timeout=timeout))
-
-    def news(self) -> Mapping[str, int]:
-        return self._link.news()
-
     async def wait_closed(self) -> ServerExited:
         return await self._thread.run(self._link.wait_closed())
 

@@ -9,7 +9,7 @@ removed tools and the raw result in `_meta`, where the link reads them. Every fr
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -21,15 +21,10 @@ from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
-    LOG_LEVEL_META_KEY,
-    ElicitCompleteNotification,
     JSONRPCError,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
-    PromptListChangedNotification,
-    ResourceListChangedNotification,
-    ResourceUpdatedNotification,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -41,7 +36,6 @@ from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.task import METHODS as TASK_METHODS
 from inspector.mcp.client.translate import LIST, MAX_DEFINITION, with_valid_tools
 from inspector.mcp.frame import LOG
-from inspector.mcp.port import CHANGED
 
 Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
 
@@ -52,8 +46,8 @@ _LISTS = ("content", "contents", "messages", "resources", "resourceTemplates", "
 _STAND_IN: dict[str, Any] = {name: [] for name in _LISTS}
 _STAND_IN |= {"completion": {"values": []}, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 _READ_RAW = frozenset(
-    {CALL, "resources/list", "resources/templates/list", "resources/read", "resources/subscribe"}
-    | {"resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete"}
+    {CALL, "resources/list", "resources/templates/list", "resources/read"}
+    | {"prompts/list", "prompts/get", "completion/complete"}
     | TASK_METHODS
 )
 INITIALIZE = "initialize"
@@ -97,9 +91,7 @@ class Tap:
         if request.method == INITIALIZE:
             request.params = {**params, "capabilities": self._requests.declaration()}
         elif isinstance(meta, Mapping) and CLIENT_CAPABILITIES_META_KEY in meta:
-            added: dict[str, Any] = {CLIENT_CAPABILITIES_META_KEY: self._requests.declaration(is_modern=True)}
-            if self._requests.log_level:
-                added[LOG_LEVEL_META_KEY] = self._requests.log_level
+            added = {CLIENT_CAPABILITIES_META_KEY: self._requests.declaration(is_modern=True)}
             request.params = {**params, "_meta": {**meta, **added}}
 
     def received(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
@@ -216,9 +208,6 @@ class Host:
         self.channel = channel
         self.requests = requests
         self.reader = reader
-        self.news, self.changed = reader.news, reader.changed
-        self.streams: set[asyncio.Task[None]] = set()
-        """What listens to changes, to be ended with the connection."""
         self._closed_by_us = False
         self._mode = mode
         self._stop = asyncio.Event()
@@ -293,7 +282,7 @@ class Host:
             LOG.info("connection ended: %s", "; ".join(repr(cause) for cause in self._causes))
 
     async def _serve(self, client: Client) -> None:
-        self.streams.add(asyncio.create_task(self._subscribe(client)))
+        changes = asyncio.create_task(self._subscribe(client))
         try:
             # The tools are first listed after the subscription, so that no change is missed in between.
             with suppress(TimeoutError):
@@ -302,33 +291,18 @@ class Host:
             self._ready.set_result(client)
             await _first_of(self._stop, self.channel.ended)
         finally:
-            for stream in self.streams:
-                stream.cancel()
-            await asyncio.wait(self.streams)
+            changes.cancel()
+            await asyncio.wait({changes})
 
     async def _on_message(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
             self.reader.on_tools_changed()
-        elif isinstance(message, ResourceListChangedNotification | PromptListChangedNotification):
-            self.changed(message.method)
-        elif isinstance(message, ResourceUpdatedNotification):
-            # It may name a part of what was subscribed to.
-            self.changed(*(one for one in self.news if message.params.uri.startswith(one)))
-        elif isinstance(message, ElicitCompleteNotification):
-            self.requests.completed(message.params.elicitation_id)
 
     async def _subscribe(self, client: Client) -> None:
         """Subscribe to changes under protocol 2026-07-28; older servers notify without a subscription."""
         try:
             if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                declared = client.server_capabilities
-                await self.listen(
-                    client,
-                    self._opened,
-                    tools_list_changed=True,
-                    resources_list_changed=declared.resources is not None,
-                    prompts_list_changed=declared.prompts is not None,
-                )
+                await self._listen(client)
         except ListenNotSupportedError:
             pass
         except Exception as error:
@@ -336,20 +310,16 @@ class Host:
         finally:
             self._subscribed.set()
 
-    def _opened(self, _honored: Sequence[str]) -> None:
-        if self._ready.done():
-            # Missed changes are not sent again: the lists may have changed meanwhile.
-            self.reader.on_tools_changed()
-            self.changed(*CHANGED.values())
-        self._subscribed.set()
-
-    async def listen(self, client: Client, opened: Callable[[Sequence[str]], None], **wanted: Any) -> None:
-        """Keep a stream of changes open: `opened` gets the URIs agreed on, and `_on_message` the changes."""
+    async def _listen(self, client: Client) -> None:
+        """Keep the stream of changes open; `_on_message` gets the changes."""
         delay = _FIRST_RETRY
         while True:
             with suppress(SubscriptionLost):
-                async with client.listen(**wanted) as events:
-                    opened(events.honored.resource_subscriptions or ())
+                async with client.listen(tools_list_changed=True) as events:
+                    if self._ready.done():
+                        # Missed changes are not sent again: the list may have changed meanwhile.
+                        self.reader.on_tools_changed()
+                    self._subscribed.set()
                     delay = _FIRST_RETRY
                     async for _event in events:
                         pass

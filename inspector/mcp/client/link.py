@@ -1,7 +1,7 @@
 """An open MCP connection as a `ServerLink`."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from mcp import Client, MCPError, types
@@ -24,7 +24,7 @@ from inspector.core.error import (
 )
 from inspector.core.message import OnTask, TaskState, ToolResult
 from inspector.core.ports import ToolListing
-from inspector.core.server import Era, ServerSpec
+from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.mcp.client.declared import read_pages, server_info, takes_tasks
 from inspector.mcp.client.host import CALL, RAW, Host
@@ -34,7 +34,7 @@ from inspector.mcp.client.reader import cause_text, is_reply
 from inspector.mcp.client.server_request import ProgressReport
 from inspector.mcp.client.task import METHODS, TTL, TaskCall, task_in
 from inspector.mcp.client.translate import flaw_text, tool_result
-from inspector.mcp.port import SET_LOG_LEVEL, ignored
+from inspector.mcp.port import ignored
 from inspector.schema.json_value import JsonObject
 
 # What the SDK's errors of a request mean.
@@ -76,7 +76,6 @@ _TASK_ONLY = "It runs only as a task: turn on `client.tasks`, and see whether it
 _AnyResult = RootModel[dict[str, Any]]
 _Request = types.Request[dict[str, Any], str]
 _UNMET = "{what} needs more input and does not get it: {why}"
-_LISTEN = "subscriptions/listen"
 
 
 class _TaskRequest(_Request):
@@ -95,7 +94,6 @@ class McpLink:
         self._host = host
         self._client = client
         self._tools: dict[str, Tool] = {}
-        self._streams: dict[str, asyncio.Task[None]] = {}
         can = host.requests.capabilities
         self._makes_tasks = takes_tasks(client.server_capabilities) and (can is None or can.tasks)
 
@@ -133,78 +131,11 @@ class McpLink:
         return await asyncio.to_thread(tool_result, raw, schema) if schema else tool_result(raw)
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
-        if method == SET_LOG_LEVEL:
-            self._host.requests.log_level = params["level"]
-            if self.info.era is Era.MODERN:
-                # Each request says the level: there is no other way to set it under 2026-07-28.
-                return {}
         late = CallTimeout(f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS)
         try:
             return await self._timed(method, params, method, timeout, late)
         except ClientRefusal as refusal:
             raise ProtocolError(_UNMET.format(what=method, why=refusal.message)) from refusal
-
-    async def subscribe(self, uri: str, *, wanted: bool = True, timeout: float) -> None:
-        """See `ServerLink`. Under protocol 2026-07-28, each subscription is a stream of its own."""
-        news = self._host.news
-        if (uri in news) is wanted:
-            return
-        is_modern, is_done = self.info.era is Era.MODERN, False
-        if wanted:
-            # Before it is asked for: an update may come right behind the answer.
-            news[uri] = 0
-        try:
-            if not is_modern:
-                method = "resources/subscribe" if wanted else "resources/unsubscribe"
-                await self.request(method, {"uri": uri}, timeout=timeout)
-            elif wanted:
-                await self._listen(uri, timeout)
-            else:
-                self._streams.pop(uri).cancel()
-            is_done = True
-        finally:
-            if is_done is not wanted:
-                news.pop(uri, None)
-
-    async def _listen(self, uri: str, timeout: float) -> None:
-        """Open a stream of a resource's updates, and wait until the server agrees."""
-        host = self._host
-        agreed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-
-        def opened(honored: Sequence[str]) -> None:
-            if agreed.done():
-                host.changed(uri)
-            else:
-                agreed.set_result(uri in honored)
-
-        def ended(stream: asyncio.Task[None]) -> None:
-            if self._streams.get(uri) is stream:
-                host.news.pop(uri, None)
-
-        stream = asyncio.create_task(host.listen(self._client, opened, resource_subscriptions=[uri]))
-        host.streams.add(stream)
-        stream.add_done_callback(ended)
-        stream.add_done_callback(host.streams.discard)
-        try:
-            async with self._host.requests.call(timeout):
-                both: set[asyncio.Future[Any]] = {stream, agreed}
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        except TimeoutError:
-            raise CallTimeout(f"{_LISTEN} was not confirmed within {timeout:g} s") from None
-        else:
-            if not agreed.done():
-                error = None if stream.cancelled() else stream.exception()
-                closed = RuntimeError("the connection was closed")
-                raise await self._translated(error if isinstance(error, Exception) else closed, _LISTEN)
-            if not agreed.result():
-                raise ProtocolError(f"{_LISTEN}: it agreed to nothing")
-            self._streams[uri] = stream
-        finally:
-            if self._streams.get(uri) is not stream:
-                stream.cancel()
-
-    def news(self) -> Mapping[str, int]:
-        return dict(self._host.news)
 
     async def _timed(
         self,

@@ -24,7 +24,6 @@ from inspector.mcp.client.message import Message, RawMessage, Recorder, StandIns
 from inspector.mcp.client.translate import flaw_text, repaired
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import LONGEST_LINE, REQUEST, Allowance, CutLine, pause_after, size_text
-from inspector.mcp.port import CHANGED
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MARK = "byte order mark"
@@ -54,8 +53,6 @@ class Reader:
         """The first line that is no message."""
         self.stand_ins = StandIns()
         self.recorder = recorder
-        self.news = dict.fromkeys(CHANGED.values(), 0)
-        """How often what is not a tool changed, see `Reading`."""
         self.on_tools_changed = on_tools_changed
         self._allowance = Allowance(clock)
         self._has_dropped = False
@@ -148,13 +145,6 @@ class Reader:
         self.recorder.flaw(FLOOD, "dropped")
         if b"notifications/tools/list_changed" in text:
             self.on_tools_changed()
-        self.changed(*(each for each in tuple(self.news) if each.encode() in text))
-
-    def changed(self, *what: str) -> None:
-        """Count a change of each of these that is still followed."""
-        for each in what:
-            if each in self.news:
-                self.news[each] += 1
 
     def _stray(self, text: bytes) -> None:
         self.recorder.flaw(STRAY, "dropped")

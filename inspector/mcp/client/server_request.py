@@ -126,8 +126,6 @@ class ServerRequests:
     def __init__(self, server: str, client: ClientSide | None, home: asyncio.AbstractEventLoop) -> None:
         """`home` is the event loop that `client` lives in."""
         self.patience = Patience()
-        # From which level on the server logs while it answers; "" for its default. Only under 2026-07-28.
-        self.log_level = ""
         self._calls = CallQuestions()
         self._server = server
         self._client = client
@@ -252,11 +250,6 @@ class ServerRequests:
                 return False
         return bool(demanded)
 
-    def completed(self, elicitation: str) -> None:
-        """Pass on that what a server wanted at an address is done."""
-        if self._client is not None:
-            self._home.call_soon_threadsafe(self._client.completed, elicitation)
-
     def note(self, event: Event) -> None:
         """Record what happened on the connection."""
         if self._client is not None:
@@ -265,8 +258,7 @@ class ServerRequests:
     def _question(self, params: types.ElicitRequestParams) -> ElicitationRequest:
         is_excess = self._calls.is_excess()
         if isinstance(params, types.ElicitRequestURLParams):
-            id_ = params.elicitation_id or ""
-            return LinkRequest(self._server, params.message, params.url, id_, is_excess)
+            return LinkRequest(self._server, params.message, params.url, is_excess)
         return FormRequest(self._server, params.message, params.requested_schema, is_excess)
 
     async def _asked(

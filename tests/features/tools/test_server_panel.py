@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.table import fact_lines
 from inspector.app.replay import Replay
@@ -234,30 +233,6 @@ async def test_a_server_that_hangs_times_out_and_esc_cancels_its_ping() -> None:
         await until(pilot, lambda: "ping was not answered within 5 s" in toasts(pilot))
 
 
-async def test_the_log_level_is_chosen_of_eight_and_shown_until_the_server_is_reconnected() -> None:
-    servers = shop_and_weather()
-    servers["weather"].info = ServerInfo(capabilities=("logging", "tools"))
-    async with tools_page("weather", "log", servers=servers) as (pilot, rig):
-        await pilot.press("L")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
-        assert len(pilot.app.screen.query_one(RecordList).shown) == 8
-        await pilot.press("down", "down", "down", "enter")
-        await says(pilot, "warning and above")
-        assert servers["weather"].requests == [("logging/setLevel", {"level": "warning"})]
-        assert [event.level for event in rig.events("log_level")] == ["warning"]
-        await rig.bench.reconnect("weather")
-        await says(pilot, "L sets the level")
-
-
-async def test_a_server_that_does_not_declare_logging_is_not_asked_for_it() -> None:
-    servers = shop_and_weather()
-    async with tools_page("weather", servers=servers) as (pilot, rig):
-        await pilot.press("L", "enter")
-        await until(pilot, lambda: "weather does not declare" in toasts(pilot))
-        assert servers["weather"].requests == []
-        assert rig.events("log_level") == []
-
-
 async def test_the_log_lists_the_servers_log_messages_with_level_and_logger() -> None:
     servers = shop_and_weather()
     crossed(servers["weather"], '{"method":"tools/list"}')
@@ -267,7 +242,7 @@ async def test_the_log_lists_the_servers_log_messages_with_level_and_logger() ->
         log = pilot.app.screen.query_one("#log", RecordList)
         await until(pilot, lambda: len(log.shown) == 1)
         assert log.shown[0].cells[1:] == ("error", "db", '{"rows":3}')
-        await says(pilot, "1 log message; L sets the level")
+        await says(pilot, "1 log message")
 
 
 @with_hostile_text

@@ -13,10 +13,9 @@ from inspector.core.error import ProtocolError
 from inspector.core.tool import Tool
 from inspector.features.tools.panel import SERVER_VIEWS as VIEWS
 from inspector.features.tools.server_reading import ReadingPanel, offer_heading, offer_row
-from inspector.mcp.port import CHANGED
 from inspector.mcp.reading import MOST_LISTED, Argument, Offer, Offered, Offers, Read
 from inspector.schema.json_value import JsonObject
-from tests.support.app import seen, toasts, until
+from tests.support.app import seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryLink, MemoryServer
 from tests.support.tools_page import (
@@ -122,40 +121,12 @@ async def test_a_prompt_gets_its_arguments_and_shows_its_messages_with_their_rol
         assert ("prompts/get", {"name": "review", "arguments": {"book": "Emma", "tone": "dry"}}) in asked
 
 
-async def test_a_resource_that_is_followed_is_marked_and_read_again_when_it_changes() -> None:
-    servers = offering()
-    server = servers["library"]
-    async with tools_page("library", servers=servers) as (pilot, _):
-        resources = await listed(pilot)
-        await pilot.press("u")
-        await says(pilot, "subscribed")
-        server.news[GUIDE] += 1
-        await says(pilot, "updated")
-        server.answers["resources/read"] = {"contents": [{"uri": GUIDE, "text": "Closed."}]}
-        await pilot.press("enter")
-        await says(pilot, "Closed.")
-        server.answers["resources/read"] = {"contents": [{"uri": GUIDE, "text": "Open again."}]}
-        server.news[GUIDE] += 1
-        await says(pilot, "Open again.")
-        assert "updated, read again" in seen(pilot)
-        await pilot.press("u", "escape")
-        await until(pilot, lambda: GUIDE not in server.news and resources.rows.display)
-        await until(pilot, lambda: "subscribed" not in seen(pilot))
-
-
-async def test_a_server_that_tells_of_no_updates_says_so() -> None:
-    async with tools_page("library", servers=offering(**{"resources/subscribe": None})) as (pilot, _):
-        await listed(pilot)
-        await pilot.press("u")
-        await until(pilot, lambda: "This server does not tell of updates" in toasts(pilot))
-
-
-async def test_a_list_that_changed_is_listed_again() -> None:
+async def test_a_list_is_listed_again_on_request() -> None:
     servers = offering()
     async with tools_page("library", servers=servers) as (pilot, _):
         resources = await listed(pilot)
         servers["library"].answers["resources/list"] = {"resources": [{"uri": GUIDE, "name": "guide"}]}
-        servers["library"].news[CHANGED["resources"]] += 1
+        await pilot.press("r")
         await until(pilot, lambda: len(resources.rows.records) == 2)
         await until(pilot, lambda: strip(pilot).counts["resources"] == "2")
 
@@ -262,7 +233,7 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
     offer = Offer("resources", text, text, text, text, 3)
     prompt = Offer("prompts", text, text, text, arguments=(Argument(text),))
     for one in (offer, prompt):
-        row = offer_row(one, text, text)
+        row = offer_row(one, text)
         shown = [cell_text(cell) for cell in row.cells]
         for content in (*shown, offer_heading(one).plain):
             assert not [letter for letter in dangerous(content) if letter not in "\n\t"]
