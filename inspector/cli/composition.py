@@ -47,7 +47,7 @@ from inspector.schema.schema import PLAIN, ModelFeatures
 from inspector.search.index.ports import Embedder, StaticEmbedder
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.call_history import SqliteCallHistory
+from inspector.store.call_history import RecordedCalls
 from inspector.store.server_memory import SqliteServerMemory, SqliteVectors
 from inspector.store.store import SqliteStore
 from inspector.tokens.accounting import LitellmPrices
@@ -177,7 +177,7 @@ def make_workbench(
         prices=LitellmPrices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=LocalModelServers(),
-        history=SqliteCallHistory(database_path(options)) if learns else None,
+        history=RecordedCalls(SqliteStore(database_path(options))) if learns else None,
         seeds_from=load_seeds,
         stored_tools=stored_tools(options),
         editor=ConfigurationEditor(os.environ, given_inputs(options)),

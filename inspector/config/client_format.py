@@ -4,15 +4,16 @@ docs/configuration.md names the clients, their keys, and the versions in which t
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from inspector.config.file import MEGABYTE, load_object, read_text
 from inspector.config.text_edit import parsed
-from inspector.config.written_entry import COMMANDS, URLS
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
+from inspector.core.secret_value import looks_secret
+from inspector.core.server import ServerSpec
 from inspector.core.text import closest
 from inspector.schema.json_value import as_object
 
@@ -25,6 +26,16 @@ PLACES = (
 )
 """The keys that may lead to the servers of a file, the most certain first."""
 OTHER_FORMATS = (".toml", ".yaml", ".yml")
+
+# Goose has the last one of each of the first two.
+URLS = ("url", "httpUrl", "serverUrl", "uri")
+"""What clients call a server's address."""
+COMMANDS = ("command", "cmd")
+"""What clients call a server's program."""
+_VARIABLES, _HEADERS = ("env", "envs", "environment"), ("headers", "http_headers")
+_NAMES_OF_VARIABLES = ("env_keys", "env_vars")
+_PUT_IN = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?:\}|:-)")
+
 
 _TIMEOUTS = {"startup_timeout_sec": "connect_timeout", "tool_timeout_sec": "call_timeout"}
 # What a client calls a key of ours, by the section that is its own.
@@ -46,7 +57,11 @@ _INCLUDED = ("includeTools", "enabledTools", "enabled_tools", "available_tools",
 _EXCLUDED = ("excludeTools", "disabledTools", "disabled_tools")
 RULES = frozenset({*_INCLUDED, *_EXCLUDED})
 _LIKE = {"environment": "env", "arguments": "args", "cmd": "command", "uri": "url", "envs": "env"}
-_LONGEST_KEY = 40
+# Keys of clients that are near to one of ours and mean something else, or the same.
+_OTHERS = frozenset(
+    {"auth", "connectionTimeout", "transportType", "transport", "name", "enabled", "disabled"}
+)
+_NEAR, _LONGEST_KEY = 0.8, 40
 _OPENCODE_VARIABLE = re.compile(r"\{env:([A-Za-z_]\w*)\}")
 
 
@@ -114,7 +129,7 @@ def translated(section: str, entry: dict[str, Any]) -> dict[str, Any]:
     if isinstance(nested, dict):  # Cline's CLI writes it so.
         entry = {**{key: value for key, value in entry.items() if key != "transport"}, **nested}
     keys = _KEYS.get(section, {})
-    kept = {keys.get(key, key): value for key, value in entry.items() if not _is_unknown(section, key)}
+    kept = {keys.get(key, key): value for key, value in entry.items()}
     if "type" not in kept and isinstance(nested, str) and nested in _TRANSPORTS:
         kept["type"] = nested
     if isinstance(kept.get("type"), str):
@@ -125,12 +140,6 @@ def translated(section: str, entry: dict[str, Any]) -> dict[str, Any]:
     if section == "mcp":
         kept = _expandable(kept)
     return kept
-
-
-def _is_unknown(section: str, key: str) -> bool:
-    """Whether it is our name of a key for which this client has another."""
-    keys = _KEYS.get(section, {})
-    return key in keys.values() and key not in keys
 
 
 def _split(entry: dict[str, Any]) -> None:
@@ -183,13 +192,76 @@ def _tools(value: object) -> frozenset[str] | None:
     return frozenset(name.partition("(")[0] for name in names) or None
 
 
-def unknown_keys(section: str, entry: Mapping[str, Any], known: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """The keys of an entry that its client does not know, each with the one that may be meant, or ""."""
-    keys = _KEYS.get(section, {})
-    theirs = {ours: name for name, ours in keys.items()}
-    for key in entry:
-        if _is_unknown(section, key):
-            yield key, theirs[key]
-        elif key not in known and key not in keys and not key.startswith(("_", "$", "//")):
-            near = _LIKE.get(key) or next(iter(closest(key[:_LONGEST_KEY], sorted(known), limit=1)), "")
-            yield key, theirs.get(near, near)
+def misspelled(entry: Mapping[str, Any], known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The keys of an entry that mean nothing and are near to one that does, each with that one."""
+    names = RULES.union(known, _OTHERS, URLS)
+    for key in names.symmetric_difference(entry) & entry.keys():
+        near = _LIKE.get(key) or next(iter(closest(key[:_LONGEST_KEY], names, limit=1, cutoff=_NEAR)), "")
+        if near:
+            yield key, near
+
+
+# Entries as any client's file has them, before they are checked.
+
+
+def passed_names(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The variables and headers that a client passes to the entry's server or puts in, by name."""
+    listed = (entry.get(key) for key in _NAMES_OF_VARIABLES)
+    names = (name for names in listed if isinstance(names, list) for name in names if isinstance(name, str))
+    put_in = _PUT_IN.findall(" ".join(_words(entry)))
+    return tuple(dict.fromkeys((*_texts(entry, _VARIABLES), *_texts(entry, _HEADERS), *names, *put_in)))
+
+
+def written_secrets(data: Any) -> dict[str, str]:
+    """What a file passes to any server, also to one that is disabled, as `ServerSpec.secrets`.
+
+    References to variables are left out.
+    """
+    return {
+        name: value
+        for server, entry in _entries(data)
+        for name, value in _spec(server, entry).secrets.items()
+        if "${" not in value
+    }
+
+
+def _entries(data: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every entry of a server with its name, wherever in the file it stands."""
+    waiting = [("", data)]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, Mapping):
+            if any(key in value for key in (*COMMANDS, *URLS)):
+                yield name, value
+            waiting += ((str(key), one) for key, one in value.items())
+        elif isinstance(value, list):
+            waiting += ((name, one) for one in value)
+
+
+def _spec(name: str, entry: Mapping[str, Any]) -> ServerSpec:
+    words, oauth = _words(entry), _texts(entry, ("oauth",))
+    return ServerSpec(
+        name,
+        command="".join(words[:1]),
+        args=tuple(words[1:]),
+        env=_texts(entry, _VARIABLES),
+        url=next((url for key in URLS if isinstance(url := entry.get(key), str)), ""),
+        headers=_texts(entry, _HEADERS),
+        concealed={key: text for key, text in oauth.items() if key == "assertion" or looks_secret(key)},
+    )
+
+
+def _words(entry: Mapping[str, Any]) -> list[str]:
+    """The command line; opencode has all of it in one list."""
+    words: list[str] = []
+    for key in (*COMMANDS, "args"):
+        given = entry.get(key, [])
+        words += map(str, given if isinstance(given, list) else [given])
+    return words
+
+
+def _texts(entry: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, str]:
+    """The texts by name in the objects that an entry has under these keys."""
+    found = (entry.get(key) for key in keys)
+    pairs = (pair for one in found if isinstance(one, Mapping) for pair in one.items())
+    return {str(name): text for name, text in pairs if isinstance(text, str)}

@@ -9,13 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, servers_in
+from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, servers_in, written_secrets
 from inspector.config.configuration import Configuration
 from inspector.config.file import MAX_BYTES, is_file, parse_object, read_bytes, read_text, unusable
 from inspector.config.reader import read
 from inspector.config.server_change import FileChange, ServerChange
 from inspector.config.text_edit import with_member, without_member
-from inspector.config.written_entry import written_secrets
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
 from inspector.schema.json_value import JsonObject

@@ -2,20 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
 from inspector.config.client_format import (
-    RULES,
     SECTIONS,
     is_inner,
+    misspelled,
     named,
     place_of,
     rule_of,
     translated,
-    unknown_keys,
 )
 from inspector.config.problem import Strict
 from inspector.config.setting import KnobKind, knobs_of
@@ -143,25 +141,6 @@ _OWN_SERVER = frozenset(
 )
 SETTING_SECTIONS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
-# Keys that clients add to a server; Toolsight's own format has them too, and of them only `RULES` and those
-# that turn a server off count.
-_CLIENT_SERVER = RULES.union(
-    ("alwaysAllow", "autoApprove", "autoStart", "description", "dev", "disabled", "enabled", "gallery"),
-    ("icon", "id", "name", "oauth", "timeout", "title", "transport", "trust", "version"),
-    # Claude Code, Gemini CLI and Qwen Code, Cline and Roo Code, Copilot CLI, VS Code, Continue
-    ("alwaysLoad", "displayName", "headersHelper", "request_timeout_ms", "role", "toolPermissions"),
-    ("authProviderType", "extension", "targetAudience", "targetServiceAccount", "tcp"),
-    ("metadata", "oauthClient", "transportType", "watchPaths", "isDefaultServer", "source"),
-    ("sandbox", "sandboxEnabled", "connectionTimeout", "requestOptions", "faviconUrl", "apiKey", "auth"),
-)
-# What only a client with a section of its own has: Codex, Goose, Zed.
-_SECTION_KEYS = frozenset(
-    (
-        *("bearer_token_env_var", "env_http_headers", "env_vars", "startup_timeout_ms", "required", "scopes"),
-        *("supports_parallel_tool_calls", "default_tools_approval_mode", "experimental_environment"),
-        *("oauth_resource", "bundled", "display_name", "env_keys", "remote", "settings"),
-    )
-)
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
 
 
@@ -169,9 +148,9 @@ _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_to
 class Form:
     """A file in Toolsight's own form. `all_names` includes the disabled servers.
 
-    `ignored` are the keys that were left out: one may be a misspelling. `unknown` are those by server that no
-    client knows, each with the key that may be meant; `rules` say which of a server's tools the client gives
-    to its model.
+    `ignored` are the keys that were left out: one may be a misspelling. `unknown` are those by server
+    that are near to one that means something; `rules` say which of a server's tools the client gives its
+    model.
     """
 
     data: dict[str, Any]
@@ -205,9 +184,10 @@ def normalised(data: Mapping[str, Any]) -> Form:
     }
     if not isinstance(servers, dict):
         return Form({**top, "mcpServers": servers}, section)
-    written = {name: one for name, one in servers.items() if not is_inner(form, one)}
     entries = {
-        name: translated(form, entry) if isinstance(entry, dict) else entry for name, entry in written.items()
+        name: translated(form, entry) if isinstance(entry, dict) else entry
+        for name, entry in servers.items()
+        if not is_inner(form, entry)
     }
     objects = {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
     off = {
@@ -228,22 +208,12 @@ def normalised(data: Mapping[str, Any]) -> Form:
         },
         ignored=tuple(key for key in data if key != section and key not in top),
         unknown={
-            name: tuple(islice(unknown_keys(form, written[name], _known(form)), _MOST_UNKNOWN))
-            for name in objects
+            name: tuple(misspelled(entry, ServerModel.model_fields))
+            for name, entry in objects.items()
             if not is_own and name not in off
         },
         rules={name: rule for name, entry in objects.items() if (rule := rule_of(entry)) != ServerRule()},
     )
-
-
-_MOST_UNKNOWN = 10
-"""How many unknown keys of a server are told, whatever its file holds."""
-
-
-def _known(section: str) -> frozenset[str]:
-    """The keys that clients with such a section know."""
-    known = frozenset(ServerModel.model_fields) - _OWN_SERVER | _CLIENT_SERVER | set(_URL_KEYS)
-    return known if section in SECTIONS else known | _SECTION_KEYS
 
 
 def _is_own(data: Mapping[str, Any], servers: object) -> bool:
@@ -269,12 +239,8 @@ def _is_ours(key: str, value: object) -> bool:
 def _server(entry: Any, is_own: bool) -> Any:
     if not isinstance(entry, dict):
         return entry
-    known = ServerModel.model_fields
-    kept = {
-        key: value
-        for key, value in entry.items()
-        if key in known or (is_own and key not in _CLIENT_SERVER and key not in _URL_KEYS)
-    }
+    wrong = {key for key, _ in misspelled(entry, ServerModel.model_fields)} if is_own else set()
+    kept = {key: value for key, value in entry.items() if key in ServerModel.model_fields or key in wrong}
     for key in _URL_KEYS:
         if key in entry:
             kept.setdefault("url", entry[key])

@@ -1,14 +1,20 @@
 """Recorded sessions: their successful calls, read beside those being written, and how long they are kept."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 from inspector.core.error import StoreError
-from inspector.core.events import Decision as Decision, Failed, SessionsForgotten
-from inspector.core.events.base import Actor
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Failed,
+    SessionsForgotten,
+    SessionStarted,
+    SettingsChanged,
+    UserSaid,
+)
 from inspector.core.ports import (
     DAY,
     OWN_PERSONA,
@@ -16,44 +22,14 @@ from inspector.core.ports import (
     EventStore,
     PastCall,
     SessionAge,
+    SessionSummary,
     TaskCalls,
-    ToolOutcomes,
     Viewer,
 )
 from inspector.core.stream import LiveSettings, Session
-from inspector.store.codec import as_column, decode_value
-from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.schema.json_value import as_object
 
-_SESSIONS = "SELECT id FROM session WHERE id <> ? ORDER BY ended_at DESC, id DESC"
-_VIEWERS = """
-SELECT id FROM session WHERE id <> ? AND user = ? AND user <> '' AND expert IN ('', ?)
-ORDER BY ended_at DESC, id DESC
-"""
-_PERSONA = """
-    WHEN 'session' THEN json_extract(payload, '$.origin.agent', '$.settings.inertia.persona', '$.toolset',
-        '$.user')
-    WHEN 'settings' THEN json_extract(payload, '$.settings.inertia.persona', '$.profile')
-"""
-# With several paths json_extract returns JSON, in which text stays escaped: not all of it is UTF-8.
-_EVENTS = f"""
-SELECT kind, at, CASE kind {_PERSONA}
-    WHEN 'result' THEN json_extract(payload, '$.tool', '$.ok') END
-FROM event WHERE session = ? AND kind IN ('session', 'settings', 'result') AND json_valid(payload)
-ORDER BY seq
-"""
-_CALLS = f"""
-SELECT kind, at, CASE kind {_PERSONA}
-    WHEN 'call' THEN json_extract(payload, '$.tool', '$.by')
-    ELSE 'null' END
-FROM event WHERE session = ? AND kind IN ('session', 'settings', 'user', 'call') AND json_valid(payload)
-ORDER BY seq
-"""
-# By session, as that is what events are indexed by.
-_OUTCOMES = """
-SELECT event.tool, count(*), sum(NOT coalesce(json_extract(payload, '$.ok'), 0)), max(at)
-FROM session JOIN event ON event.session = session.id
-WHERE kind = 'result' AND event.tool IS NOT NULL AND json_valid(payload) GROUP BY event.tool
-"""
+_STARTS = (SessionStarted.kind, SettingsChanged.kind)
 
 
 def persona_of(agent: str, chosen: str, toolset: str, user: str = "") -> str:
@@ -64,111 +40,62 @@ def persona_of(agent: str, chosen: str, toolset: str, user: str = "") -> str:
     return agent or chosen or user or toolset or OWN_PERSONA
 
 
-class PersonaTrail:
-    """The persona of a session, which its settings can change while it runs."""
+class _Persona:
+    """Whose habits a session shows, which its settings can change while it runs."""
 
     def __init__(self) -> None:
-        self._agent = self._toolset = self._chosen = self._user = ""
+        self._start: SessionStarted | None = None
+        self._chosen = ""
 
-    def started(self, agent: str, chosen: str, toolset: str, user: str = "") -> None:
-        """The session began: an imported one of that agent, or Toolsight's own, of that user if any."""
-        self._agent, self._chosen, self._toolset, self._user = agent, chosen, toolset, user
+    def follow(self, event: Event) -> None:
+        """Take note of what the session says of itself."""
+        if isinstance(event, SessionStarted):
+            self._start = event
+        if isinstance(event, SessionStarted | SettingsChanged):
+            chosen = as_object(event.settings.get("inertia")).get("persona")
+            self._chosen = chosen if isinstance(chosen, str) else ""
 
-    def set(self, chosen: str) -> None:
-        """The settings changed: the name of the session's habits is this one now."""
-        self._chosen = chosen
-
-    @property
-    def persona(self) -> str:
-        """Whose habits the session shows now."""
-        return persona_of(self._agent, self._chosen, self._toolset, self._user)
-
-
-class TaskTrail(PersonaTrail):
-    """The calls of one message at a time; a message without calls is no task."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._calls: list[tuple[str, float]] = []
-
-    def called(self, by: Actor, tool: str, at: float) -> None:
-        """A tool was called; only the model's calls count."""
-        if by == "model":
-            self._calls.append((tool, at))
-
-    def said(self) -> Iterator[TaskCalls]:
-        """The user said something, or the session ended: the task before it, if there was one."""
-        if self._calls:
-            yield TaskCalls(self.persona, tuple(self._calls))
-        self._calls = []
+    def __str__(self) -> str:
+        start = self._start
+        agent = start.origin.agent if start is not None and start.origin is not None else ""
+        toolset, user = (start.toolset, start.user) if start is not None else ("", "")
+        return persona_of(agent, self._chosen, toolset, user)
 
 
-class SqliteCallHistory:
-    """A CallHistory in the database that holds the sessions, over a connection of its own.
+class RecordedCalls:
+    """A CallHistory over stored sessions. Each is read at once, and nothing is locked between two of them."""
 
-    Each session is read at once, and nothing is locked between two of them.
-    """
-
-    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
-        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
-        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
 
     def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
         """The calls of every session but that one, or of the viewer's, newest first. Raises StoreError."""
-        if viewer is None:
-            found = self._database.rows(_SESSIONS, (but,))
-        else:
-            named = (as_column(viewer.user), as_column(viewer.expert))
-            found = self._database.rows(_VIEWERS, (but, *named))
-        for (session,) in found:
-            yield from self._of(session)
-
-    def _of(self, session: str) -> Iterator[PastCall]:
-        trail = PersonaTrail()
-        for kind, at, fields in self._database.rows(_EVENTS, (session,)):
-            found = decode_value(fields)
-            _follow(trail, kind, found)
-            match kind, found:
-                case "result", [str(tool), True]:
-                    yield PastCall(tool, at, trail.persona)
+        for session in self._newest(but):
+            if viewer is not None and not viewer.has(session.user, session.expert):
+                continue
+            persona = _Persona()
+            for record in self._store.read(session.id, kinds=(*_STARTS, CallFinished.kind)):
+                persona.follow(record.event)
+                if isinstance(record.event, CallFinished) and record.event.ok:
+                    yield PastCall(record.event.tool, record.at, str(persona))
 
     def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
         """What models called for each message, the newest session first. Raises StoreError."""
-        for (session,) in self._database.rows(_SESSIONS, (but,)):
-            yield from self._tasks_of(session)
+        for session in self._newest(but):
+            persona, calls = _Persona(), list[tuple[str, float]]()
+            for record in self._store.read(session.id, kinds=(*_STARTS, UserSaid.kind, CallStarted.kind)):
+                persona.follow(record.event)
+                if isinstance(record.event, UserSaid) and calls:
+                    yield TaskCalls(str(persona), tuple(calls))
+                    calls = []
+                elif isinstance(record.event, CallStarted) and record.event.by == "model":
+                    calls.append((record.event.tool, record.at))
+            if calls:
+                yield TaskCalls(str(persona), tuple(calls))
 
-    def _tasks_of(self, session: str) -> Iterator[TaskCalls]:
-        trail = TaskTrail()
-        for kind, at, fields in self._database.rows(_CALLS, (session,)):
-            found = decode_value(fields)
-            _follow(trail, kind, found)
-            match kind, found:
-                case "user", _:
-                    yield from trail.said()
-                case "call", [str(tool), by]:
-                    trail.called(by or "model", tool, at)
-        yield from trail.said()
-
-    def outcomes(self) -> Mapping[str, ToolOutcomes]:
-        """How the calls of every tool ended, by its id, whoever made them. Raises StoreError."""
-        rows = self._database.rows(_OUTCOMES)
-        return {tool: ToolOutcomes(*numbers) for tool, *numbers in rows if isinstance(tool, str)}
-
-    def close(self) -> None:
-        """Close the file; the next call opens it again."""
-        self._database.close()
-
-
-def _follow(trail: PersonaTrail, kind: str, fields: Any) -> None:
-    match kind, fields:
-        case "session", [agent, chosen, toolset, user]:
-            trail.started(_text(agent), _text(chosen), _text(toolset), _text(user))
-        case "settings", [chosen, _]:
-            trail.set(_text(chosen))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    def _newest(self, but: str) -> list[SessionSummary]:
+        found = (session for session in self._store.sessions() if session.id != but)
+        return sorted(found, key=lambda session: (session.ended_at, session.id), reverse=True)
 
 
 # A year of a dozen sessions a day; lists and statistics over all sessions stay quick.

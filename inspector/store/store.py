@@ -1,13 +1,13 @@
 """Event streams in SQLite, one row per event."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 from inspector.core.error import StoreError
 from inspector.core.events import Event, ModelSwitched, Record, SessionStarted
-from inspector.core.ports import SessionAge, SessionSummary
+from inspector.core.ports import SessionAge, SessionSummary, ToolOutcomes
 from inspector.store.codec import UnreadableEvent, as_column, decode, encode
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.store.lock import WriterLocks
@@ -35,6 +35,14 @@ SELECT id, started_at, ended_at, config, model, count(event.kind),
     ), '')
 FROM session LEFT JOIN event ON event.session = session.id
 GROUP BY id ORDER BY started_at DESC, id DESC
+"""
+
+
+# By session, as that is what events are indexed by.
+_OUTCOMES = """
+SELECT event.tool, count(*), sum(NOT coalesce(json_extract(payload, '$.ok'), 0)), max(at)
+FROM session JOIN event ON event.session = session.id
+WHERE kind = 'result' AND event.tool IS NOT NULL AND json_valid(payload) GROUP BY event.tool
 """
 
 
@@ -107,6 +115,11 @@ class SqliteStore:
         """When every session recorded here had its last event, without reading the events."""
         sql = "SELECT id, ended_at FROM session WHERE agent = ''"
         return [SessionAge(*row) for row in self._database.rows(sql)]
+
+    def outcomes(self) -> Mapping[str, ToolOutcomes]:
+        """How the calls of every tool ended, by its id, whoever made them. Raises StoreError."""
+        rows = self._database.rows(_OUTCOMES)
+        return {tool: ToolOutcomes(*numbers) for tool, *numbers in rows}
 
     def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
         """Delete these sessions, except those that any program is writing, and return what was deleted.

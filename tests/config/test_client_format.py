@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from inspector.config.client_format import load_file, place_of, unknown_keys
+from inspector.config.client_format import load_file, place_of
 from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
 from inspector.config.reader import read
@@ -160,8 +160,6 @@ def test_codex_takes_headers_and_tools_from_keys_of_its_own(tmp_path: Path) -> N
         ({"mcpServers": {"s": {"command": "a", "environment": {"A": "1"}}}}, "environment", "env"),
         ({"mcpServers": {"s": {"command": "a", "arguments": []}}}, "arguments", "args"),
         ({"mcpServers": {"s": {"command": "a", "disabledTool": []}}}, "disabledTool", "disabledTools"),
-        ({"mcp": {"s": {"type": "local", "command": ["a"], "env": {}}}}, "env", "environment"),
-        ({"mcpServers": {"s": {"command": "a", "zzz": 1}}}, "zzz", ""),
     ],
 )
 def test_a_key_that_a_client_throws_away_is_named_with_the_nearest(
@@ -169,15 +167,8 @@ def test_a_key_that_a_client_throws_away_is_named_with_the_nearest(
 ) -> None:
     (problem,) = opened(tmp_path, "c.json", content).problems
     assert problem.text == f"has the unknown key `{key}`"
-    assert problem.hint == (f"Did you mean `{meant}`?" if meant else "Its client ignores it.")
+    assert problem.hint == f"Did you mean `{meant}`?"
     assert (problem.server, problem.severity.value) == ("s", "warning")
-
-
-def test_a_file_full_of_unknown_keys_is_told_in_short(tmp_path: Path) -> None:
-    keys = {f"{'x' * 100_000}{at}": 1 for at in range(50)}
-    problems = opened(tmp_path, "c.json", {"mcpServers": {"s": {"command": "a", **keys}}}).problems
-    assert len(problems) == 10
-    assert max(len(one.full) for one in problems) < 120
 
 
 def test_keys_of_known_clients_are_no_problem(tmp_path: Path) -> None:
@@ -276,4 +267,3 @@ def test_a_place_is_found_only_where_servers_are() -> None:
     assert place_of({"extensions": {"disabled": ["a"], "theme": {"dark": True}}}) == ("mcpServers",)
     assert place_of({"mcp": {"servers": {}}}) == ("mcp", "servers")
     assert place_of({"mcp": {"allowed": ["a"]}, "mcpServers": {}}) == ("mcpServers",)
-    assert list(unknown_keys("mcpServers", {"$schema": 1}, frozenset())) == []

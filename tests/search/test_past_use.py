@@ -4,6 +4,8 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
+import pytest
+
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import StoreError
 from inspector.core.events import CallFinished, CallStarted, Event, Record, SessionStarted, UserSaid
@@ -13,9 +15,9 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.index.past_use import PastUse, Use, Whose, used
+from inspector.store.call_history import RecordedCalls
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ManualClock, Recorded, calls, says, searches
-from tests.support.memory_servers import MemoryCallHistory
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import connected
 
@@ -234,10 +236,15 @@ async def test_no_score_moves_by_the_past_use_of_a_tool_that_may_not_be_seen() -
     assert await bill(recorded_of(hidden)) != await bill(MemoryStore()), "she may see it without the expert"
 
 
-async def test_who_sees_nothing_reads_no_record() -> None:
+async def test_who_sees_nothing_reads_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def calls(_: RecordedCalls, **_options: object) -> Iterator[PastCall]:
+        read.append("calls")
+        return iter(())
+
+    monkeypatch.setattr(RecordedCalls, "successful_calls", calls)
     store = recorded_of(("", "", "shop:list_orders"), ("ada", "", "shop:list_orders"))
     values = {**TIMELESS, "discovery.affinity": 0.5, "access.policy": "p"}
-    async with connected(store=store, policy=lambda: POLICY, values=values) as rig:
-        history = rig.bench.ports.history
-        assert isinstance(history, MemoryCallHistory)
-        assert history.read == 0
+    async with connected(store=store, policy=lambda: POLICY, values=values):
+        assert read == []

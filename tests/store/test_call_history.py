@@ -1,7 +1,7 @@
-"""What tools were called for: one contract, kept over the database and over sessions in memory."""
+"""What was called in the recorded sessions, for whom, and how it ended."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,8 @@ from inspector.core.events import (
 )
 from inspector.core.events.base import Actor
 from inspector.core.ports import CallHistory, EventStore, PastCall, TaskCalls, ToolOutcomes, Viewer
-from inspector.store.call_history import SqliteCallHistory
-from inspector.store.memory import MemoryStore
+from inspector.store.call_history import RecordedCalls
 from inspector.store.store import SqliteStore
-from tests.support.hostile import with_hostile_text
-from tests.support.memory_servers import MemoryCallHistory
 
 MESSAGE = "What is going on in the shop?"
 
@@ -45,17 +42,10 @@ class Recorded:
         return [call.tool for call in self.history.successful_calls()]
 
 
-@pytest.fixture(params=["sqlite", "memory"])
-def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Recorded]:
-    if request.param == "memory":
-        memory = MemoryStore()
-        yield Recorded(memory, MemoryCallHistory(memory))
-        return
-    path = tmp_path / "toolsight.db"
-    with SqliteStore(path) as store:
-        history = SqliteCallHistory(path)
-        yield Recorded(store, history)
-        history.close()
+@pytest.fixture
+def recorded(tmp_path: Path) -> Iterator[Recorded]:
+    with SqliteStore(tmp_path / "toolsight.db") as store:
+        yield Recorded(store, RecordedCalls(store))
 
 
 def called(tool: str, *, ok: bool = True, by: Actor = "model") -> tuple[Event, Event]:
@@ -83,48 +73,10 @@ def test_the_newest_session_comes_first_and_the_one_to_leave_out_not_at_all(reco
     assert [call.tool for call in calls] == ["shop:new", "shop:old"]
 
 
-def assert_told_alike(
-    tmp_path: Path, fill: Callable[[Recorded], None], read: Callable[[CallHistory], list[Any]]
-) -> None:
-    """What is told of a file is what is told of memory."""
-    path = tmp_path / "hostile.db"
-    path.unlink(missing_ok=True)
-    memory, store = MemoryStore(), SqliteStore(path)
-    with store:
-        for one in (memory, store):
-            fill(Recorded(one, MemoryCallHistory(memory)))
-        stored = SqliteCallHistory(path)
-        assert read(stored) == read(MemoryCallHistory(memory))
-        stored.close()
-
-
-@with_hostile_text
-def test_what_was_called_is_told_as_it_was_stored(tmp_path: Path, text: str) -> None:
-    def fill(recorded: Recorded) -> None:
-        recorded.session(started(toolset=text), *called(f"shop:{text}"))
-        recorded.session(UserSaid(text), *called("shop:list"), name="other", at=200.0)
-
-    def read(history: CallHistory) -> list[Any]:
-        return [*history.successful_calls(), *history.tasks()]
-
-    assert_told_alike(tmp_path, fill, read)
-
-
-def test_a_damaged_event_is_passed_over(tmp_path: Path) -> None:
-    path = tmp_path / "toolsight.db"
-    with SqliteStore(path) as store:
-        recorded = Recorded(store, SqliteCallHistory(path))
-        recorded.session(UserSaid(MESSAGE), *called("shop:list"), *called("shop:get"))
-        with sqlite3.connect(path) as direct:
-            direct.execute("UPDATE event SET payload = '{\"call_id\": ' WHERE seq = 3")
-            direct.execute("UPDATE event SET payload = '[]' WHERE seq = 4")
-        assert recorded.tools == ["shop:get"]
-
-
 def test_reading_neither_waits_for_a_session_that_is_written_nor_holds_it_up(tmp_path: Path) -> None:
     path = tmp_path / "toolsight.db"
-    with SqliteStore(path) as store:
-        recorded = Recorded(store, SqliteCallHistory(path, busy_timeout_ms=0))
+    with SqliteStore(path, busy_timeout_ms=0) as store:
+        recorded = Recorded(store, RecordedCalls(store))
         recorded.session(UserSaid(MESSAGE), *called("shop:list"))
         recorded.session(UserSaid(MESSAGE), *called("shop:list"), name="older", at=50.0)
         calls = recorded.history.successful_calls()
@@ -189,16 +141,14 @@ def test_the_outcomes_of_a_tool_are_counted_over_all_sessions_and_damaged_ones_p
 ) -> None:
     path = tmp_path / "toolsight.db"
     with SqliteStore(path) as store:
-        history = SqliteCallHistory(path)
-        recorded = Recorded(store, history)
+        recorded = Recorded(store, RecordedCalls(store))
         recorded.session(
             *called("shop:list"), *called("shop:list", ok=False, by="user"), *called("mail:send")
         )
         recorded.session(*called("shop:list"), *called("shop:get"), name="other", at=200.0)
         with sqlite3.connect(path) as direct:
             direct.execute("UPDATE event SET payload = '{' WHERE session = 'other' AND seq = 4")
-        assert history.outcomes() == {
+        assert store.outcomes() == {
             "shop:list": ToolOutcomes(3, 1, 202.0),
             "mail:send": ToolOutcomes(1, 0, 106.0),
         }
-        history.close()

@@ -23,6 +23,7 @@ from inspector.mcp.port import Elicitor
 from inspector.search.index.ports import Embedder
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
+from inspector.store.call_history import RecordedCalls
 from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support.fakes import (
     CharacterCounter,
@@ -33,7 +34,7 @@ from tests.support.fakes import (
     Step,
     ToldModel,
 )
-from tests.support.memory_servers import MemoryCallHistory, MemoryConnector, MemoryServer
+from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryVectors
 
 Given = ParamSpec("Given")
@@ -160,7 +161,7 @@ async def opened(
         wire=connector,
         sign_ins=mcp,
         elicitor=elicitor or FixedElicitor(),
-        history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
+        history=RecordedCalls(store) if isinstance(store, MemoryStore) else None,
         breakers=breakers,
         sleep=clock.sleep,
         stored_tools=RegistrySource(lambda: registry) if registry is not None else None,

@@ -34,7 +34,7 @@ from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.search.answer.answer_text import unconnected_text
 from inspector.session.workbench import Workbench
-from inspector.store.call_history import SqliteCallHistory
+from inspector.store.store import SqliteStore
 
 if TYPE_CHECKING:
     from inspector.search.answer.answer_text import SearchAnswer
@@ -245,8 +245,8 @@ class RegistryTier:
 
 def open_health(options: Options) -> HealthOf:
     """Reads the health of registered tools, from the sessions of the database."""
-    history, breakers = SqliteCallHistory(database_path(options)), open_breakers(options)
-    return health_of(history.outcomes, lambda: breakers.every().values())
+    sessions, breakers = SqliteStore(database_path(options)), open_breakers(options)
+    return health_of(sessions.outcomes, lambda: breakers.every().values())
 
 
 def provide(options: Options, bench: Workbench) -> Given:

@@ -34,7 +34,8 @@ from inspector.features.agents.finding import KINDS, by_tokens, findings
 from inspector.features.trace.facts import tally_facts
 from inspector.loop.flow import Flow, exported, flows, following, warmth
 from inspector.session.timeline import ModelCall, Timeline
-from inspector.store.call_history import SqliteCallHistory
+from inspector.store.call_history import RecordedCalls
+from inspector.store.store import SqliteStore
 from inspector.store.tap_note import TapNotes
 
 _SESSIONS = (
@@ -217,7 +218,7 @@ def _chosen(store: EventStore, session: str) -> str:
 def _graphs(options: Options) -> dict[str, InertiaGraph]:
     """What each persona called after what in the recorded sessions. Raises ConfigError and StoreError."""
     graphs: dict[str, InertiaGraph] = {}
-    for task in SqliteCallHistory(database_path(options)).tasks():
+    for task in RecordedCalls(SqliteStore(database_path(options))).tasks():
         graphs.setdefault(task.persona, InertiaGraph()).add(task)
     return graphs
 

@@ -15,10 +15,9 @@ import click
 
 from inspector.cli.options import DATABASE, CommandGroup, Options, as_json, with_options
 from inspector.config.client import client_file_of, client_files, is_there
-from inspector.config.client_format import PLACES, SECTIONS, load_file
+from inspector.config.client_format import PLACES, SECTIONS, URLS, load_file, passed_names, written_secrets
 from inspector.config.file import read_bytes, read_text
 from inspector.config.text_edit import entry_at, with_command_ahead, with_value, without_command_ahead
-from inspector.config.written_entry import URLS, passed_names, written_secrets
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.features.agents.tap.tap import recording, run, start_recorder

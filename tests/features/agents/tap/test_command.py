@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from inspector.config.client_format import passed_names
 from inspector.config.file import load_object
 from inspector.config.reader import server_name
 from inspector.config.text_edit import entry_at, parsed, with_command_ahead, without_command_ahead
-from inspector.config.written_entry import passed_names
 from inspector.features.agents.tap.pump import HEADER, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.recorder import record
 from tests.support.commands import Toolsight
