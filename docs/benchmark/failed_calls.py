@@ -40,8 +40,8 @@ from inspector.features.lab.runs.recording import read_runs
 from inspector.loop.fallback import similar_tools
 from inspector.mcp.recorded_link import RecordedCall, RecordedRun
 from inspector.mcp.tool_file import read_definitions
-from inspector.schema.check import schema_problem
 from inspector.schema.narrowing import argument_mapping, mapped
+from inspector.schema.schema import schema_problem
 from inspector.search.answer.metric import share_estimate
 from inspector.search.index.tool_index import ToolIndex
 from tests.support.retrieval import semantic_index

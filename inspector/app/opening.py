@@ -11,7 +11,7 @@ from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.config.configuration import Configuration
 from inspector.config.consent import approve, check_consent
-from inspector.config.source_files import unwatched
+from inspector.config.program import unwatched
 from inspector.core.feature import Parts
 from inspector.core.ports import ServerMemory
 from inspector.session.workbench import Workbench

@@ -20,8 +20,8 @@ from inspector.cli.consent import TerminalElicitor
 from inspector.cli.location import APP, database_path, given_inputs
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
-from inspector.config.editor import ConfigurationEditor
 from inspector.config.predicate import load_predicates
+from inspector.config.server_change import ConfigurationEditor
 from inspector.core.error import ModelError, StoreError
 from inspector.core.ports import (
     Approver,

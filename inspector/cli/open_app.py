@@ -193,7 +193,7 @@ async def _watched(bench: "Workbench") -> AsyncIterator[None]:
     """Connect a server again whenever its files have changed."""
     from inspector.config.consent import approve_work
     from inspector.config.file import changes
-    from inspector.config.source_files import source_files
+    from inspector.config.program import source_files
 
     source = bench.whole_configuration.source
 

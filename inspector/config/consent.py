@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from inspector.config.configuration import Configuration, Named
-from inspector.config.program import run_files, under_work
-from inspector.config.source_files import source_files
+from inspector.config.program import run_files, source_files, under_work
 from inspector.config.suspect import METADATA, chooses, lookalikes, metadata_hosts
 from inspector.core.number import count
 from inspector.core.package_run import PackageKind, package_run

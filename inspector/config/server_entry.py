@@ -20,8 +20,7 @@ from urllib.parse import urlsplit
 
 from inspector.config.file import dotted, environment_of, is_file
 from inspector.config.format import Form, OAuthModel, ServerModel
-from inspector.config.program import program_of, run_files
-from inspector.config.source_files import source_files
+from inspector.config.program import program_of, run_files, source_files
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS

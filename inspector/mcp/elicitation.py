@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from inspector.config.suspect import METADATA, asks_for_a_secret, metadata_address, speaks_as_toolsight
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
-from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import checked
 
 LONGEST_MESSAGE: Final = 4_000
 """Characters of a server's message that are shown and recorded."""

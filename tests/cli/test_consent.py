@@ -107,7 +107,8 @@ def scripted(tmp_path: Path) -> Path:
     home = tmp_path / "project"
     home.mkdir()
     entries = {}
-    for name, path in {"near": home / "near.py", "far": tmp_path / "far.py"}.items():
+    for name, path in {"near": home / "near.py", "far": tmp_path / "away" / "far.py"}.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(Path(light_server.__file__).read_text(), encoding="utf-8")
         entries[name] = {"command": sys.executable, "args": [str(path)]}
     (home / "mcp.json").write_text(json.dumps({"mcpServers": entries}), encoding="utf-8")

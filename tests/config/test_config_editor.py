@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration, target
-from inspector.config.editor import ConfigurationEditor
 from inspector.config.file import parse_object
 from inspector.config.reader import read
+from inspector.config.server_change import ConfigurationEditor
 from inspector.config.text_edit import with_member, without_member
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind

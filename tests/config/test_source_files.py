@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.config import source_files as reading
-from inspector.config.source_files import source_files, unwatched
+from inspector.config import program as reading
+from inspector.config.program import source_files, unwatched
 from inspector.core.server import ServerSpec
 from tests.support.hostile import with_hostile_text
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
-from inspector.schema.check import Checked, checked, checked_output, schema_problem
 from inspector.schema.narrowing import argument_mapping, mapped
+from inspector.schema.schema import Checked, checked, checked_output, schema_problem
 from tests.core.test_event import json_values, texts
 from tests.core.test_schema_change import JSON, SCHEMAS
 from tests.support.examples import examples

@@ -129,7 +129,7 @@ MUTANTS = (
     ),
     Mutant(
         "consent covers what is around a script",
-        "inspector/config/source_files.py",
+        "inspector/config/program.py",
         "for path in (*named, *around))",
         "for path in named)",
         ("tests/config/test_source_files.py",),
@@ -549,10 +549,10 @@ MUTANTS = (
         ("tests/loop/test_settings_check.py",),
     ),
     Mutant(
-        "a key that a client throws away is named",
+        "a misspelled key that a client throws away is named",
         "inspector/config/client_format.py",
-        'elif key not in known and key not in keys and not key.startswith(("_", "$", "//")):',
-        "elif False:",
+        "        if near:\n            yield key, near",
+        "        if False:\n            yield key, near",
         ("tests/config/test_client_format.py",),
     ),
     Mutant(

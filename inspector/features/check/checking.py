@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
-from inspector.config.source_files import source_files
+from inspector.config.program import source_files
 from inspector.core.number import count
 from inspector.core.ports import ChatModel
 from inspector.core.server import ServerPhase, ServerSpec, skipped_lines

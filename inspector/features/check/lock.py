@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from inspector.config.editor import replace_file
 from inspector.config.file import MAX_BYTES, read_bytes, read_text, unusable
+from inspector.config.server_change import replace_file
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash, judged
 from inspector.core.error import ConfigError
 from inspector.core.redaction import clean

@@ -17,8 +17,8 @@ from inspect import cleandoc
 from itertools import islice
 from pathlib import Path
 
-from inspector.config.editor import replace_file
 from inspector.config.file import MEGABYTE, is_file, read_bytes
+from inspector.config.server_change import replace_file
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Place

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.draw.line import MUTED, failure_text, shown_place
-from inspector.config.source_files import source_files
+from inspector.config.program import source_files
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool

@@ -27,8 +27,8 @@ from inspector.core.text import file_name
 from inspector.core.tool import Tool
 from inspector.features.tools.call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_calls
 from inspector.mcp.pace import size_text
-from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.schema import checked_output
 from widgets import Record, SchemaTree, TextView, plain, visible
 
 _BEFORE = Content.styled("Fill in the form, then ctrl+r. The result appears here.", MUTED)

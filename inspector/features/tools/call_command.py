@@ -39,8 +39,8 @@ from inspector.features.tools.call import (
     written,
 )
 from inspector.loop.approval import why_confirm
-from inspector.schema.check import checked_output
 from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import checked_output
 from inspector.session.workbench import Workbench
 
 _STDIN = "-"

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject
 from inspector.schema.reading import type_text, types_of
-from inspector.schema.schema import FORMATS, SchemaField, fields, resolve
+from inspector.schema.schema import FORMATS, SchemaField, checked, fields, resolve
 from widgets import NOTHING, Field
 from widgets.typed_value import Kind
 

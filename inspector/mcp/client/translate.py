@@ -14,8 +14,8 @@ from pydantic import BaseModel, ValidationError
 from inspector.core.message import Attachment, ToolResult
 from inspector.mcp.client.message import UNREADABLE, Message, cut_size
 from inspector.mcp.pace import size_text
-from inspector.schema.check import checked
 from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.schema import checked
 
 LONE_SURROGATE, NOT_UTF8 = "lone surrogate", "invalid UTF-8"
 OTHER_TEXT = "other text on the line of a message"

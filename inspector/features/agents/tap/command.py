@@ -280,8 +280,7 @@ def _places() -> Iterator[tuple[str, ...]]:
 def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = "") -> None:
     """Show the change, ask, write it and say where the backup is, and what has to run from now on."""
     from inspector.cli.table import say, show
-    from inspector.config.editor import replace_file
-    from inspector.config.server_change import FileChange
+    from inspector.config.server_change import FileChange, replace_file
     from inspector.core.redaction import SECRETS, Redactor, clean
 
     # The lines around what changes are shown, too: other servers' entries, with their keys.
