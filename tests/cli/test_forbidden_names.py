@@ -24,26 +24,26 @@ experts: {clerk: ["weather:*"], guard: ["vault:*"]}
 """
 FORBIDDEN = ("vault", "get_alerts", "book_ticket", "bob", "guard")
 TYPED = "TYPED"
-SERVER, TOOL = ("vualt", "vault"), ("vualt:get_alrets", "vault:get_alerts", "weather:get_alerts")
+SERVER, TOOL, HIDDEN = "vualt", "vualt:get_alrets", "weather:get_alerts"
 
 # Of each option or argument that takes such a name: the words of the command, and what is typed for TYPED.
 NAMED = {
     ("servers", "--wire"): (("servers", "--wire", TYPED), SERVER),
-    ("tools", "tool_id"): (("tools", TYPED, "--client", "claude-code"), TOOL),
-    ("call", "tool"): (("call", TYPED, "city=Oslo"), (*SERVER, *TOOL)),
+    ("tools", "tool_id"): (("tools", TYPED, "--client", "claude-code"), HIDDEN),
+    ("call", "tool"): (("call", TYPED, "city=Oslo"), HIDDEN),
     ("search", "--server"): (("search", "rain", "--server", TYPED), SERVER),
     ("search", "--name"): (("search", "rain", "--name", TYPED), TOOL),
-    ("search", "--tag"): (("search", "rain", "--tag", TYPED), ("scret", "secret")),
+    ("search", "--tag"): (("search", "rain", "--tag", TYPED), "scret"),
     ("search", "--server-query"): (("search", "rain", "--server-query", TYPED), SERVER),
-    ("search", "--why"): (("search", "rain", "--why", TYPED), TOOL),
+    ("search", "--why"): (("search", "rain", "--why", TYPED), HIDDEN),
     ("check", "--expect"): (("check", "--no-model", "--expect", f"rain -> {TYPED}"), TOOL),
-    ("registry show", "tool_id"): (("registry", "show", TYPED), (*SERVER, *TOOL)),
+    ("registry show", "tool_id"): (("registry", "show", TYPED), HIDDEN),
     ("marketplace remove", "server"): (("marketplace", "remove", TYPED, "--yes"), SERVER),
     ("bench label", "--tool"): (("bench", "label", "CASES", "--query", "rain", "--tool", TYPED), TOOL),
     ("common", "--trust"): (("tools", "--trust", TYPED), SERVER),
-    ("common", "--toolset"): (("tools", "--toolset", TYPED), ("vualts", "vaults")),
-    ("common", "--user"): (("tools", "--user", TYPED), ("bbo", "Bob", "nobody")),
-    ("common", "--expert"): (("tools", "--expert", TYPED), ("gurad", "Guard")),
+    ("common", "--toolset"): (("tools", "--toolset", TYPED), "vualts"),
+    ("common", "--user"): (("tools", "--user", TYPED), "bbo"),
+    ("common", "--expert"): (("tools", "--expert", TYPED), "gurad"),
 }
 # Those that take what no policy hides: a query, a file, a client, a ranker, a plugin, a setting.
 FREE = {
@@ -111,16 +111,7 @@ def test_every_option_that_takes_a_name_is_driven_here() -> None:
     assert taken - OTHERS == set(NAMED)
 
 
-@pytest.mark.parametrize(
-    ("words", "typed"),
-    [
-        pytest.param(
-            words, typed, id=f"{' '.join(option)} {typed}", marks=[pytest.mark.slow] if number else []
-        )
-        for option, (words, every) in NAMED.items()
-        for number, typed in enumerate(every)
-    ],
-)
+@pytest.mark.parametrize(("words", "typed"), NAMED.values(), ids=map(" ".join, NAMED))
 def test_a_forbidden_name_is_not_read_in_any_answer_to_a_typo_or_a_guess(
     toolsight: Toolsight, restricted: tuple[str, ...], tmp_path: Path, words: tuple[str, ...], typed: str
 ) -> None:
@@ -133,11 +124,8 @@ def test_a_forbidden_name_is_not_read_in_any_answer_to_a_typo_or_a_guess(
     assert not [name for name in FORBIDDEN if name in told.casefold()], told
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_a_check_reports_no_forbidden_name(
-    toolsight: Toolsight, restricted: tuple[str, ...], form: str
-) -> None:
-    done = toolsight("check", "--no-model", "--all", "--format", form, *restricted)
+def test_a_check_reports_no_forbidden_name(toolsight: Toolsight, restricted: tuple[str, ...]) -> None:
+    done = toolsight("check", "--no-model", "--all", "--json", *restricted)
     assert "get_forecast" in done.stdout
     assert not [name for name in FORBIDDEN if name in done.stdout.casefold()], done.stdout
 
@@ -154,7 +142,7 @@ def test_commands_read_the_restricted_configuration() -> None:
 
 
 def test_a_forbidden_server_is_the_same_as_none(toolsight: Toolsight, restricted: tuple[str, ...]) -> None:
-    for words in (("call", "NAME:x"), ("tools", "--trust", "NAME"), ("servers", "--wire", "NAME")):
+    for words in (("call", "NAME:x"), ("servers", "--wire", "NAME")):
         told = []
         for name in ("vault", "qqqqq"):
             done = toolsight(*(word.replace("NAME", name) for word in words), *restricted)
@@ -174,9 +162,7 @@ def test_a_configuration_that_cannot_be_read_names_no_server_to_a_user(
     assert "vault" in toolsight("tools", "--config", str(broken)).stderr
 
 
-@pytest.mark.parametrize(
-    "words", [("tools",), ("servers",), ("search", "rain"), ("call", "weather:get_forecast")]
-)
+@pytest.mark.parametrize("words", [("tools",), ("call", "weather:get_forecast")])
 def test_a_pattern_without_a_match_is_an_error_of_the_policy(
     toolsight: Toolsight, restricted: tuple[str, ...], tmp_path: Path, words: tuple[str, ...]
 ) -> None:

@@ -5,8 +5,10 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
+from inspector.cli.root import cli
 from tests.support import doc_table
 from tests.support.commands import Toolsight
 from tests.support.retrieval import give
@@ -14,8 +16,6 @@ from tests.support.retrieval import give
 ROOT = Path(__file__).resolve().parents[2]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = [README, *sorted(DOCS.glob("*.md")), *sorted((DOCS / "papers").glob("*.md"))]
-# Pages whose blocks run from top to bottom; those of the others have placeholders.
-RUN = [README, *(DOCS / f"{name}.md" for name in ("search", "check", "cost", "clients", "sessions"))]
 # What needs a terminal, or a file of the reader's own.
 _ASKS = {"toolsight server.py": 2, "toolsight sessions import": 2, "toolsight clients measure": 2}
 
@@ -24,7 +24,7 @@ def blocks(page: Path) -> Iterator[str]:
     """The lines of a page that are commands of Toolsight, without comments."""
     for block in re.findall(r"^```\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         for line in block.splitlines():
-            command = line.partition("   #")[0].strip()
+            command = line.partition("  #")[0].strip()
             if command.startswith("toolsight "):
                 yield command
 
@@ -54,18 +54,26 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
-def test_every_command_of_a_page_runs_as_printed(
-    toolsight: Toolsight, tmp_path: Path, demo_vectors: Path, monkeypatch: pytest.MonkeyPatch, page: Path
+def test_every_command_of_the_readme_runs_as_printed(
+    toolsight: Toolsight, tmp_path: Path, demo_vectors: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     give(demo_vectors, tmp_path / "x.db")
-    # What reads the demo alone says the same on every page.
-    known = {line for line in blocks(README) if line.endswith("--demo")} if page != README else set()
-    for command in (line for line in blocks(page) if line not in known):
+    for command in blocks(README):
         expected = next((code for start, code in _ASKS.items() if command.startswith(start)), 0)
         words, _, target = command.partition(" > ")
         done = toolsight(*shlex.split(words)[1:], HOME=str(tmp_path), TOOLSIGHT_DB=str(tmp_path / "x.db"))
         assert done.exit_code == expected, f"{command}: {done.stderr}"
         if target:
             (tmp_path / target).write_text(done.stdout, encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", [README, *DOCS.glob("*.md")], ids=lambda page: page.stem)
+def test_every_command_of_a_page_is_one_and_takes_what_it_is_printed_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("server.py").touch()
+    monkeypatch.setattr(click.Command, "invoke", lambda _command, _context: None)
+    for line in blocks(page):
+        cli(shlex.split(line.partition(" > ")[0])[1:], standalone_mode=False)

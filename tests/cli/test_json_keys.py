@@ -8,7 +8,8 @@ change over: `TOOLSIGHT_GOLDEN=write pytest tests/cli/test_json_keys.py`.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,16 +85,28 @@ def recorded(transcript: str) -> str:
     return str(re.findall(r"^session (\S+) in ", transcript, re.MULTILINE)[-1])
 
 
+@pytest.fixture(scope="module")
+def printed(
+    toolsight: Toolsight, recorded: str, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Any]:
+    """The JSON of a command, which runs once."""
+    file = tmp_path_factory.mktemp("client") / "mcp.json"
+    file.write_text('{"mcpServers": {"far": {"url": "https://example.com"}}}', encoding="utf-8")
+
+    def run(name: str) -> Any:
+        words = ({SESSION: recorded, FILE: str(file)}.get(word, word) for word in COMMANDS[name])
+        done = toolsight(*words, "--json")
+        assert done.exit_code == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return cache(run)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_keys_of_a_commands_json_are_those_that_programs_know(
-    toolsight: Toolsight, recorded: str, name: str, tmp_path: Path
+    printed: Callable[[str], Any], name: str
 ) -> None:
-    file = tmp_path / "mcp.json"
-    file.write_text('{"mcpServers": {"far": {"url": "https://example.com"}}}', encoding="utf-8")
-    words = ({SESSION: recorded, FILE: str(file)}.get(word, word) for word in COMMANDS[name])
-    done = toolsight(*words, "--json")
-    assert done.exit_code == 0, done.stderr
-    _compare(name, _described(json.loads(done.stdout)))
+    _compare(name, _described(printed(name)))
 
 
 def _compare(name: str, lines: Iterable[str]) -> None:
@@ -111,15 +124,14 @@ def test_the_demo_prints_the_same_conversation(transcript: str) -> None:
     _compare("demo-transcript", [*(line for line in lines if line not in loaded), *loaded])
 
 
-def test_the_demo_finds_the_same_tools(toolsight: Toolsight) -> None:
-    report = json.loads(toolsight(*COMMANDS["search"], "--json").stdout)
+def test_the_demo_finds_the_same_tools(printed: Callable[[str], Any]) -> None:
+    report = printed("search")
     best = [f"{hit['rank']} {hit['score']['tool_id']}" for hit in report["hits"][:3]]
     _compare("demo-search", [report["answer"], *best])
 
 
-def test_the_demo_costs_the_same(toolsight: Toolsight) -> None:
-    told = json.loads(toolsight(*COMMANDS["cost"], "--json").stdout)
-    _compare("demo-cost", map(_cost, told["deliveries"]))
+def test_the_demo_costs_the_same(printed: Callable[[str], Any]) -> None:
+    _compare("demo-cost", map(_cost, printed("cost")["deliveries"]))
 
 
 def _cost(one: dict[str, Any]) -> str:
@@ -129,11 +141,10 @@ def _cost(one: dict[str, Any]) -> str:
     return f"{one['delivery']} {' '.join(map(str, sums))} saved {one['saved']:.4f} {dollars}"
 
 
-def test_the_demo_always_gives_the_same_numbers(toolsight: Toolsight) -> None:
-    listed = json.loads(toolsight("tools", "--demo", "--json").stdout)
-    request = json.loads(toolsight("tools", "--request", "--demo", "--json").stdout)
+def test_the_demo_always_gives_the_same_numbers(printed: Callable[[str], Any]) -> None:
+    listed = printed("tools")
     assert (len(listed), sum(tool["tokens"] for tool in listed)) == (84, 10_376)
-    assert request["tokens"] == 994
+    assert printed("tools-request")["tokens"] == 994
 
 
 def _described(value: Any) -> list[str]:
