@@ -28,12 +28,11 @@ class Opens:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to begin, for people: its kind, its title, its servers, and what is known of their tools."""
+    """A way to begin, for people: its kind, its title, and its servers."""
 
     kind: str
     title: str
     servers: str
-    known: str
     opens: Opens
 
 
@@ -41,7 +40,6 @@ COLUMNS = (
     Column("kind", width=8),
     Column("title", weight=3, min_width=16, shorten="middle"),
     Column("servers", weight=3, min_width=12, hide_below=70),
-    Column("known", width=26, align="right", hide_below=100),
 )
 _NOTHING_TYPED = "Nothing to open yet. Type the command that starts your server."
 _HINT = "↑ ↓ choose   enter opens   esc leaves"
@@ -101,7 +99,7 @@ class StartApp(TerminalApp[Opens]):
         found = await asyncio.to_thread(self._find)
         self._ways = {str(number): way for number, way in enumerate(found)}
         self.query_one("#ways", RecordList).records = tuple(
-            Record(key, (way.kind, way.title, way.servers, way.known)) for key, way in self._ways.items()
+            Record(key, (way.kind, way.title, way.servers)) for key, way in self._ways.items()
         )
 
     def action_focus_ways(self) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import select
 import sys
 import threading
 from collections import deque
@@ -58,8 +57,6 @@ LIGHT = Theme(
 
 # Seconds that a key waits for the one before it, and between two looks whether what that opens is there.
 _LONGEST, _NAP = 2.0, 0.01
-# Seconds between two looks whether the terminal is still there.
-_LOOK = 1.0
 # An input takes so many bytes, and so many line breaks and tabs: one takes as long to lay out as ten letters.
 MOST_BYTES, MOST_BREAKS = 200_000, 20_000
 _MOST = f"An input holds at most {byte_size(MOST_BYTES)}."
@@ -231,10 +228,6 @@ def _lasting(base: "type[Any]") -> "type[Driver]":
             self._file = cast("TextIO", LastingFile(sys.__stderr__, self._leave))
             self.exit_event = Left()
 
-        def start_application_mode(self) -> None:
-            super().start_application_mode()
-            self._look()
-
         def run_input_thread(self) -> None:
             try:
                 super().run_input_thread()
@@ -244,20 +237,4 @@ def _lasting(base: "type[Any]") -> "type[Driver]":
         def _leave(self) -> None:
             self._app.exit()
 
-        def _look(self) -> None:
-            """Notice a terminal that hung up: reading it fails nowhere, it has only ended, over and over."""
-            if is_hung_up(self.fileno):
-                self._leave()
-            else:
-                asyncio.get_running_loop().call_later(_LOOK, self._look)
-
     return LastingDriver
-
-
-def is_hung_up(handle: int) -> bool:
-    """Whether nothing can come from a terminal any more."""
-    with suppress(OSError, AttributeError):
-        poll = select.poll()
-        poll.register(handle, 0)
-        return any(events & select.POLLHUP for _, events in poll.poll(0))
-    return False

@@ -1,6 +1,7 @@
 """Questions on a terminal, without the app: consent, approval, and what servers ask."""
 
 import sys
+from math import isfinite
 from typing import Any
 
 import click
@@ -30,7 +31,6 @@ from inspector.mcp.question import ANSWERS, server_question
 from inspector.mcp.sampling import ANSWER, SamplingRequest
 from inspector.schema.json_value import JsonObject
 from widgets import visible
-from widgets.typed_value import InvalidValue, Kind, parse
 
 _LONGEST = 200_000
 _VISIT = Option("visit", "open the link yourself")
@@ -142,10 +142,6 @@ def confirm_call(tool: Tool, arguments: JsonObject, why: str) -> None:
         raise ToolsightError(f"{tool.id} was not called")
 
 
-_TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
-_TYPED: dict[str, Kind] = {"integer": "integer", "number": "number"}
-
-
 class TerminalElicitor:
     """An `Elicitor` that asks on the terminal, and declines if there is none."""
 
@@ -177,22 +173,39 @@ def _asked(field: FormField) -> Any:
     for line in _about(field):
         say(f"    {line}", err=True)
     shown = "" if field.default is None else _default(field)
-    while True:
-        text = click.prompt(
-            f"  {_short(field.title or field.name)}",
-            default=shown,
-            show_default=bool(shown),
-            hide_input=field.is_secret,
-            err=True,
-        )
+
+    def read(text: str) -> Any:
         if text == shown and field.default is not None:
             return field.default
         if not text.strip() and not field.required:
             return None
-        try:
-            return _value(field, text)
-        except InvalidValue as error:
-            say(f"  {error}", err=True)
+        value = _read(field, text)
+        wrong = "a value is required" if value in ("", []) and field.required else field.problem(value)
+        if wrong:
+            raise click.BadParameter(_short(wrong))
+        return value
+
+    return click.prompt(
+        f"  {_short(field.title or field.name)}",
+        default=shown,
+        show_default=bool(shown),
+        hide_input=field.is_secret,
+        value_proc=read,
+        err=True,
+    )
+
+
+_TYPES: dict[str, click.ParamType[Any]] = {"integer": click.INT, "number": click.FLOAT, "boolean": click.BOOL}
+
+
+def _read(field: FormField, text: str) -> Any:
+    """The typed value. Raises BadParameter."""
+    if field.kind == "choices":
+        return [part.strip() for part in text.split(",") if part.strip()]
+    value = _TYPES[field.kind].convert(text.strip(), None, None) if field.kind in _TYPES else text
+    if isinstance(value, float) and not isfinite(value):
+        raise click.BadParameter("JSON does not allow Infinity or NaN")
+    return value
 
 
 def _about(field: FormField) -> list[str]:
@@ -206,33 +219,6 @@ def _about(field: FormField) -> list[str]:
     if field.kind == "choices":
         lines.append("separate several with commas")
     return lines
-
-
-def _value(field: FormField, text: str) -> Any:
-    """The typed value. Raises InvalidValue."""
-    value = _read(field, text)
-    wrong = field.problem(value)
-    if field.required and value in ("", []):
-        wrong = "a value is required"
-    if wrong:
-        raise InvalidValue(wrong)
-    return value
-
-
-def _read(field: FormField, text: str) -> Any:
-    known = [value for value, _ in field.options]
-    if field.kind == "choices":
-        chosen = [part.strip() for part in text.split(",") if part.strip()]
-        if unknown := [part for part in chosen if part not in known]:
-            raise InvalidValue(f"not one of the choices: {_short(unknown[0])}")
-        return chosen
-    if field.kind == "choice" and text not in known:
-        raise InvalidValue("not one of the choices")
-    if field.kind == "boolean":
-        if text.strip().casefold() not in _TRUTHS:
-            raise InvalidValue("enter true or false")
-        return _TRUTHS[text.strip().casefold()]
-    return parse(_TYPED.get(field.kind, "string"), text)
 
 
 def _default(field: FormField) -> str:

@@ -18,7 +18,6 @@ from inspector.config.file import is_file
 from inspector.core.command_line import remember
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
-from inspector.store.lock import locked
 
 APP = "toolsight"
 
@@ -99,51 +98,12 @@ def scenario_path(name: str) -> Path:
     raise ConfigError(f"there is no scenario or file '{name}'", hint=f"Shipped scenarios: {near}.")
 
 
-# A process that is killed leaves its folder, and the next demo removes it. Each folder has a locked file: the
-# operating system drops the lock when the process ends, however it ends.
-_PREFIX, _LOCK, _PRIVATE = "toolsight-demo-", ".used", 0o600
-
-
 @cache
 def demo_folder() -> Path:
-    """This process's folder, made on first use, after those of killed processes are removed."""
-    parent = Path(tempfile.gettempdir())
-    sweep(parent)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    """This process's folder, made on first use and removed at its end."""
+    folder = Path(tempfile.mkdtemp(prefix="toolsight-demo-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    use(folder)
     return folder
-
-
-def use(folder: Path) -> int:
-    """Lock the folder for as long as the returned handle is open."""
-    # Under its name the file is never seen without its lock.
-    handle = os.open(unlocked := folder / f"{_LOCK}.new", os.O_RDWR | os.O_CREAT, _PRIVATE)
-    locked(handle, exclusive=True)
-    unlocked.rename(folder / _LOCK)
-    return handle
-
-
-def sweep(parent: Path) -> None:
-    """Remove the demo's folders that no process uses any more; what is somebody else's stays."""
-    for folder in parent.glob(f"{_PREFIX}*"):
-        if _is_left(folder):
-            # This removes no link.
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_left(folder: Path) -> bool:
-    """Whether the folder is a dead process's, as far as is known."""
-    try:
-        if folder.stat().st_uid != os.getuid():
-            return False
-        handle = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        return locked(handle, exclusive=True)
-    finally:
-        os.close(handle)
 
 
 def keys_path() -> Path:

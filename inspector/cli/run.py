@@ -19,7 +19,6 @@ import click
 
 Result = TypeVar("Result")
 _BY_SIGNAL = 128
-_NUDGE = 0.2
 # Windows has no SIGHUP.
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -92,8 +91,7 @@ def interruptible() -> Iterator[None]:
     wakeup = signal.set_wakeup_fd(-1)
     before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
-        with _nudged():
-            yield
+        yield
     finally:
         signal.set_wakeup_fd(wakeup)
         for number, handler in before.items():
@@ -108,21 +106,6 @@ def _forget_typed() -> None:
         return
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-
-@contextmanager
-def _nudged() -> Iterator[None]:
-    """Wake a read of the terminal now and again, or a signal just before it would be seen after its end."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, lambda *_: None)
-    signal.setitimer(signal.ITIMER_REAL, _NUDGE, _NUDGE)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _is_main() -> bool:

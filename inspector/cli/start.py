@@ -18,9 +18,7 @@ from inspector.config.file import is_file
 from inspector.config.reader import typed_configuration
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
-from inspector.core.ports import ServerMemory
 from inspector.core.server import ServerSpec
-from inspector.tokens.measure import BudgetMeter, FixedWindow
 
 _RECENT = 5
 _NAMED = 4
@@ -41,7 +39,7 @@ def ways(options: Options) -> Sequence[Way]:
     known = {way.opens for way in recent}
     found = [way for way in _found(options) if way.opens not in known]
     specs = demo_configuration(Path.cwd()).servers
-    demo = Way("demo", count(len(specs), "demo server"), _names(specs), "", Opens(demo=True))
+    demo = Way("demo", count(len(specs), "demo server"), _names(specs), Opens(demo=True))
     return [*recent, *found, demo]
 
 
@@ -54,17 +52,14 @@ def _recent(options: Options) -> Iterator[Way]:
     for source in named:
         path = Path(source)
         if is_file(path) and path.suffix in (".json", ".jsonc", *OTHER_FORMATS):
-            yield Way("recent", shown_path(str(path.absolute())), "", "", Opens(config=str(path.absolute())))
+            yield Way("recent", shown_path(str(path.absolute())), "", Opens(config=str(path.absolute())))
         elif (words := _words(source)) and not problem(words):
-            yield Way("recent", source, "", "", Opens(server=words))
+            yield Way("recent", source, "", Opens(server=words))
 
 
 def _found(options: Options) -> Iterator[Way]:
     """The files of clients on this machine that have servers."""
-    memory = composition.open_memory(options)
     inputs = location.given_inputs(options)
-    counter = composition.remembered_counter(options.model, options)
-    meter = BudgetMeter(counter, FixedWindow(0))
     for file in filter(is_there, client_files(Path.home(), Path.cwd(), sys.platform, os.environ)):
         parts = read_client_file(file, environment=os.environ, inputs=inputs)
         whole = [part for part in parts if isinstance(part, ClientConfiguration)]
@@ -72,18 +67,11 @@ def _found(options: Options) -> Iterator[Way]:
             specs = whole[0].configuration.servers
             title = f"{file.client}  {shown_path(str(file.path.absolute()))}"
             opens = Opens(config=str(file.path.absolute()))
-            yield Way("found", title, _names(specs), _known(specs, memory, meter), opens)
+            yield Way("found", title, _names(specs), opens)
 
 
 def _names(specs: Sequence[ServerSpec]) -> str:
     return ", ".join([spec.name for spec in specs[:_NAMED]] + ["…"] * (len(specs) > _NAMED))
-
-
-def _known(specs: Sequence[ServerSpec], memory: ServerMemory, meter: BudgetMeter) -> str:
-    """What the servers had when they were last connected."""
-    snapshots = [memory.snapshot(spec.fingerprint()) for spec in specs]
-    tools = [tool for snapshot in snapshots if snapshot is not None for tool in snapshot.tools]
-    return f"{count(len(tools), 'tool')}, {meter.static(tools):,} tokens" if tools else ""
 
 
 def _words(source: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import json
 import shutil
 import signal
 import sys
+import time
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,8 +20,6 @@ import click
 from inspector.cli.options import AS_JSON
 from inspector.cli.run import written
 from inspector.core.error import ConfigError
-from inspector.core.number import duration
-from inspector.core.ports import Clock, SystemClock
 from inspector.core.redaction import clean, write
 from inspector.core.report import Block, Facts, Table
 from widgets import visible
@@ -273,22 +272,16 @@ _BACK_AND_CLEAR = "\r\x1b[K"
 class Progress:
     """One line on stderr that is redrawn; prints nothing if stderr is not a terminal."""
 
-    def __init__(self, clock: Clock | None = None) -> None:
-        self._clock = clock or SystemClock()
+    def __init__(self) -> None:
         self._is_shown = sys.stderr.isatty()
-        self._what = ""
-        self._first = (0, 0.0)
-        self._drawn = 0.0
+        self._what, self._drawn = "", 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Show that `done` of `total` steps of `what` are done; a total of 0 is unknown."""
-        now = self._clock.monotonic()
-        is_new = what != self._what
-        if is_new:
-            self._what, self._first = what, (done, now)
-        if is_new or now - self._drawn >= _EVERY_SECONDS:
-            self._drawn = now
-            self._draw(f"{what}  {done}/{total}{self._remaining(done, total, now)}" if total else what)
+        now = time.monotonic()
+        if what != self._what or now - self._drawn >= _EVERY_SECONDS:
+            self._what, self._drawn = what, now
+            self._draw(f"{what}  {done}/{total}" if total else what)
 
     def __enter__(self) -> Self:
         return self
@@ -296,12 +289,6 @@ class Progress:
     def __exit__(self, *_error: object) -> None:
         """Clear the line for what is printed next."""
         self._draw("")
-
-    def _remaining(self, done: int, total: int, now: float) -> str:
-        first, since = self._first
-        if done <= first:
-            return ""
-        return f"  about {duration((now - since) / (done - first) * (total - done))} left"
 
     def _draw(self, text: str) -> None:
         if self._is_shown:

@@ -13,9 +13,9 @@ from tests.widgets.screen import lines
 from widgets import RecordList
 
 WAYS = (
-    Way("recent", "python3 server.py", "", "", Opens(server=("python3", "server.py"))),
-    Way("found", "Cursor  ~/.cursor/mcp.json", "notes, shop", "9 tools", Opens(config="/x/mcp.json")),
-    Way("demo", "nine demo servers", "weather, …", "84 tools", Opens(demo=True)),
+    Way("recent", "python3 server.py", "", Opens(server=("python3", "server.py"))),
+    Way("found", "Cursor  ~/.cursor/mcp.json", "notes, shop", Opens(config="/x/mcp.json")),
+    Way("demo", "nine demo servers", "weather, …", Opens(demo=True)),
 )
 
 
@@ -57,6 +57,6 @@ async def test_what_cannot_be_opened_is_told_and_may_be_corrected() -> None:
 
 
 async def test_hostile_names_are_shown_and_not_obeyed() -> None:
-    ways = [Way(text, text, text, text, Opens(demo=True)) for text in HOSTILE]
+    ways = [Way(text, text, text, Opens(demo=True)) for text in HOSTILE]
     async with start(*ways) as (_, app):
         assert not dangerous("".join(lines(app)))

@@ -97,11 +97,6 @@ class Terminal:
                 os.read(self._ours, 1 << 16)
         return self.process.wait(PATIENCE)
 
-    def hang_up(self) -> None:
-        """Close the person's side, as a closed window or a dropped line does."""
-        os.close(self._ours)
-        self._ours = -1
-
     def close(self) -> None:
         self.process.kill()
         self.process.wait(PATIENCE)

@@ -10,10 +10,8 @@ import pytest
 
 from inspector.cli import composition
 from inspector.cli.run import Exit
-from inspector.cli.table import Progress
 from inspector.features.bench.command import DEFAULT_RANKERS
 from tests.support.commands import Done, Toolsight
-from tests.support.fakes import ManualClock
 from tests.support.weather_configuration import write_weather_configuration
 
 TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")
@@ -127,20 +125,6 @@ def test_an_interrupted_run_prints_what_it_has(run: Run, monkeypatch: pytest.Mon
     assert shown == ["bm25", "dense (first 2)"]
     assert "cancelled" in result.stderr
     assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_progress_shows_what_is_done_and_what_is_left(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    clock = ManualClock()
-    with Progress(clock) as progress:
-        progress("demo: bm25", 0, 40)
-        clock.advance(30)
-        progress("demo: bm25", 10, 40)
-    told = capsys.readouterr().err
-    assert "demo: bm25  10/40  about 2 min left" in told
-    assert told.endswith("\r\x1b[K")
 
 
 def test_the_command_measures_requests_over_the_tools_of_a_configuration(
