@@ -41,7 +41,7 @@ read = b""
 while data := connection.recv(1 << 20):
     read += data
     head, found, body = read.partition(b"\\r\\n\\r\\n")
-    size = int(head.rpartition(b"Content-Length: ")[2]) if found else 0
+    size = int(head.lower().rpartition(b"content-length: ")[2]) if found else 0
     if found and len(body) == size:
         told = b"Content-Type: application/json\\r\\nContent-Length: %d" % size
         connection.sendall(b"HTTP/1.1 200 OK\\r\\n%s\\r\\n\\r\\n%s" % (told, body))

@@ -1,38 +1,87 @@
 """A tap before a server with an address: it listens on the loopback interface and passes HTTP on.
 
-Every connection of a client is one to the server. All bytes pass as they come, but for the `Host` of each
-request, which names the server. Of what passes, only the JSON-RPC messages at the server's own address are
-copied: headers, and what is said at other paths to sign in, are not.
+Headers and bodies pass as they come; `Host` names the server. Of what passes, only the JSON-RPC messages at
+the server's own address are copied: headers, and what is said at other paths to sign in, are not.
 """
 
 import asyncio
 import re
+import socket
 import ssl
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Final
 from urllib.parse import urlsplit
 
-import h11
+import httpx2
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from uvicorn import Config, Server
 
 from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
-from inspector.features.agents.tap.http_message import Messages, SignIn, headers_of
 from inspector.features.agents.tap.pump import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies, now
-from inspector.mcp.pace import CutLine
+from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, read_object
 
-_LONGEST_HEAD = _LONGEST_OPENING = _PIECE = 65_536
+LONGEST_MESSAGE: Final = 4_000_000
+"""Bytes of a message that is recorded."""
+_LONGEST_OPENING = _LARGEST_METADATA = 65_536
 _MOST_KNOWN = 1_000
-_HOST = re.compile(rb"(?i)(\r\nhost:[ \t]*)[^\r\n]*")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+# These are about one connection, and there are two.
+_OF_CONNECTION = frozenset(
+    {"connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade"}
+)
+_METADATA = "/.well-known/oauth-protected-resource"
+_NAMED = re.compile(r'(?i)(\bresource_metadata="?)(https?://[^/?#\s",]+)')
+_ORIGIN = re.compile(r"https?://[^/?#]+")
+
+
+class Messages:
+    """The messages in a body: it is one, or the data of each event is one."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        self._is_stream, self._is_read = kind == "text/event-stream", kind.endswith(("json", "/event-stream"))
+        packed = headers.get("content-encoding", "identity") != "identity"
+        self._packed = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
+        self._lines, self._data = Lines(LONGEST_MESSAGE), list[bytes]()
+
+    def feed(self, data: bytes) -> list[bytes | CutLine]:
+        """The messages that a piece completes. Raises zlib.error for what cannot be unpacked."""
+        if self._packed is not None:
+            data = self._packed.decompress(data, LONGEST_MESSAGE)
+            if self._packed.unconsumed_tail:
+                raise zlib.error("too large")
+        if not self._is_stream:
+            # Outside strings an end of a line is blank, and within them there is none.
+            return list(self._lines.feed(data.replace(b"\n", b" "))) if self._is_read else []
+        whole: list[bytes | CutLine] = []
+        for line in self._lines.feed(data):
+            if isinstance(line, CutLine):
+                whole.append(line)
+            elif line.startswith(b"data:"):
+                self._data.append(line[5:].strip())
+            elif not line.strip():
+                whole.append(b" ".join(self._data))
+                self._data.clear()
+        return whole
+
+    def end(self) -> list[bytes | CutLine]:
+        """The message that the end completes; an event that is not whole is none."""
+        return [b""] if self._is_stream else list(self._lines.feed(b"\n"))
 
 
 class HttpTap:
     """Stands before the server at `url`; the headers in `secrets` are ones. Raises ConfigError.
 
-    With `signs_in`, what the server says of its own address is rewritten, see `SignIn`.
+    With `signs_in`, what the server says of its own address is rewritten: a client trusts metadata only of
+    the address that it connects to, which is the tap's.
     """
 
     def __init__(
@@ -42,41 +91,76 @@ class HttpTap:
         wrong = ConfigError(f"{url} is not the address of a server", hint=hint)
         try:
             parts = urlsplit(url)
-            self.server, port = parts.hostname or "", parts.port
-            self.server.encode("idna")
-        except ValueError:
+            host = parts.hostname or ""
+            host.encode("idna")
+            self._server = httpx2.URL(scheme=parts.scheme, host=host, port=parts.port)
+        except (ValueError, httpx2.InvalidURL):
             raise wrong from None
-        if parts.scheme not in ("http", "https") or not self.server or "@" in parts.netloc:
+        if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
             raise wrong
-        self.tls = ssl.create_default_context() if parts.scheme == "https" else None
-        self.port = port or (443 if self.tls else 80)
-        self.host = parts.netloc.encode()
-        self.path = (parts.path or "/").encode()
+        self.host, self.path = parts.netloc, parts.path or "/"
         self._target = f"{parts.path}{'?' if parts.query else ''}{parts.query}"
         self._copies, self.lose = copies, copies.lose
         self._sessions: dict[str, tuple[int, JsonObject]] = {}
         self._running: set[int] = set()
         self._begun = 0
-        self.signs_in = signs_in
+        self._signs_in = signs_in
         self._named = frozenset(map(str.lower, secrets))
-        self._learned: set[bytes] = set()
+        self._learned: set[tuple[str, str]] = set()
+        verify = ssl.create_default_context() if parts.scheme == "https" else False
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+        self._client = httpx2.AsyncClient(verify=verify, timeout=None, limits=limits, trust_env=False)
 
     async def serve(self, port: int, ready: Callable[[str], None]) -> None:
         """Pass on until cancelled; `ready` is told the address. Raises ConfigError if the port is taken."""
-        try:
-            listening = await asyncio.start_server(self._connected, LOOPBACK[0], port)
-        except OSError as error:
-            told = f"port {port} cannot be used: {error.strerror}"
-            raise ConfigError(told, hint="End what uses it, or name another one by --port.") from error
-        async with listening:
-            ready(f"http://{LOOPBACK[0]}:{listening.sockets[0].getsockname()[1]}{self._target}")
-            await listening.serve_forever()
+        app = Starlette(routes=[Route("/{path:path}", self._respond, methods=_METHODS)])
+        with socket.socket(proto=socket.IPPROTO_TCP) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind((LOOPBACK[0], port))
+            except OSError as error:
+                told = f"port {port} cannot be used: {error.strerror}"
+                raise ConfigError(told, hint="End what uses it, or name another one by --port.") from error
+            listener.listen()
+            ready(f"http://{LOOPBACK[0]}:{listener.getsockname()[1]}{self._target}")
+            server = _Quiet(_config(app))
+            serving = asyncio.create_task(server.serve([listener]))
+            try:
+                await asyncio.shield(serving)
+            finally:
+                server.should_exit = server.force_exit = True
+                await asyncio.gather(serving, self._client.aclose(), return_exceptions=True)
 
-    async def _connected(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
-        # Whichever side goes, the other one learns it as its connection ends.
-        with suppress(OSError, h11.RemoteProtocolError, asyncio.CancelledError):
-            await _Connection(self, client, to_client).run()
-        to_client.close()
+    async def _respond(self, request: Request) -> Response:
+        if not _is_local(request):
+            return PlainTextResponse("This tap is for programs on this machine.\n", 403)
+        exchange = _Exchange(self, request)
+        target = request.scope["raw_path"] + (b"?" if request.url.query else b"")
+        url = self._server.copy_with(raw_path=target + request.scope["query_string"])
+        headers = [pair for pair in request.headers.items() if pair[0] not in _OF_CONNECTION | {"host"}]
+        has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
+        sent = httpx2.Request(
+            request.method, url, headers=headers, content=exchange.asked() if has_body else None
+        )
+        if not has_body:
+            exchange.asked_all()
+        try:
+            answer = await self._client.send(sent, stream=True)
+            if self._signs_in and answer.status_code == 200 and request.url.path.startswith(_METADATA):
+                return await _metadata(answer, exchange)
+        except (httpx2.HTTPError, OverflowError) as error:
+            is_there = isinstance(error, httpx2.RemoteProtocolError | OverflowError)
+            # What follows a colon is a part of the answer, maybe of a header.
+            why = str(error).partition(":")[0]
+            said = (
+                f"the answer cannot be read: {why}" if is_there else f"cannot connect to {self.host}: {error}"
+            )
+            exchange.note(said)
+            return PlainTextResponse(f"{said}\n", 502)
+        exchange.begin(answer)
+        passed = StreamingResponse(exchange.answered(answer), answer.status_code)
+        passed.raw_headers = _headers(answer, exchange if self._signs_in else None)
+        return passed
 
     def session(self, key: str, message: JsonObject) -> int:
         """The number of the session that a message belongs to.
@@ -112,252 +196,164 @@ class HttpTap:
 
     def learn(self, headers: Mapping[str, str], session: int) -> None:
         """Have what a header says as a secret never stored, also where a message repeats it."""
-        for name, value in headers.items():
-            said = f"{name}:{value}".encode("latin-1")
-            is_secret = name in self._named or looks_secret(name)
-            if is_secret and said not in self._learned and self._copies.add(SECRET, now(), said, session):
-                self._learned.add(said)
+        for pair in headers.items():
+            is_secret = pair[0] in self._named or looks_secret(pair[0])
+            said = ":".join(pair).encode("latin-1")
+            if is_secret and pair not in self._learned and self._copies.add(SECRET, now(), said, session):
+                self._learned.add(pair)
                 if len(self._learned) > _MOST_KNOWN:
                     self._learned.clear()
 
 
 class _Exchange:
-    """A request and its answer, as far as they are copied; `asked` takes the request's body."""
+    """A request and its answer, as far as they are copied."""
 
-    def __init__(self, tap: HttpTap, request: h11.Request) -> None:
-        self._tap = tap
-        self._headers = headers_of(request)
-        self.method = request.method
-        self.is_copied = request.target.partition(b"?")[0] == tap.path
-        self.key = self._headers.get("mcp-session-id") or self._headers.get("user-agent", "")
-        self.session = 0
-        self.asked = Messages(self._headers)
-        self._answered = Messages({})
-        self._reader: h11.Connection | None = None
-        self.sign_in = SignIn(request.target, self._headers.get("host", ""), is_wanted=tap.signs_in)
+    def __init__(self, tap: HttpTap, request: Request) -> None:
+        self._tap, self._request = tap, request
+        self._is_copied = request.url.path == tap.path
+        self._key = request.headers.get("mcp-session-id") or request.headers.get("user-agent", "")
+        self._session = 0
+        self._asked: Messages | None = Messages(request.headers)
+        self.origin = f"http://{request.headers['host']}"
 
-    @property
-    def is_local(self) -> bool:
-        """Whether a program on this machine asks, rather than a page that some site had a browser load."""
-        host, origin = self._headers.get("host", ""), self._headers.get("origin")
-        names = [f"//{host}", *([] if origin is None else [origin])]
-        with suppress(ValueError):
-            return all(urlsplit(name).hostname in LOOPBACK for name in names)
-        return False
+    async def asked(self) -> AsyncIterator[bytes]:
+        """The body. Its last piece passes once all is copied: nothing is answered before it is asked."""
+        last = b""
+        async for piece in self._request.stream():
+            if last:
+                yield last
+            last = piece
+            try:
+                if self._asked is not None:
+                    self._asked.feed(piece)
+            except zlib.error:
+                self._asked = None
+        self.asked_all()
+        if last:
+            yield last
 
     def asked_all(self) -> None:
-        """The request is whole: copy it, before it is passed on."""
-        if not self.is_copied:
+        """Copy the request, which is whole."""
+        if not self._is_copied:
             return
-        messages = self.asked.end()
-        opening = {} if "mcp-session-id" in self._headers else _opening(messages[0])
-        self.session = self._tap.session(self.key, opening)
-        self._tap.learn(self._headers, self.session)
+        messages = self._asked.end() if self._asked is not None else [b""]
+        opening: JsonObject = {}
+        # What begins a session is small.
+        if "mcp-session-id" not in self._request.headers and isinstance(first := messages[0], bytes):
+            opening = read_object(first) if len(first) < _LONGEST_OPENING else {}
+        self._session = self._tap.session(self._key, opening)
+        self._tap.learn(self._request.headers, self._session)
         self._copy(TO_SERVER, messages)
 
-    def answered(self, data: bytes) -> bytes | None:
-        """Take what the server wrote, and return what is after this answer; None if it is not whole yet.
-
-        Raises h11.RemoteProtocolError for what is no HTTP, zlib.error for what cannot be unpacked.
-        """
-        if self._reader is None:
-            self._reader = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
-            self._reader.send(h11.Request(method=self.method, target="/", headers=[("host", "x")]))
-            self._reader.send(h11.EndOfMessage())
-        self._reader.receive_data(data)
-        while not isinstance(event := self._reader.next_event(), h11.EndOfMessage):
-            if event is h11.NEED_DATA:
-                return None
-            if event is h11.PAUSED:
-                raise h11.RemoteProtocolError("it goes on as another protocol")
-            if isinstance(event, h11.Response):
-                self._begin(event)
-            elif isinstance(event, h11.Data):
-                self._read(self._answered.feed(event.data))
-        self._read(self._answered.end())
-        return self._reader.trailing_data[0]
-
-    def _read(self, messages: Sequence[bytes | CutLine]) -> None:
-        self._copy(TO_CLIENT, messages)
-        self.sign_in.read(messages)
-
-    def passed(self, data: bytes, *, is_whole: bool) -> bytes:
-        """What to pass on now of the bytes that `answered` took."""
-        data, rewritten = self.sign_in.passed(data, is_whole=is_whole)
-        for one in rewritten:
-            session = self.session or self._tap.session(self.key, {})
-            self._tap.copy(REWRITTEN, one.encode(), session)
-        return data
-
-    def _begin(self, response: h11.Response) -> None:
-        headers = headers_of(response)
-        self._answered = Messages(headers)
-        self.sign_in.response = response
-        if not self.is_copied:
-            return
-        self.session = self.session or self._tap.session(self.key, {})
-        if given := headers.get("mcp-session-id"):
-            self._tap.name(given, self.session, {})
+    def begin(self, answer: httpx2.Response) -> None:
+        """The answer has begun."""
+        if given := answer.headers.get("mcp-session-id"):
+            self._tap.name(given, self._known(), {})
         # Servers need neither send of their own accord nor let a session be ended.
-        is_usual = response.status_code == 405 and self.method != b"POST"
-        if response.status_code >= 400 and not is_usual:
-            self.note(f"HTTP {response.status_code} {response.reason.decode('latin-1')}".rstrip())
-        if self.method == b"DELETE":
-            self._tap.end(self.session)
+        is_usual = answer.status_code == 405 and self._request.method != "POST"
+        if answer.status_code >= 400 and not is_usual:
+            self.note(f"HTTP {answer.status_code} {answer.reason_phrase}".rstrip())
+        if self._request.method == "DELETE":
+            self._tap.end(self._known())
+
+    async def answered(self, answer: httpx2.Response) -> AsyncIterator[bytes]:
+        """The body of the answer. Raises httpx2.HTTPError where it breaks off: the client learns it."""
+        messages: Messages | None = Messages(answer.headers)
+        try:
+            async for piece in answer.aiter_raw():
+                try:
+                    self._copy(TO_CLIENT, messages.feed(piece) if messages is not None else ())
+                except zlib.error:
+                    self.note("the answer cannot be read")
+                    messages = None
+                yield piece
+            self._copy(TO_CLIENT, messages.end() if messages is not None else ())
+        except httpx2.HTTPError:
+            self.note("the connection ended before the answer was whole")
+            raise
+        finally:
+            await answer.aclose()
 
     def note(self, text: str) -> None:
         """Have a failure recorded that is no message."""
-        if self.is_copied:
-            said = f"{self.method.decode()}: {text}"
-            self._tap.copy(NOTE, said.encode(), self.session or self._tap.session(self.key, {}))
+        if self._is_copied:
+            self._tap.copy(NOTE, f"{self._request.method}: {text}".encode(), self._known())
+
+    def rewritten(self, what: str, was: str, now: str) -> None:
+        """Have it recorded that the client got another address than the server named."""
+        self._tap.copy(REWRITTEN, f"{what}: {was} -> {now}".encode(), self._known())
+
+    def _known(self) -> int:
+        self._session = self._session or self._tap.session(self._key, {})
+        return self._session
 
     def _copy(self, kind: int, messages: Iterable[bytes | CutLine]) -> None:
-        for message in messages if self.is_copied else ():
+        for message in messages if self._is_copied else ():
             if isinstance(message, CutLine):
                 self._tap.lose(kind, message.size)
             elif message.strip():
                 # After bytes that are lost, what is read again begins behind the end of a line.
-                self._tap.copy(kind, b"\n" + message + b"\n", self.session)
+                self._tap.copy(kind, b"\n" + message + b"\n", self._session)
 
 
-def _opening(message: bytes | CutLine) -> JsonObject:
-    """The message, if it is one that may begin a session: those are small."""
-    return read_object(message) if isinstance(message, bytes) and len(message) < _LONGEST_OPENING else {}
+def _is_local(request: Request) -> bool:
+    """Whether a program on this machine asks, rather than a page that some site had a browser load."""
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    names = [f"//{host}", *([] if origin is None else [origin])]
+    with suppress(ValueError):
+        return all(urlsplit(name).hostname in LOOPBACK for name in names)
+    return False
 
 
-class _Connection:
-    """A client's connection, and the one to the server that is made for it."""
+def _headers(answer: httpx2.Response, signs_in: _Exchange | None) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer; where a client is to sign in, its challenge names the tap."""
+    passed = []
+    for name, value in answer.headers.multi_items():
+        if signs_in is not None and name == "www-authenticate" and answer.status_code in (401, 403):
+            for found in _NAMED.finditer(value):
+                signs_in.rewritten("resource_metadata", found[2], signs_in.origin)
+            value = _NAMED.sub(rf"\g<1>{signs_in.origin}", value)
+        if name not in _OF_CONNECTION:
+            passed.append((name.encode("latin-1"), value.encode("latin-1")))
+    return passed
 
-    def __init__(self, tap: HttpTap, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
-        self._tap = tap
-        self._client, self._to_client = client, to_client
-        self._to_server: asyncio.StreamWriter | None = None
-        self._answers: asyncio.Task[None] | None = None
-        self._open: deque[_Exchange] = deque()
-        self._none_open = asyncio.Event()
-        self._none_open.set()
-        self._rest = b""
-        self._is_asking = self._is_readable = True
 
-    async def run(self) -> None:
-        """Pass on until both sides have ended. Raises OSError, or RemoteProtocolError for what is no HTTP."""
-        try:
-            while await self._request():
-                pass
-            if self._to_server is not None and self._answers is not None:
-                # The client has no more to ask; it may still wait for an answer.
-                self._is_asking = False
-                if self._to_server.can_write_eof():
-                    self._to_server.write_eof()
-                else:
-                    self._to_server.close()
-                await self._answers
-        finally:
-            if self._answers is not None:
-                self._answers.cancel()
-            if self._to_server is not None:
-                self._to_server.close()
+async def _metadata(answer: httpx2.Response, exchange: _Exchange) -> Response:
+    """Metadata of the server that names the tap. Raises OverflowError for more than metadata is."""
+    body = b""
+    async for piece in answer.aiter_bytes():
+        body += piece
+        if len(body) > _LARGEST_METADATA:
+            await answer.aclose()
+            raise OverflowError("too large")
+    document = read_object(body)
+    own = {name: value for name, value in answer.headers.items() if name.startswith("x-")}
+    if not isinstance(was := document.get("resource"), str):
+        return Response(body, headers={**own, "content-type": answer.headers.get("content-type", "")})
+    document["resource"] = _ORIGIN.sub(lambda _: exchange.origin, was, count=1)
+    exchange.rewritten("resource", was, document["resource"])
+    return JSONResponse(document, headers=own)
 
-    async def _request(self) -> bool:
-        """Pass on one request; False if there is none any more."""
-        while (end := self._rest.find(b"\r\n\r\n") + 4) < 4:
-            data = await self._client.read(_PIECE)
-            if not data or len(self._rest) > _LONGEST_HEAD:
-                return False
-            self._rest += data
-        head, self._rest = self._rest[:end], self._rest[end:]
-        reader = h11.Connection(h11.SERVER, max_incomplete_event_size=_LONGEST_HEAD)
-        reader.receive_data(head)
-        request = None
-        with suppress(h11.RemoteProtocolError):
-            request = reader.next_event()
-        if not isinstance(request, h11.Request):
-            return await self._refuse("400 Bad Request", "This is no HTTP request.")
-        exchange = _Exchange(self._tap, request)
-        if not exchange.is_local:
-            return await self._refuse("403 Forbidden", "This tap is for programs on this machine.")
-        try:
-            server = self._to_server or await self._server()
-        except OSError as error:
-            said = f"cannot connect to {self._tap.host.decode()}: {error.strerror or error}"
-            exchange.note(said)
-            return await self._refuse("502 Bad Gateway", said)
-        self._open.append(exchange)
-        self._none_open.clear()
-        server.write(_HOST.sub(lambda found: found[1] + self._tap.host, head, count=1))
-        return await self._body(reader, exchange, server)
 
-    async def _body(self, reader: h11.Connection, exchange: _Exchange, server: asyncio.StreamWriter) -> bool:
-        data = b""
-        while not isinstance(event := reader.next_event(), h11.EndOfMessage):
-            if isinstance(event, h11.Data):
-                with suppress(zlib.error):
-                    exchange.asked.feed(event.data)
-                continue
-            server.write(data)
-            await server.drain()
-            data, self._rest = self._rest or await self._client.read(_PIECE), b""
-            if not data:
-                return False
-            reader.receive_data(data)
-        exchange.asked_all()
-        behind = reader.trailing_data[0]
-        # Without a body, what has come behind the head is still there.
-        self._rest = behind or self._rest
-        server.write(data[: len(data) - len(behind)])
-        await server.drain()
-        return True
+def _config(app: Starlette) -> Config:
+    # A connection that breaks off is told to the client by its end, and not to a log.
+    config = Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+    )
+    config.timeout_graceful_shutdown = 1
+    return config
 
-    async def _server(self) -> asyncio.StreamWriter:
-        tap = self._tap
-        server, self._to_server = await asyncio.open_connection(tap.server, tap.port, ssl=tap.tls)
-        self._answers = asyncio.create_task(self._answer(server))
-        return self._to_server
 
-    async def _answer(self, server: asyncio.StreamReader) -> None:
-        """Pass on what the server writes; its end is the end of the client's connection."""
-        try:
-            while data := await server.read(_PIECE):
-                self._to_client.write(self._copied(data))
-                await self._to_client.drain()
-        except OSError:
-            self._to_client.transport.abort()
-        if left := self._copied(b""):
-            self._to_client.write(left)
-        self._to_client.close()
-        self._none_open.set()
+class _Quiet(Server):
+    """Leaves signals to the command that it is part of."""
 
-    def _copied(self, data: bytes) -> bytes:
-        """Copy what the server wrote, and return what to pass on; nothing: its connection has ended."""
-        is_end, passed = not data, b""
-        try:
-            while self._open and (data or is_end):
-                rest = self._open[0].answered(data)
-                own = data[: len(data) - len(rest or b"")]
-                passed += self._open[0].passed(own, is_whole=rest is not None)
-                if rest is None:
-                    return passed
-                self._open.popleft()
-                data = rest
-            if self._is_readable:
-                self._none_open.set()
-        except (h11.RemoteProtocolError, zlib.error) as error:
-            if self._is_asking:
-                broken = "the connection ended before the answer was whole"
-                # What follows a colon is a part of the answer, maybe of a header.
-                why = str(error).partition(":")[0]
-                self._open[0].note(broken if is_end else f"the answer cannot be read: {why}")
-            # Nobody knows any more where an answer ends.
-            self._is_readable = False
-            passed += self._open[0].sign_in.held
-            self._open.clear()
-        return passed + data
-
-    async def _refuse(self, status: str, why: str) -> bool:
-        """Answer in the server's place, behind all that it still has to answer on this connection."""
-        await self._none_open.wait()
-        said = f"{why}\n".encode("utf-8", "replace")
-        head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(said)}\r\n"
-        self._to_client.write(head.encode() + b"Connection: close\r\n\r\n" + said)
-        await self._to_client.drain()
-        return False
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        return nullcontext()
