@@ -154,21 +154,6 @@ class WhyNotPage(Destination):
 
 
 @dataclass(frozen=True, slots=True)
-class ComparePage(Destination):
-    """A query under every ranker; `pinned` is shown at any rank."""
-
-    request: SearchRequest
-    pinned: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class StepsPage(Destination):
-    """A request as one search, and as one search per step."""
-
-    request: SearchRequest
-
-
-@dataclass(frozen=True, slots=True)
 class EditPage(Destination):
     """A tool's texts to edit, measured against a query."""
 

@@ -3,13 +3,15 @@
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from inspector.app.place import WhyNotPage
+from inspector.core.ranking import SearchRequest
 from inspector.features.find.page import FindScreen
-from inspector.features.find.rankers_pane import RankerDialog
-from tests.support.app import app_rig, goes, until
+from tests.support.app import app_rig, arrives, goes, until
 from tests.support.fakes import says
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.workbench import Rig
+from widgets import RecordList
 
 
 async def _searched(pilot: Pilot[None]) -> None:
@@ -20,9 +22,10 @@ async def _searched(pilot: Pilot[None]) -> None:
 
 
 async def _chose_the_next_ranker(pilot: Pilot[None]) -> None:
+    listed = pilot.app.screen.query_one("#rankers-list", RecordList)
     await pilot.press("u")
-    await until(pilot, lambda: isinstance(pilot.app.screen, RankerDialog))
-    await pilot.press("down", "enter")
+    await until(pilot, lambda: listed.has_focus_within and bool(listed.records))
+    await pilot.press("down", "u")
     await pilot.pause()
 
 
@@ -48,8 +51,7 @@ async def test_choosing_a_ranker_in_a_replay_leaves_the_live_session_as_it_was()
         await pilot.press("home", "enter")
         await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]
         count = len(rig.bench.records())
-        await _searched(pilot)
-        pilot.app.screen.query_one("#found").focus()
+        await arrives(pilot, WhyNotPage("shop:get_order", SearchRequest("refund")))
         await _chose_the_next_ranker(pilot)
         assert rig.bench.settings.discovery.ranker == "hybrid"
         assert rig.bench.retrieval.ranker_name == "hybrid"

@@ -20,10 +20,8 @@ from inspector.app.dialogs.elicitor import FormDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
 from inspector.app.place import (
     SCREENS,
-    ComparePage,
     EditPage,
     ServerPage,
-    StepsPage,
     ToolPage,
     WhyNotPage,
 )
@@ -247,14 +245,10 @@ PAGES: Mapping[str, Picture] = {
         FindScreen,
         _office,
         _acts(
-            Opens(FindScreen, ComparePage(LATE, "shop:cancel_order")),
+            Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
+            "c",
             *(Shows("pattern: regex"), Lacks("…  …")),
         ),
-    ),
-    "find-steps": Picture(
-        FindScreen,
-        _office,
-        _acts(Opens(FindScreen, StepsPage(SEVERAL)), Shows("found only by steps", "#searches")),
     ),
     "tool": Picture(
         ToolsScreen,

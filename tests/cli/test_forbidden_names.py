@@ -34,7 +34,6 @@ NAMED = {
     ("search", "--server"): (("search", "rain", "--server", TYPED), SERVER),
     ("search", "--name"): (("search", "rain", "--name", TYPED), TOOL),
     ("search", "--tag"): (("search", "rain", "--tag", TYPED), "scret"),
-    ("search", "--server-query"): (("search", "rain", "--server-query", TYPED), SERVER),
     ("search", "--why"): (("search", "rain", "--why", TYPED), HIDDEN),
     ("check", "--expect"): (("check", "--no-model", "--expect", f"rain -> {TYPED}"), TOOL),
     ("registry show", "tool_id"): (("registry", "show", TYPED), HIDDEN),

@@ -56,10 +56,6 @@ from inspector.session.workbench import Workbench
     default=None,
     help="Maximum number of results; less than 1 counts as 1. Default: as set.",
 )
-@click.option(
-    "--min-similarity", type=click.FloatRange(0, 1), default=0.0, help="Minimum probability, or cosine."
-)
-@click.option("--server-query", default="", help="Describe the server separately from the tool.")
 @click.option("--ranker", default="", help=f"Use this ranker: {', '.join(RANKERS)}.")
 @click.option(
     "--why",
@@ -85,8 +81,6 @@ def search(
     tool_names: tuple[str, ...],
     tags: tuple[str, ...],
     limit: int | None,
-    min_similarity: float,
-    server_query: str,
     ranker: str,
     tool_id: str,
     try_name: str,
@@ -106,13 +100,13 @@ def search(
     toolsight search "late orders" --why shop:list_orders --demo
     """
     is_draft = bool(try_name) or try_description is not None
-    if not (query or server_name or tool_names or tags or server_query):
+    if not (query or server_name or tool_names or tags):
         raise click.UsageError('Give a query, such as "late orders".')
     _check(query, tool_id, clients, ranker, is_draft=is_draft)
     for client in clients:
         # One that has no search to follow is an error before anything is started.
         client_ranker(client)
-    request = SearchRequest(query, server_name, tool_names, tags, limit or 0, min_similarity, server_query)
+    request = SearchRequest(query, server_name, tool_names, tags, limit or 0)
     alone = clients[0] if len(clients) == 1 else None
     given = options_as(chosen, alone, clients)
     model = None if given.model == DEMO_MODEL else chosen_model(given.model, given)

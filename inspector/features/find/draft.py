@@ -1,7 +1,6 @@
 """A draft of a tool's texts: as a file, and what it changes: its numbers, neighbors and requests."""
 
 import difflib
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
-from inspector.core.tool import Tool, definition
+from inspector.core.tool import Tool
 from inspector.features.find.facts import EDIT
 from inspector.search.answer.standing import Standing
 from inspector.search.answer.tool_edit import (
@@ -18,44 +17,16 @@ from inspector.search.answer.tool_edit import (
     CaseEffect,
     Neighbor,
     QueryEffect,
-    ToolText,
     wording_of,
 )
 from widgets import Column, Record, Tone, middle, plain, visible
 
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A tool's wording in the editor, and the draft put aside for the server's text."""
-
-    wording: ToolText
-    aside: ToolText | None = None
-
-
-# As a file: what changed, the texts, or the whole definition, depending on the file's extension.
-
-ENDINGS = ".patch or .diff saves the changes, .txt the texts, .json the definition."
+# As a file: what changed of the texts.
 
 
 def suggested(tool: Tool) -> Path:
     """Return the file that is proposed for a draft of the tool."""
     return Path.cwd() / f"{_file_name(tool)}.patch"
-
-
-def exported(tool: Tool, edited: Tool, path: Path) -> str:
-    """Return a draft in the format of the path's extension. Raises ValueError for any other extension."""
-    match path.suffix:
-        case ".patch" | ".diff":
-            return patch(tool, edited)
-        case ".txt":
-            return texts(edited)
-        case ".json":
-            # To paste: equal to the tool's, without hidden characters.
-            text = json.dumps(definition(edited), ensure_ascii=False, indent=2, default=str)
-            if visible(text, limit=len(text)) != text:
-                text = json.dumps(definition(edited), indent=2, default=str)
-            return f"{text}\n"
-    raise ValueError("the file name must end in .patch, .diff, .txt or .json")
 
 
 def texts(tool: Tool) -> str:

@@ -1,9 +1,7 @@
 """Edits a tool's texts, and shows while typing what that would change."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
@@ -23,7 +21,7 @@ from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.tool import Tool
 from inspector.features.find import draft
-from inspector.features.find.draft import Draft, Reading
+from inspector.features.find.draft import Reading
 from inspector.features.find.pane import Pane, Topic
 from inspector.features.find.text_editor import ToolTextEditor
 from inspector.search.answer.tool_edit import EditTrial, ToolText, reworded, wording_of
@@ -112,7 +110,7 @@ class EditPane(Pane):
         self._evalset: EvalSet | None = None
         self._pause: Timer | None = None
         # What was drafted in this session, by tool.
-        self._drafts: dict[str, Draft] = {}
+        self._drafts: dict[str, ToolText] = {}
         # While the fields of another tool are being made, what they say is nobody's edit.
         self._is_taking = False
 
@@ -159,12 +157,11 @@ class EditPane(Pane):
         """Take another tool, or a changed definition: a draft stays, an unedited text follows."""
         before, self._tool = self._tool, tool
         is_same = before is not None and before.id == tool.id
-        drafted = self._drafts.get(tool.id)
-        if before is not None and is_same and drafted is not None and drafted.wording == wording_of(before):
-            self._drafts[tool.id] = Draft(wording_of(tool), drafted.aside)
+        if before is not None and is_same and self._drafts.get(tool.id) == wording_of(before):
+            del self._drafts[tool.id]
         self._is_taking = True
         try:
-            await self._editor.use(tool, self._draft(tool).wording)
+            await self._editor.use(tool, self._draft(tool))
         finally:
             self._is_taking = False
         self._show_title()
@@ -184,38 +181,29 @@ class EditPane(Pane):
         tool = self.session.catalog.get(tool_id)
         if tool is None:
             return
-        wording = replace(self._draft(tool).wording, description=description)
-        self._drafts[tool.id] = Draft(wording)
+        wording = replace(self._draft(tool), description=description)
+        self._drafts[tool.id] = wording
         if tool == self._tool:
             self._editor.show(wording)
             self._show_title()
 
-    def _draft(self, tool: Tool) -> Draft:
+    def _draft(self, tool: Tool) -> ToolText:
         """A tool's draft, or the server's text."""
-        return self._drafts.get(tool.id) or Draft(wording_of(tool))
+        return self._drafts.get(tool.id) or wording_of(tool)
 
     def _show_title(self) -> None:
         if self._tool is None:
             return
         self.write(draft.title(self._tool.id, self.size.width - 16), "#edit-title")
-        shown, told = self._draft(self._tool), "The server's text"
-        if shown.wording != wording_of(self._tool):
-            told = "Your draft"
-        elif shown.aside is not None:
-            told += " (ctrl+r for your draft)"
-        self._editor.border_title = told
-
-    def _keep(self, tool: Tool, wording: ToolText, aside: ToolText | None) -> None:
-        self._drafts[tool.id] = Draft(wording, aside)
-        self._show_title()
+        is_draft = self._draft(self._tool) != wording_of(self._tool)
+        self._editor.border_title = "Your draft" if is_draft else "The server's text"
 
     @on(ToolTextEditor.Changed)
     def _typed(self) -> None:
         if self._tool is None or self._is_taking:
             return
-        wording = self._editor.wording
-        is_edited = wording != wording_of(self._tool)
-        self._keep(self._tool, wording, None if is_edited else self._draft(self._tool).aside)
+        self._drafts[self._tool.id] = self._editor.wording
+        self._show_title()
         self.write(draft.COMPUTING, "#mark")
         self.drop_job("edit")
         if self._pause is not None:
@@ -280,15 +268,9 @@ class EditPane(Pane):
         self.post_message(self.Asked(event.record.copy))
 
     def action_reset(self) -> None:
-        """Show the server's text and put the draft aside, or bring the draft back."""
-        if self._tool is None:
-            return
-        own, drafted = wording_of(self._tool), self._draft(self._tool)
-        if drafted.wording != own:
-            self._keep(self._tool, own, drafted.wording)
-        elif drafted.aside is not None:
-            self._keep(self._tool, drafted.aside, None)
-        self._editor.show(self._draft(self._tool).wording)
+        """Show the server's text; undo brings the description of the draft back."""
+        if self._tool is not None:
+            self._editor.show(wording_of(self._tool))
 
     def action_copy_description(self) -> None:
         """Copy the description as edited."""
@@ -304,5 +286,4 @@ class EditPane(Pane):
         except ToolsightError as error:
             self.fail(error)
             return
-        text: Callable[[Path], str] = partial(draft.exported, self._tool, edited)
-        self.export(draft.suggested(self._tool), text, draft.ENDINGS)
+        self.export(draft.suggested(self._tool), draft.patch(self._tool, edited))

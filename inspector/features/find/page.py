@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -15,12 +15,10 @@ from textual.widgets import ContentSwitcher, Static
 
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.place import (
-    ComparePage,
     Destination,
     EditPage,
     FindingsPage,
     SearchPage,
-    StepsPage,
     WhyNotPage,
     WorklistPage,
 )
@@ -30,25 +28,18 @@ from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import ServerState, SessionState
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.pane import NO_QUERY, Pane, Topic
-from inspector.features.find.rankers_pane import RankerDialog, RankersPane, StepsPane
+from inspector.features.find.rankers_pane import RankersPane
 from inspector.features.find.results_pane import NO_RANKS, ResultList
 from inspector.features.find.score_text import LETTERS, ScorePane
 from inspector.features.find.search_job import AskBar, Search, heading
 from inspector.features.find.source_change import SourceChanges
 from inspector.features.find.why_not_pane import WhyNotPane
 from inspector.features.find.worklist import Worklist
-from widgets import RecordList
+from widgets import RecordList, ViewStrip
 
-SCORE, WHY_NOT, EDIT, RANKERS, STEPS, _LIST = "score", "why-not", "edit", "rankers", "steps", "list"
+SCORE, WHY_NOT, EDIT, RANKERS = "score", "why-not", "edit", "rankers"
 # The line above the right half: what can be shown, with its key.
-_TABS = {
-    _LIST: ("esc", "list"),
-    SCORE: ("s", "score"),
-    WHY_NOT: ("w", "why not"),
-    EDIT: ("e", "edit"),
-    RANKERS: ("c", "rankers"),
-    STEPS: ("b", "by step"),
-}
+_TABS = {SCORE: "s score", WHY_NOT: "w why not", EDIT: "e edit", RANKERS: "c rankers"}
 _INTRO = Content(f"Describe a tool and press enter. Every tool is scored; none is loaded.\n{LETTERS}.")
 _NOTHING_SCORED = "No tools were scored. Press i to edit the query."
 _NO_TOOLS = "No tools to search yet. The search reruns when tools arrive."
@@ -67,13 +58,11 @@ class FindScreen(SourceChanges):
         Binding("v", "findings", "findings", id="find.findings"),
         Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
-        Binding("b", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
         Binding("i", "ask", "query", id="find.ask"),
         Binding("a", "keep", "to worklist", id="find.keep"),
         Binding("A", "keep_failing", "all that miss", show=False, id="find.keep_failing"),
         Binding("p", "pick", "pick your tool", id="find.pick"),
         Binding("u", "ranker", "ranker", id="find.ranker"),
-        Binding("r", "repeat", "again", id="find.repeat"),
         Binding("x", "save", "export", id="find.save"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -86,7 +75,7 @@ class FindScreen(SourceChanges):
         "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
         "a adds the request and your tool to the worklist, A all labelled requests and searches that miss.",
         "The worklist ranks them again at each save (▲ ▼ =): D removes one, enter shows it, tab leads there.",
-        "c rankers: the tool's rank under each; u switches. b: one search per step. esc: to the list.",
+        "c rankers: the tool's rank under each; u uses the one under the cursor. esc: to the list.",
     )
 
     _ask_bar = query_one(AskBar)
@@ -106,9 +95,9 @@ class FindScreen(SourceChanges):
     def body(self) -> ComposeResult:
         yield AskBar(id="ask")
         yield Static(_INTRO, id="facts")
-        with Horizontal(id="strip"):
-            for name in _TABS:
-                yield Static(id=f"to-{name}")
+        strip = ViewStrip(tuple(_TABS.values()), id="strip")
+        strip.can_focus = False
+        yield strip
         with Horizontal(id="body"):
             with Vertical(id="left"):
                 yield ResultList()
@@ -118,7 +107,6 @@ class FindScreen(SourceChanges):
                 yield WhyNotPane()
                 yield EditPane()
                 yield RankersPane()
-                yield StepsPane()
 
     def on_mount(self) -> None:
         self._show_strip()
@@ -156,13 +144,6 @@ class FindScreen(SourceChanges):
                     self._look(SearchRequest(query))
                 self._set_own(tool_id)
                 self._open_pane(EDIT)
-            case ComparePage(request, pinned):
-                self._look(request)
-                self._set_own(pinned or self.own_tool)
-                self._open_pane(RANKERS)
-            case StepsPage(request):
-                self._look(request)
-                self._open_pane(STEPS)
             case WorklistPage(wanted):
                 self._worklist.add(wanted)
 
@@ -240,10 +221,8 @@ class FindScreen(SourceChanges):
 
     def _show_strip(self) -> None:
         """Mark what is on."""
-        on = self.pane_name if self._pane_is_in_sight else _LIST
-        for name, (key, label) in _TABS.items():
-            text = Content.assemble(" ", (key, "" if name == on else "$text-warning"), f" {label} ")
-            self.write(text.stylize("reverse bold") if name == on else text, f"#to-{name}")
+        on = _TABS[self.pane_name] if self._pane_is_in_sight else ""
+        self.query_one("#strip", ViewStrip).current = on
 
     def _open_pane(self, name: str) -> None:
         """Show a part of the right half; on a narrow terminal it takes the place of the list."""
@@ -267,11 +246,12 @@ class FindScreen(SourceChanges):
         self._show_strip()
         self.call_later(self._results.found.focus)
 
-    @on(events.Click, "#strip Static")
-    def _choose(self, event: events.Click) -> None:
-        name = (event.widget.id if event.widget is not None and event.widget.id else "").removeprefix("to-")
-        opens = {_LIST: self._go_to_list, WHY_NOT: self.action_why, EDIT: self.action_edit_tool}
+    @on(ViewStrip.Chosen)
+    def _choose(self, event: ViewStrip.Chosen) -> None:
+        name = next(name for name, label in _TABS.items() if label == event.view)
+        opens = {WHY_NOT: self.action_why, EDIT: self.action_edit_tool}
         opens.get(name, lambda: self._open_pane(name))()
+        self._show_strip()
 
     def leave_input(self) -> None:
         """Go to the list, from the query and from the editor."""
@@ -354,8 +334,6 @@ class FindScreen(SourceChanges):
             if tool_id:
                 self._set_own(tool_id)
                 self._worklist.add([(request, self.own_tool)])
-                if self.has_class("-narrow") and self._pane_is_in_sight:
-                    self.notify("On the worklist, below the list: esc.", markup=False)
 
         if self.own_tool:
             keep(self.own_tool)
@@ -382,18 +360,16 @@ class FindScreen(SourceChanges):
         self._ask_bar.focus_query()
 
     def action_ranker(self) -> None:
-        """Change the ranker of this session."""
-        at = self.query_one(RankersPane).ranker if self._pane.has_focus_within else ""
-
-        def search_again(_: None) -> None:
-            if self._made.index is not None and self._made.ranker != self.session.retrieval.ranker_name:
-                self._search(self.request)
-
-        self.app.push_screen(RankerDialog(self.context, at), search_again)
-
-    def action_repeat(self) -> None:
-        """Make the same search again, with the tools of now."""
-        if self._has_query():
+        """Use the ranker under the cursor of the rankers in this session; without one, go to them."""
+        ranker = self.query_one(RankersPane).ranker if self._pane.has_focus_within else ""
+        if self.pane_name != RANKERS or not ranker:
+            self.action_pane(RANKERS)
+            return
+        try:
+            self.commands.change_setting("discovery.ranker", ranker)
+        except ToolsightError as error:
+            self.fail(error)
+        if self._made.index is not None and self._made.ranker != self.session.retrieval.ranker_name:
             self._search(self.request)
 
     def action_save(self) -> None:

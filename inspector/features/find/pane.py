@@ -27,13 +27,12 @@ class Topic:
     also: tuple[str, ...] = ()
 
 
-def outcome(hit: Hit, bound: bool, *, implied: Outcome | None = None) -> Content:
-    """Return the tool's outcome, unless it is the one that goes without saying, and whether it is loaded."""
+def outcome(hit: Hit, bound: bool) -> Content:
+    """Return the tool's outcome, and whether it is loaded."""
     if hit.outcome.is_result and bound:
         before = hit.outcome is Outcome.ALREADY_LOADED
         return Content.styled("● bound before" if before else "● loaded", "$text-success")
-    word = "" if hit.outcome is implied else state_word(hit.outcome)
-    return Content(" ".join(filter(None, ("●" if bound else "", word))))
+    return Content(f"{'● ' if bound else ''}{state_word(hit.outcome)}")
 
 
 class Pane(InContext, Vertical):

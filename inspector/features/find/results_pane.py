@@ -23,7 +23,6 @@ from inspector.features.find.facts import score
 from inspector.features.find.pane import outcome
 from inspector.features.find.score_text import BAR_WIDTH, bars
 from inspector.search.answer.standing import hit_of
-from inspector.search.ranker.ranker_list import INFO
 from widgets import Column, Record, RecordList, Tone, middle, plain, visible
 
 COLUMNS = (
@@ -38,13 +37,6 @@ LINE, GAP, PLUGIN = "\0line", "\0gap ", "\0plugin "
 NO_RANKS: Mapping[str, int] = {}
 NOT_AWAY: Mapping[str, str] = {}
 _EXCLUDED = (Outcome.OTHER_SERVER, Outcome.OTHER_TAG)
-_TOO_FAR = {
-    "words": "no words in common",
-    "meaning": "too far in meaning",
-    "both": "nothing in common",
-    "pattern": "no match",
-    "spelling": "too different",
-}
 _OWN = "▸"
 # From here on there is room for the score too; the list has it in any case.
 _WIDE = 76
@@ -101,13 +93,11 @@ def rows(
         hits, lambda hit: hit.outcome not in _EXCLUDED or hit.tool_id == own.tool_id, report.scored
     )
     end = _end_of_results(listed)
-    rest = listed[len(listed) if end is None else end :]
-    title, implied = _below(report, [hit for hit in rest if isinstance(hit, Hit)])
     bar = iter(bars([one for one in listed if isinstance(one, Hit)], besides=report.hits))
 
     def row(hit: Hit) -> Record:
         tool_id = hit.score.tool_id
-        state, was = outcome(hit, tool_id in bound, implied=implied), before.get(tool_id, hit.rank)
+        state, was = outcome(hit, tool_id in bound), before.get(tool_id, hit.rank)
         if was != ranks.get(tool_id, was):
             state = Content(" ").join([*([state] if state else []), Content.styled(f"was {was}", "$accent")])
         server = tool_id.partition(":")[0]
@@ -128,7 +118,7 @@ def rows(
         for one in listed
     ]
     if end is not None:
-        ranked.insert(end, Record(LINE, ("", f"── {title}", "", "", ""), "muted"))
+        ranked.insert(end, Record(LINE, ("", "── not returned", "", "", ""), "muted"))
     # What the marketplace has instead: above the tools that do not fit, and below those that do.
     plugins = _plugins(suggested)
     return (*ranked, *plugins) if report.results else (*plugins, *ranked)
@@ -141,19 +131,6 @@ def _end_of_results(listed: Sequence[Hit | Gap]) -> int | None:
     if kinds != sorted(kinds, reverse=True) or len(set(kinds)) < 2:
         return None
     return max(at for at, is_result in are_results if is_result) + 1
-
-
-def _below(report: SearchReport, rest: Sequence[Hit]) -> tuple[str, Outcome | None]:
-    """Name what stands below the results, and the outcome that this name says of every tool there."""
-    outcomes = {hit.outcome for hit in rest}
-    info = INFO.get(report.ranker)
-    if Outcome.OVER_LIMIT in outcomes:
-        return f"beyond the top {len(report.results)}", Outcome.OVER_LIMIT
-    if outcomes == {Outcome.UNLIKELY}:
-        return "unlikely to fit", Outcome.UNLIKELY
-    if outcomes == {Outcome.BELOW_FLOOR} and info is not None:
-        return _TOO_FAR[info.matching], Outcome.BELOW_FLOOR
-    return "not returned", None
 
 
 def _plugins(suggested: Collection[Suggestion]) -> Iterator[Record]:

@@ -70,7 +70,7 @@ def _tier(hit: Hit) -> str:
     return next((part.term for part in hit.score.parts if part.signal is Signal.TIER), "")
 
 
-# The bill. Its columns have everyday words; the last line says which terms of art they stand for.
+# The bill. Its columns have everyday words; `search --json` has every input by its term of art.
 
 _TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8
 WIDTH = _TERM + _WHERE + sum(_INPUTS) + _ADDS + 5
@@ -97,7 +97,6 @@ _HEADS = {
     "tool keywords": "keys",
     "mean of three": "best 3",
 }
-_TERMS_OF_ART = ("tf", "df", "idf", "cosine", "mean")
 _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords"}
 _COUNTS |= {"haystack length"}
 # Their terms are not stems: a word as the query has it, a whole step of it, past use.
@@ -190,59 +189,18 @@ def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
 
 
 def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
-    """Yield the inputs that the columns leave out (lengths, deviations), to recompute every line."""
+    """Yield the ranker's formula, and the texts that the columns have no room for."""
     parts = hit.score.parts
     if any(part.signal is Signal.EXACT and not part.inputs for part in parts) and not report.terms:
         yield Content.styled("\nRequested by name or server, so there is no score to compute.", MUTED)
         return
-    formula = INFO[report.ranker].formula if report.ranker in INFO else ""
-    lines = [f"\n{formula}", *_lexical(parts), *_spread(parts)]
-    for signal, told in ((Signal.STEP, _best_step), (Signal.AFFINITY, _used)):
-        lines += [line for part in parts if part.signal is signal for line in told(part)]
-    shown = {column for part in parts for column in _columns(part.inputs)}
-    if known := [f"{_HEADS[term]} = {term}" for term in _TERMS_OF_ART if term in shown]:
-        lines.append(", ".join(known))
-    yield from (Content.styled(line, MUTED) for line in lines)
-
-
-def _lexical(parts: Sequence[Part]) -> Iterator[str]:
-    by_field = {part.signal: part.inputs for part in parts if "mean length" in part.inputs}
-    if not by_field:
-        return
-    tools = next(iter(by_field.values())).get("N", 0.0)
-    yield f"among {tools:.0f} tools; words here / on average × weight:"
-    yield "  ".join(
-        f"{signal.value} {known['length']:.0f}/{known['mean length']:.1f}"
-        + (f" ×{known['weight']:g}" if "weight" in known else "")
-        for signal, known in by_field.items()
-    )
-
-
-def _spread(parts: Sequence[Part]) -> Iterator[str]:
-    spread = [
-        f"{visible(part.term, newlines=False, limit=30)} {part.inputs['deviation']:.3f}"
-        for part in parts
-        if "deviation" in part.inputs
-    ]
-    if spread:
-        yield f"S adds weight · cosine / deviation: {', '.join(spread)}"
-    if any("wordings" in part.inputs for part in parts):
-        yield "near, usual, deviation: averaged over the query with and without its literals"
-
-
-def _best_step(part: Part) -> tuple[str, ...]:
-    """What the query counts as a whole beside the step of it that fits best."""
-    whole = f"the whole query weighs {1 - part.inputs['share']:.2f}, its best-fitting step the rest:"
-    return whole, f"{_step(part)}: “{visible(part.term, newlines=False, limit=200)}”"
-
-
-def _used(part: Part) -> tuple[str, ...]:
-    """How often the tool was used before and by whom, and how that counts."""
-    return (
-        f"Y adds weight · prior · {part.inputs['spread']:.3f}, the deviation of the scores;",
-        f"prior = log(1 + by age) / log(1 + {part.inputs['full']:g}), at most 1:",
-        visible(part.term, newlines=False, limit=200),
-    )
+    if report.ranker in INFO:
+        yield Content.styled(f"\n{INFO[report.ranker].formula}", MUTED)
+    for part in parts:
+        # What is too long for the column.
+        if part.signal in (Signal.STEP, Signal.AFFINITY):
+            told = f"{_term(part, {})}: {visible(part.term, newlines=False, limit=200)}"
+            yield Content.styled(told, MUTED)
 
 
 class ScorePane(Pane):

@@ -13,12 +13,11 @@ from textual.widgets import Static
 from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.draw.table import report_lines
-from inspector.core.access import Toolset
 from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
-from inspector.core.number import count, ordinal
+from inspector.core.number import ordinal
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
-from inspector.core.session import ServerState, SessionState
+from inspector.core.session import SessionState
 from inspector.core.text import closest
 from inspector.core.tool import Catalog
 from inspector.features.check.finding import Effect, Proposal
@@ -126,49 +125,24 @@ def proposal(one: Proposal) -> Record:
 # Why a tool is not in the search index.
 
 
-def missing_tool(
-    tool_id: str, catalog: Catalog, session: SessionState, toolset: Toolset | None
-) -> tuple[str, str]:
+def missing_tool(tool_id: str, catalog: Catalog, session: SessionState) -> tuple[str, str]:
     """Return why no search can find the tool, and what to do about it."""
     server, _, name = tool_id.partition(":")
     state = session.servers.get(server)
     if catalog.get(tool_id) is not None:
         reason = "It existed at that moment, but searches use the current tools."
         return reason, "Go back to now on the timeline to search it."
-    if state is None:
-        return _unknown(tool_id, catalog, session)
-    if state.phase is not ServerPhase.READY:
-        return _unconnected(state)
-    skipped = next((tool for tool in state.skipped if tool.name == name), None)
+    if state is not None and state.phase is not ServerPhase.READY:
+        reason = visible(f": {state.reason}" if state.reason else ".", limit=300, newlines=False)
+        return f"Its server is {state.phase}{reason}", "Its stderr is in Tools; press r there to connect it."
+    skipped = next((tool for tool in (state.skipped if state else ()) if tool.name == name), None)
     if skipped is not None:
         reason = f"Its definition is invalid: {visible(skipped.reason, limit=300, newlines=False)}"
         return reason, "The server must fix it; Tools lists every skipped tool."
-    rule = toolset.servers.get(server) if toolset is not None else None
-    if toolset is None or (rule is not None and rule.permits(name)):
-        return _unknown(tool_id, catalog, session)
-    which = "this tool" if rule is not None else f"every tool on the server '{_name(server)}'"
-    return f"The toolset '{_name(toolset.name)}' hides {which}.", "Choose another toolset to search it."
-
-
-def _unconnected(state: ServerState) -> tuple[str, str]:
-    its_server = f"Its server '{_name(state.name)}'"
-    if state.phase is ServerPhase.FAILED:
-        reason = visible(state.reason, limit=300, newlines=False)
-        ending = f": {reason}" if reason else "."
-        return f"{its_server} failed{ending}", "See its stderr in Tools; press r there to reconnect."
-    if state.phase is ServerPhase.CONNECTING:
-        return f"{its_server} is still connecting.", "Its tools are indexed once it is ready."
-    return f"{its_server} is not connected.", "Press r on it in Tools to connect it."
-
-
-def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> tuple[str, str]:
-    reason = "No connected server has a tool with this name."
-    if session.toolset and session.hidden_tools:
-        hidden = f"the toolset '{_name(session.toolset)}' hides {count(session.hidden_tools, 'tool')}."
-        reason = f"No permitted tool has this name; {hidden}"
+    hidden = f", or the toolset '{_name(session.toolset)}' hides it" if session.toolset else ""
     near = ", ".join(map(_name, closest(tool_id, list(catalog.by_id))))
     pick = "Press p to pick another tool."
-    return reason, f"Closest: {near}. {pick}" if near else pick
+    return f"No connected server has this tool{hidden}.", f"Closest: {near}. {pick}" if near else pick
 
 
 def _name(name: str) -> str:
@@ -238,8 +212,7 @@ class WhyNotPane(Pane):
             self._look(topic.tool_id, topic.request, topic.also)
         else:
             self.drop_job(_JOB)
-            toolset = self.session.configuration.toolset(self.session.state.toolset)
-            why = missing_tool(topic.tool_id, self.session.catalog, self.session.state, toolset)
+            why = missing_tool(topic.tool_id, self.session.catalog, self.session.state)
             self._say(missing(topic.tool_id, topic.request.query, *why))
 
     def _clear(self) -> None:

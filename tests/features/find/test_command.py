@@ -76,7 +76,7 @@ def test_why_proposes_sentences_that_a_draft_confirms(
     text = toolsight("search", asked, "--why", "get_alerts", *configured).stdout
     assert proposed[0]["sentence"] in text
     for one in proposed:
-        (measured,) = one["effects"]
+        measured = one["effect"]
         edit = ("--why", "get_alerts", "--try-description", one["description"])
         effect = answer(toolsight, "search", asked, *edit, *configured)
         before, after = measured["ranks"][asked]

@@ -1,6 +1,5 @@
 """The edit pane, driven by keys."""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from inspector.app.place import EditPage
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.find import edit_pane as edit_pane
-from inspector.features.find.draft import exported, patch, texts
+from inspector.features.find.draft import patch, texts
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.page import FindScreen
 from inspector.features.find.text_editor import LONGEST, FieldText
@@ -164,20 +163,15 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
         assert _page(pilot).region
 
 
-async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
+async def test_ctrl_r_shows_the_servers_text_and_undo_brings_the_draft_back() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
         await _pasted(pilot, BETTER)
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == PAY.description
-        assert "ctrl+r for your draft" in seen(pilot)
-        await pilot.press("ctrl+r")
-        await _measured(pilot)
-        assert _area(pilot).text == BETTER + PAY.description
-        assert _numbers(pilot)["rank"][1] == "1"
         await pilot.press("ctrl+z")
-        assert _area(pilot).text == PAY.description
+        assert _area(pilot).text == BETTER + PAY.description
 
 
 async def test_a_draft_is_there_again_after_esc() -> None:
@@ -221,9 +215,7 @@ async def test_the_text_is_copied_while_it_is_typed_and_from_its_row(monkeypatch
         assert copied == [f"X{PAY.description}"] * 2
 
 
-async def test_x_saves_the_draft_in_the_form_that_the_files_name_asks_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_x_saves_the_draft_as_a_patch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
@@ -233,23 +225,7 @@ async def test_x_saves_the_draft_in_the_form_that_the_files_name_asks_for(
         await pilot.press("enter")
         saved = tmp_path / "shop-pay_back.patch"
         await until(pilot, saved.exists)
-        edited = replace(PAY, description=BETTER + PAY.description)
-        assert saved.read_text() == patch(PAY, edited)
-        await until(pilot, lambda: not isinstance(pilot.app.screen, ExportDialog))
-        await pilot.press("x")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
-        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "draft.json")
-        await pilot.press("enter")
-        await until(pilot, (tmp_path / "draft.json").exists)
-        assert json.loads((tmp_path / "draft.json").read_text())["function"]["description"] == (
-            edited.description
-        )
-
-
-@pytest.mark.parametrize("ending", ["", ".docx"])
-def test_a_draft_is_saved_in_no_other_form(ending: str) -> None:
-    with pytest.raises(ValueError, match=r"\.patch, \.diff, \.txt or \.json"):
-        exported(PAY, PAY, Path(f"draft{ending}"))
+        assert saved.read_text() == patch(PAY, replace(PAY, description=BETTER + PAY.description))
 
 
 drafts = st.lists(st.sampled_from(["Refund.", "", "Give back.", "@@ -1 +1 @@", "--- a", " b"]), max_size=9)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from textual.content import Content
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.place import WhyNotPage
@@ -22,7 +21,7 @@ from inspector.features.find import page, results_pane as content
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.page import FindScreen
 from inspector.features.find.pane import Pane
-from inspector.features.find.rankers_pane import RankersPane, StepsPane
+from inspector.features.find.rankers_pane import RankersPane
 from inspector.features.find.score_text import ScorePane
 from inspector.features.find.search_job import AskBar, error_line, heading
 from inspector.features.find.why_not_pane import WhyNotPane
@@ -32,7 +31,7 @@ from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.workbench import Rig
-from widgets import PlainInput, RecordList, RecordRows
+from widgets import PlainInput, RecordList, RecordRows, ViewStrip
 
 
 async def _searched(pilot: Pilot[None], *words: str) -> RecordList:
@@ -88,7 +87,7 @@ async def test_the_results_of_a_search_are_drawn_once_though_it_is_an_event_too(
     async with app_rig() as (pilot, rig):
         await _searched(pilot, "refund")
         monkeypatch.setattr(page, "heading", counting)
-        await pilot.press("r")
+        await pilot.press("i", "enter")
         screen = pilot.app.screen
         assert isinstance(screen, FindScreen)
         await until(pilot, lambda: screen.view.state.searches == 2)
@@ -196,7 +195,7 @@ def test_the_error_that_ended_a_program_is_one_line(stderr: str, line: str) -> N
     assert error_line(stderr) == line
 
 
-PANES = {"w": WhyNotPane, "c": RankersPane, "b": StepsPane, "e": EditPane, "s": ScorePane}
+PANES = {"w": WhyNotPane, "c": RankersPane, "e": EditPane, "s": ScorePane}
 
 
 async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_lost() -> None:
@@ -220,14 +219,13 @@ async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_l
 async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:
     async with app_rig(servers=office(), size=(80, 24)) as (pilot, _):
         found = await _searched(pilot, "refund", "order")
-        await pilot.click("#to-rankers")
+        strip = pilot.app.screen.query_one("#strip", ViewStrip)
+        assert strip.current == ""
+        await pilot.click("#strip", offset=(35, 0))
         await until(pilot, lambda: _pane(pilot) is RankersPane)
-        assert not found.region
-        await pilot.click("#to-list")
+        assert (strip.current, bool(found.region)) == ("c rankers", False)
+        await pilot.press("escape")
         await until(pilot, lambda: bool(found.region))
-        await pilot.click("#to-why-not")
-        await until(pilot, lambda: _pane(pilot) is WhyNotPane)
-        assert "reverse" in str(pilot.app.screen.query_one("#to-why-not", Static).content.spans)  # type: ignore[union-attr]
 
 
 async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() -> None:
@@ -249,14 +247,10 @@ async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() 
         assert keys[keys.index("big:tool_229") - 1].startswith(content.GAP)
 
 
-async def test_r_makes_the_search_again_and_x_saves_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_x_saves_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    async with app_rig() as (pilot, rig):
+    async with app_rig() as (pilot, _):
         await _searched(pilot, "refund")
-        await pilot.press("r")
-        assert _searches(rig) == 2
         await pilot.press("x", "enter")
         await until(pilot, lambda: (tmp_path / "search.json").exists())
         assert json.loads((tmp_path / "search.json").read_text())["request"]["query"] == "refund"

@@ -6,13 +6,12 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.place import ComparePage
+from inspector.app.place import WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.features.find import rankers_pane as content
-from inspector.features.find.rankers_pane import RankerDialog
 from inspector.search.answer.standing import standings_under
 from inspector.search.ranker.ranker_list import INFO, RANKERS
-from tests.support.app import app_rig, arrives, said, seen, until
+from tests.support.app import app_rig, arrives, said, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
@@ -80,7 +79,8 @@ def _is_complete(pilot: Pilot[None]) -> bool:
 
 async def test_every_ranker_ranks_the_persons_tool_and_enter_shows_the_formula() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, rig):
-        await arrives(pilot, ComparePage(SearchRequest(QUERY), CANCEL))
+        await arrives(pilot, WhyNotPage(CANCEL, SearchRequest(QUERY)))
+        await pilot.press("c")
         await until(pilot, lambda: _is_complete(pilot))
         assert [row.key for row in _list(pilot).records] == list(RANKERS)
         standings = ranks_of(rig.bench.retrieval.rankers, QUERY, CANCEL, RANKERS)
@@ -93,13 +93,11 @@ async def test_every_ranker_ranks_the_persons_tool_and_enter_shows_the_formula()
         assert INFO["bm25"].formula in pilot.app.screen.query_one(TextView).text
 
 
-async def test_u_on_a_ranker_offers_it_and_f_tells_its_formula() -> None:
+async def test_u_goes_to_the_rankers_and_there_uses_the_one_under_the_cursor() -> None:
     async with app_rig(servers=office()) as (pilot, rig):
-        await arrives(pilot, ComparePage(SearchRequest("refund order"), CANCEL))
+        await arrives(pilot, WhyNotPage(CANCEL, SearchRequest("refund order")))
+        await pilot.press("u")
         await until(pilot, lambda: _is_complete(pilot) and _list(pilot).has_focus_within)
         await pilot.press("down", "u")
-        assert isinstance(pilot.app.screen, RankerDialog)
-        await pilot.press("f")
-        await until(pilot, lambda: INFO["bm25"].formula[:30] in seen(pilot))
-        await pilot.press("enter")
         await until(pilot, lambda: rig.bench.retrieval.ranker_name == "bm25")
+        await until(pilot, lambda: "BM25" in said(pilot, "#facts"))

@@ -109,9 +109,7 @@ def test_a_bill_has_a_line_for_what_an_average_tool_gets_and_the_inputs_of_every
     assert re.search(r"^word +where +times +tools +rarity +adds$", text, re.MULTILINE)
     assert re.search(r"^ +near +usual +weight +adds$", text, re.MULTILINE)
     assert re.search(r"^average tool +A average +-\d\.\d{3}$", text, re.MULTILINE)
-    assert "among 2 tools" in text
-    assert re.search(r"deviation: static vectors \d\.\d{3}, summary \d\.\d{3}, best: ", text)
-    assert text.endswith("times = tf, tools = df, rarity = idf, near = cosine, usual = mean")
+    assert text.endswith(INFO["hybrid"].formula)
 
 
 def test_the_formula_of_hybrid_has_the_weights_in_use() -> None:
@@ -127,7 +125,7 @@ def test_the_formula_of_hybrid_has_the_weights_in_use() -> None:
     assert INFO["hybrid"].formula == f"z: {expected}"
 
 
-def test_a_bill_tells_which_step_fits_best_which_siblings_and_where_there_were_two_wordings() -> None:
+def test_a_bill_tells_which_step_fits_best_and_which_siblings() -> None:
     mail = Tool("mail", "send_message", "Send a message to anyone.")
     rankers = rankers_of([mail, *(Tool("shop", f"list_{what}", f"List {what}.") for what in WORDS)])
     query = "List the orders of notes/late.md, then send a message"
@@ -139,9 +137,7 @@ def test_a_bill_tells_which_step_fits_best_which_siblings_and_where_there_were_t
     assert re.search(r"^siblings fit +V server +\d\.\d\d +0\.10 +\d\.\d{3}$", text, re.MULTILINE)
     assert re.search(r"^a +W words ", text, re.MULTILINE)
     assert re.search(r"^static +S meaning ", text, re.MULTILINE)
-    assert "the whole query weighs 0.80" in text
-    assert "step 2 of 2: “send a message”" in text
-    assert "averaged over the query with and without its literals" in text
+    assert "step 2 of 2: send a message" in text
     assert "✓ adds up" in text
 
 
@@ -181,19 +177,10 @@ def test_every_tool_stands_at_its_rank_and_has_its_state_in_its_row() -> None:
     assert [row.tone for row in rows] == ["muted", "", "", "muted", "muted"]
 
 
-@pytest.mark.parametrize(
-    ("missed", "line"),
-    [
-        ((Outcome.OVER_LIMIT, Outcome.UNLIKELY), "── beyond the top 2"),
-        ((Outcome.UNLIKELY,), "── unlikely to fit"),
-        ((Outcome.BELOW_FLOOR,), "── no words in common"),
-        ((Outcome.BELOW_FLOOR, Outcome.UNLIKELY), "── not returned"),
-    ],
-)
-def test_a_line_separates_the_results_from_the_rest(missed: tuple[Outcome, ...], line: str) -> None:
-    rows = _rows(Outcome.FOUND, Outcome.FOUND, *missed)
+def test_a_line_separates_the_results_from_the_rest() -> None:
+    rows = _rows(Outcome.FOUND, Outcome.FOUND, Outcome.OVER_LIMIT, Outcome.UNLIKELY)
     assert [row.key for row in rows[:4]] == ["s:t1", "s:t2", content.LINE, "s:t3"]
-    assert str(rows[2].cells[1]) == line
+    assert [str(rows[at].cells[2]) for at in (3, 4)] == ["over limit", "unlikely"]
 
 
 def test_there_is_no_line_where_it_would_not_be_true() -> None:
@@ -378,5 +365,4 @@ def test_a_bill_tells_how_often_a_tool_was_used_and_by_whom() -> None:
     (line,) = [line for line in text.splitlines() if line.startswith("used before  ")]
     assert line.split() == ["used", "before", "Y", "used", "8.30", "0.73", "0.30", "0.200"]
     assert "used 12 times by ada" in text
-    assert "weight · prior · 0.913" in text
     assert "✓ adds up" in text
