@@ -18,11 +18,10 @@ from inspector.core.ports import ChatModel
 from inspector.core.stream import Listener
 from inspector.core.tool import Tool
 from inspector.features.lab.comparison import ScenarioResult
-from inspector.features.lab.ground import AllowedBefore, Ground
+from inspector.features.lab.ground import AllowedBefore, Ground, ScenarioFile
 from inspector.features.lab.open_lab import OpenLab
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.features.lab.scenario import Scenario, Step, Turn, load_scenario
-from inspector.features.lab.scenario_job import ScenarioFile
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore

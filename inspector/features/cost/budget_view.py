@@ -15,9 +15,8 @@ from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.core.budget import Prices, ToolCost
-from inspector.core.number import count, percent, tokens
+from inspector.core.number import count, percent, saving, tokens
 from inspector.core.session import Binding, SessionState, ToolState
-from inspector.features.cost.trial import headline, hint
 from inspector.tokens.accounting import spent
 from widgets import Column, Meter, Record, RecordList, legend
 
@@ -183,6 +182,39 @@ def _share(cost: int, total: int) -> str:
 
 def _bar(cost: int, total: int) -> str:
     return "━" * max(round(_BAR * cost / total), bool(cost)) if total else ""
+
+
+_HINT = "What if?  d defers or binds a server   P pins a tool"
+
+
+def headline(session: SessionState, width: int) -> Content:
+    """Return what binding every tool costs, and what this session sends instead."""
+    budget, owned = session.budget, len(session.tools)
+    if budget is None or not owned:
+        none = "No tools yet: no server is ready (see Tools)."
+        return present.no_budget(session, none).stylize("$text-warning")
+    servers = len({tool.server for tool in session.tools.values()})
+    all_bound = Content.assemble(
+        f"{count(servers, 'server')}, {count(owned, 'tool')}: binding them all costs ",
+        (tokens(budget.static_tools), "bold $text-warning"),
+        " tokens per call",
+    )
+    if not session.has_search and not session.pool:
+        none = "all bound; press d on a server to see what discovery would save"
+        return present.flow([all_bound, Content.styled(none, MUTED)], width)
+    color = f"bold {'$text-success' if budget.saved >= 0 else '$text-warning'}"
+    next_call = Content.assemble(
+        "the next call ",
+        (tokens(budget.parts.discovery_tokens), color),
+        " with searches: ",
+        (f"{'' if budget.saved >= 0 else '⚠ '}{saving(budget.saved_fraction)}", color),
+    )
+    return present.flow([all_bound, next_call], width)
+
+
+def hint(width: int) -> Content:
+    """Return what can be tried, while nothing is."""
+    return Content.styled(_HINT, MUTED).truncate(width, ellipsis=True)
 
 
 # Lines of the page in a small terminal that are not table rows.

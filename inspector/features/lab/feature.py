@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from inspector.core.feature import CommandInfo, Feature, PageInfo, Part
 
 if TYPE_CHECKING:
-    from inspector.features.lab.runs.recorded_session import RunSource
-    from inspector.features.lab.scenario_job import Lab
+    from inspector.features.lab.ground import Lab
+    from inspector.features.lab.runs.conversation import RunSource
 
 
 LAB: "Part[Lab]" = Part(beside_session=True)

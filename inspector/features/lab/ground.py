@@ -1,19 +1,20 @@
-"""What a race is run on: a session's servers and model, and nothing that does harm twice."""
+"""What a lab runs: scenarios in their files, and races on a ground, where nothing does harm twice."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from inspector.config.configuration import Configuration
 from inspector.config.profile import find_profile
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError
-from inspector.core.events import Decision
+from inspector.core.events import Decision, Record
 from inspector.core.ports import ApprovalRequest
 from inspector.core.redaction import clean
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
-from inspector.features.lab.comparison import STATIC
+from inspector.features.lab.comparison import STATIC, ScenarioResult
 from inspector.features.lab.scenario import Scenario, Turn
 from inspector.loop.approval import CLAIMED_SINCE, why_ask
 from inspector.session.view import SessionView
@@ -117,3 +118,42 @@ def static_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that do not override values of the `static` profile."""
     own = find_profile(STATIC).values
     return {path: value for path, value in values.items() if path not in own}
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioFile:
+    """A scenario and its file; `scenario` is None if the file has a `problem`."""
+
+    path: Path
+    scenario: Scenario | None = None
+    problem: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.scenario.title if self.scenario is not None else self.path.name
+
+
+class Lab(Protocol):
+    """Runs scenarios, each on fresh servers of its own."""
+
+    def scenarios(self) -> Sequence[ScenarioFile]:
+        """Read the scenario files. Raises ToolsightError."""
+
+    async def run(
+        self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
+    ) -> ScenarioResult:
+        """Run a scenario under a profile; cancel to stop it. Raises ToolsightError.
+
+        The scenario's settings override the profile's, and `values`, by setting path, override both. `tell`
+        gets every record.
+        """
+
+    async def race(
+        self,
+        scenario: Scenario,
+        ground: Ground,
+        profile: str,
+        values: Mapping[str, Any],
+        tell: Callable[[Record], None],
+    ) -> ScenarioResult:
+        """Run one side of a race, on fresh processes of the ground's servers; see `run`. Asks nobody."""

@@ -28,8 +28,8 @@ from inspector.core.session import SessionState
 from inspector.features.lab.comparison import ScenarioResult
 from inspector.features.lab.expectation import Finding
 from inspector.features.lab.feature import LAB
+from inspector.features.lab.ground import Lab, ScenarioFile
 from inspector.features.lab.scenario import Scenario
-from inspector.features.lab.scenario_job import Lab, ScenarioFile
 from widgets import Column, Record, RecordList, Tone, plain, visible
 
 _READING = "Reading the scenarios …"

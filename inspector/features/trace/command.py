@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,17 +20,18 @@ from inspector.cli.options import (
     require_nobody,
     session_command,
 )
-from inspector.cli.table import is_json, say, say_json, say_raw, show
+from inspector.cli.table import Progress, is_json, say, say_json, say_raw, say_report, show
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
 from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import count, plural, shown_moment
-from inspector.core.ports import EventStore, SystemClock
+from inspector.core.ports import EventStore, SessionSummary, SystemClock
 from inspector.core.redaction import clean
 from inspector.core.report import COUNT, NAME, NUMBER, SHARE, TIME, Column, Table
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
+from inspector.core.turns import turns
 from inspector.features.agents.finding import KINDS, by_tokens, findings
 from inspector.features.trace.facts import tally_facts
 from inspector.loop.flow import Flow, exported, flows, following, warmth
@@ -260,3 +262,109 @@ def _of_persona(found: Sequence[Flow], persona: str) -> Sequence[Flow]:
         near = closest(persona, names) or tuple(names) or ("none",)
         raise ConfigError(f"there is no persona '{persona}'", hint=f"Recorded personas: {', '.join(near)}.")
     return chosen
+
+
+# Statistics over sessions.
+
+_OWN = "toolsight"
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def _read(store: EventStore, sessions: Sequence[str]) -> Iterator[Record]:
+    """What statistics are made of; one session is in memory at a time."""
+    from inspector.features.trace.metrics.gathering import KINDS as COUNTED
+
+    with Progress() as progress:
+        for number, session in enumerate(sessions, start=1):
+            progress("reading sessions", number, len(sessions))
+            yield from store.read(session, kinds=COUNTED)
+
+
+def since(text: str, now: float) -> float:
+    """The moment that a date (`2026-11-01`, UTC) or an age (`7d`, `12h`) names. Raises ConfigError."""
+    if text[:-1].isdecimal() and text[-1:] in _UNITS:
+        try:
+            age = timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+            return now - age.total_seconds()
+        except OverflowError:
+            return 0.0
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(
+            f"--since {text} is not a date or an age",
+            hint="Use a date such as 2026-11-01 (UTC), or an age such as 7d or 12h.",
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _meant(store: EventStore, named: Sequence[str], after: float, agent: str) -> list[str]:
+    """The sessions that are meant, the oldest first. Raises StoreError."""
+    stored = require_sessions(store, named)
+    agents = {one.agent or _OWN for one in stored}
+    if agent and stored and agent not in agents:
+        near = closest(agent, sorted(agents), limit=3)
+        raise StoreError(
+            f"there are no sessions of '{agent}'", hint=f"Agents with sessions: {', '.join(near or agents)}."
+        )
+
+    def is_meant(one: SessionSummary) -> bool:
+        return (
+            (not named or one.id in named)
+            and one.ended_at >= after
+            and (not agent or (one.agent or _OWN) == agent)
+        )
+
+    return [one.id for one in reversed(stored) if is_meant(one)]
+
+
+_NO_SESSIONS = (
+    "No matching sessions. `toolsight sessions` lists them; `toolsight demo --headless` records one."
+)
+
+
+@session_command(takes=(DATABASE,))
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.option(
+    "--since",
+    "after",
+    default="",
+    callback=lambda _context, _parameter, text: since(text, SystemClock().now()) if text else 0.0,
+    metavar="TIME",
+    help="Only sessions active since a date (2026-11-01, UTC) or within a period (7d, 12h).",
+)
+@click.option(
+    "--agent",
+    default="",
+    metavar="NAME",
+    help=f"Only this agent's sessions; {_OWN} means those recorded here.",
+)
+@as_json
+def metrics(sessions: tuple[str, ...], after: float, agent: str, chosen: Options) -> None:
+    """Summarize sessions: searches, latency, failures, tokens.
+
+    By default, covers all sessions, recorded here and imported. Shares have 95 % intervals. The backlog lists
+    unmet requests: searches that found nothing, or that were followed by another search or by the end of the
+    turn before any tool they found was called. Searches with words in common count as one.
+
+    \b
+    toolsight sessions metrics --since 7d
+    """
+    from inspector.features.trace.metrics.facts import overview, sections, stats_json
+    from inspector.features.trace.metrics.gathering import Telemetry
+
+    store = open_store(chosen)
+    meant = _meant(store, sessions, after, agent)
+    gathered = Telemetry()
+    for turn in turns(_read(store, meant)):
+        gathered.add(turn)
+    gathered.end()
+    if is_json():
+        say_json(stats_json(gathered))
+    elif not gathered.events:
+        say(_NO_SESSIONS)
+    else:
+        say(overview(gathered))
+        for section in sections(gathered):
+            if section.tables:
+                say_report([f"\n{section.title}", *section.tables])

@@ -31,7 +31,7 @@ FEATURE = Feature(
     commands=(
         CommandInfo("sessions", "command:sessions", "Talk"),
         CommandInfo("sessions show", "command:show_session"),
-        CommandInfo("sessions metrics", "metrics.command:metrics"),
+        CommandInfo("sessions metrics", "command:metrics"),
         CommandInfo("sessions next", "command:next_tools"),
     ),
 )

@@ -11,9 +11,8 @@ from inspector.core.number import tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
 from inspector.features.cost import strategies_view as budget_way
-from inspector.features.cost.budget_view import Shown, budget_rows, server_key
+from inspector.features.cost.budget_view import Shown, budget_rows, headline, server_key
 from inspector.features.cost.strategies_view import DeliveryComparison
-from inspector.features.cost.trial import headline
 from inspector.session.verdict import price_session
 from inspector.tokens.break_even import BreakEven
 from inspector.tokens.cost import Delivery

@@ -24,7 +24,7 @@ from inspector.core.number import count, tokens
 from inspector.core.session import SessionState
 from inspector.features.lab.comparison import STATIC, ScenarioResult
 from inspector.features.lab.feature import LAB
-from inspector.features.lab.ground import ground_of, question, require_own_mind
+from inspector.features.lab.ground import Lab, ground_of, question, require_own_mind
 from inspector.features.lab.race.facts import (
     answered,
     big_share,
@@ -36,7 +36,6 @@ from inspector.features.lab.race.facts import (
     so_far,
 )
 from inspector.features.lab.race.race import Race, RaceFrame, Racer, Side, Verdict, run_race
-from inspector.features.lab.scenario_job import Lab
 from widgets import BigNumber, Choice as Answer, GuardedConfirm, plain, visible
 
 # Seconds between two model calls that are shown.

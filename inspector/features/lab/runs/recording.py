@@ -19,9 +19,9 @@ from inspector.features.lab.runs.conversation import (
     add_chat,
     arguments_of,
     read_chat,
+    read_sessions,
     text_of,
 )
-from inspector.features.lab.runs.recorded_session import read_sessions
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 
 # MCPMark's recordings: `messages.json` with the items of OpenAI's Responses API, beside `meta.json`.

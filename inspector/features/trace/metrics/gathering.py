@@ -34,8 +34,7 @@ from inspector.core.events import (
 from inspector.core.fold.call import breaker_status
 from inspector.core.tool import server_of
 from inspector.core.turns import Session, Turn
-from inspector.features.trace.metrics.discovery import OWN, DiscoveryCount
-from inspector.features.trace.metrics.sample import Cases, Sample
+from inspector.features.trace.metrics.discovery import OWN, Cases, DiscoveryCount, Sample
 from inspector.session.miss import BacklogGroups, unused_in
 
 _INERTIA = (CallStarted, CallFinished, ToolLoaded, ToolEvicted, ToolRefreshed, NextPredicted)

@@ -31,9 +31,9 @@ from inspector.core.events import (
 )
 from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.turns import turns
+from inspector.features.trace.metrics.discovery import Cases, Sample
 from inspector.features.trace.metrics.facts import sections
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
-from inspector.features.trace.metrics.sample import Cases, Sample
 from inspector.search.answer.metric import share_estimate
 from inspector.session.miss import MissCause
 from tests.core.test_event import records

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.core.error import ConfigError
 from inspector.core.events import SessionStarted, UserSaid
-from inspector.features.trace.metrics.command import since
+from inspector.features.trace.command import since
 from inspector.store.store import SqliteStore
 from tests.core.test_event import records
 from tests.session.test_timeline import STORY
