@@ -9,7 +9,7 @@ from inspector.core.report import Fact
 from inspector.core.tool import Tool
 from inspector.features.marketplace.facts import installation_facts
 from inspector.features.marketplace.marketplace import marketplace_of, with_marketplace
-from inspector.features.marketplace.plugin import Package, Permissions, Plugin, PluginTool, Variable
+from inspector.features.marketplace.plugin import Package, Plugin, PluginTool, Variable
 from inspector.features.marketplace.reader import Catalogs, read_catalog
 from inspector.session.assembly import Ports
 from inspector.session.source import NO_VALUES
@@ -39,7 +39,6 @@ def plugin(name: str, description: str, *tools: PluginTool, **package: object) -
         origin="tests",
         version="1.2.3",
         tools=tools,
-        permissions=Permissions(files="none"),
     )
 
 

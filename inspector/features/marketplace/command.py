@@ -44,7 +44,7 @@ from inspector.features.marketplace.facts import (
     starts_json,
     variable_text,
 )
-from inspector.features.marketplace.marketplace import marketplace_of
+from inspector.features.marketplace.marketplace import imported_path, marketplace_of
 from inspector.features.marketplace.plugin import Plugin, missing_values
 from inspector.session.server_change import INSTALL
 from inspector.session.workbench import Workbench
@@ -277,7 +277,6 @@ def import_catalog(file: Path, name: str, chosen: Options) -> None:
     toolsight marketplace import servers.json
     """
     from inspector.features.marketplace.reader import keep_catalog, read_catalog
-    from inspector.features.marketplace.source import imported_path
 
     found = read_catalog(file)
     if not found.plugins:

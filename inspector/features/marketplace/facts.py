@@ -33,8 +33,8 @@ def state_text(plugin: Plugin, server: str) -> str:
 
 
 def plugin_facts(plugin: Plugin, server: str) -> Facts:
-    """Where a plugin is from, what it would start, and what it says that it needs and reaches."""
-    package, said = plugin.package, plugin.permissions
+    """Where a plugin is from, what it would start, and what it says that it needs."""
+    package = plugin.package
     is_blocked = bool(package.obstacle) and not server
     state = state_text(plugin, server) + (f": {package.obstacle}" if is_blocked else "")
     known = (
@@ -49,9 +49,7 @@ def plugin_facts(plugin: Plugin, server: str) -> Facts:
         Fact("address", package.url),
         *(Fact("needs" if one.required else "takes", variable_text(one)) for one in package.variables),
     )
-    reaches = (("files", said.files), ("network", said.network), ("variables", said.environment))
-    stated = (Fact(label, text or "not stated by the publisher") for label, text in reaches)
-    return Facts((*(fact for fact in known if fact.text), *stated))
+    return Facts(tuple(fact for fact in known if fact.text))
 
 
 def variable_text(variable: Variable) -> str:
@@ -108,17 +106,12 @@ def starts_json(plugin: Plugin, wanted: Addition) -> list[Mapping[str, object]]:
 
 
 def installation_facts(plugin: Plugin, wanted: Addition) -> tuple[Fact, ...]:
-    """What is started, what it fetches and what it says that it reaches; what needs a look is marked."""
-    said = plugin.permissions
-    unsaid = "the publisher does not say"
+    """What is started and what it fetches; what needs a look is marked."""
     told = (
         *wanted.consent.facts(),
         *(Fact("look-alike", f"{one} is not {known}", True) for one, known in lookalikes((), plugin.name)),
         *(replace(fact, text=wanted.covered(fact.text)) for fact in _run_facts(wanted.spec.shown_argv)),
-        Fact("files", said.files or unsaid),
-        Fact("network", said.network or unsaid),
-        Fact("reads", f"from its environment: {said.environment or unsaid}"),
-        Fact("claims", "these are not enforced: the server runs with your permissions"),
+        Fact("reaches", "whatever you can: the server runs with your permissions"),
     )
     return tuple(fact for fact in told if fact.text)
 
@@ -137,7 +130,7 @@ def _run_facts(argv: tuple[str, ...]) -> Iterator[Fact]:
 
 
 def installation_question(plugin: Plugin, wanted: Addition) -> Question:
-    """Whether to start a plugin's server: what it says that it reaches, and what becomes of the file."""
+    """Whether to start a plugin's server: what it runs, and what becomes of the file."""
     known = installation_facts(plugin, wanted)
     marked = sum(fact.warns for fact in known)
     warning = [Fact("", f"Check the lines marked ! ({marked})", warns=True)] if marked else []

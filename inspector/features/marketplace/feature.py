@@ -35,5 +35,5 @@ FEATURE = Feature(
         CommandInfo("marketplace remove", "command:remove"),
         CommandInfo("marketplace import", "command:import_catalog"),
     ),
-    compose="source:compose",
+    compose="marketplace:compose",
 )

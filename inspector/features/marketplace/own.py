@@ -10,10 +10,7 @@ from inspector.config.problem import NullAsAbsent, validated
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.features.marketplace.plugin import (
-    MOST_TOOLS,
-    MOST_VARIABLES,
     Package,
-    Permissions,
     Plugin,
     PluginTool,
     Variable,
@@ -22,7 +19,6 @@ from inspector.features.marketplace.plugin import (
     checked_name,
     checked_package,
     checked_variable,
-    few,
     prose,
 )
 
@@ -86,12 +82,6 @@ class _PackageModel(NullAsAbsent):
     obstacle: str = ""
 
 
-class _PermissionsModel(NullAsAbsent):
-    files: str = ""
-    network: str = ""
-    environment: str = ""
-
-
 class _PluginModel(NullAsAbsent):
     name: str
     description: str = ""
@@ -102,7 +92,8 @@ class _PluginModel(NullAsAbsent):
     version: str = ""
     tools: list[_ToolModel] = Field(default_factory=list)
     package: _PackageModel
-    permissions: _PermissionsModel = Field(default_factory=_PermissionsModel)
+    # Earlier versions kept what a publisher claimed of what its server reaches.
+    permissions: Any = None
 
 
 class CatalogModel(NullAsAbsent):
@@ -132,9 +123,7 @@ def own_plugins(
 def _plugin(model: _PluginModel, publisher: str, origin: str, variables: Mapping[str, str]) -> Plugin:
     name = checked_name(model.name, "a plugin's name")
     try:
-        few(tuple(tool.name for tool in model.tools), MOST_TOOLS, "tools")
         tools = {checked_name(one.name, "a tool's name"): prose(one.description) for one in model.tools}
-        said = model.permissions
         return Plugin(
             name,
             prose(model.description),
@@ -146,7 +135,6 @@ def _plugin(model: _PluginModel, publisher: str, origin: str, variables: Mapping
             origin=origin,
             version=prose(model.version or model.package.version),
             tools=tuple(PluginTool(*pair) for pair in tools.items()),
-            permissions=Permissions(prose(said.files), prose(said.network), prose(said.environment)),
         )
     except ConfigError as error:
         raise ConfigError(f"{name}: {error.message}", hint=error.hint) from error
@@ -155,7 +143,6 @@ def _plugin(model: _PluginModel, publisher: str, origin: str, variables: Mapping
 def _package(model: _PackageModel, variables: Mapping[str, str]) -> Package:
     kind = PackageKind(model.kind)
     given = tuple(_variable(one) for one in model.variables)
-    few(tuple(one.name for one in given), MOST_VARIABLES, "variables")
     # Only Toolsight's own catalog comes with any: they name places of this machine.
     command, *args = (_replaced(one, variables) for one in (model.command, *model.args))
     if kind in RUNTIMES and not command and not model.obstacle:

@@ -28,7 +28,6 @@ from inspector.core.marketplace import (
 )
 from inspector.core.number import bar, count, percent
 from inspector.core.question import YES, Question
-from inspector.core.ranking import Signal
 from inspector.core.report import Fact
 from inspector.features.marketplace.facts import installation_question, plugin_facts, removal_question
 from inspector.features.marketplace.marketplace import marketplace_of
@@ -107,7 +106,6 @@ INSTALLED, BLOCKED = "✓", "✕"
 _UNKNOWN = "?"
 _BAR, _LABEL = 6, 10
 _TEXT, _NAMED = 2_000, 60
-_SIGNALS = {Signal.SEMANTIC: "meaning", Signal.WORDS: "words as written", Signal.SERVER: "its plugin"}
 
 
 def headline(
@@ -192,20 +190,14 @@ def _text(text: str) -> Content:
 
 
 def _why(found: Suggestion) -> Content:
-    """Return how well it fits, by which of its texts, and what that text's score is made of."""
+    """Return how well it fits, and by which of its texts."""
     by = f"matches its tool {found.matched}" if found.matched else "matches its description"
-    sums: dict[str, float] = {}
-    for part in found.score.parts:
-        name = _SIGNALS.get(part.signal, part.signal.name.lower())
-        sums[name] = sums.get(name, 0.0) + part.value
-    made = "   ".join(f"{name} {value:+.2f}" for name, value in sums.items())
     return Content.assemble(
         ("fits ", MUTED),
         (f"{bar(found.similarity, _BAR):<{_BAR}}", "$primary"),
         (f" {percent(found.similarity)}", "bold"),
         " ",
         _text(by),
-        (f"\nscore {found.score.value:.2f}: {made}", MUTED),
     )
 
 
@@ -229,7 +221,6 @@ class MarketplaceScreen(ReadingPage):
         "enter or i shows the exact command and the change to the file, then asks.",
         "The server starts first; if it fails, the file and the session stay unchanged.",
         "delete removes an installed plugin's server from the file and the session, and keeps a backup.",
-        "File and network access are as the publisher states them. Toolsight does not verify them.",
         "v goes to the plugin's details, esc goes back to the list.",
     )
 

@@ -17,7 +17,6 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
 LONGEST_NAME = 200
 LONGEST_TEXT = 4_000
 LONGEST_ARGUMENT = 4_000
-MOST_ARGUMENTS, MOST_VARIABLES, MOST_TOOLS = 100, 100, 500
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}")
 _RUNNABLE = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
@@ -44,15 +43,6 @@ class PluginTool:
 
     name: str
     description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Permissions:
-    """What the publisher says that the server reaches, in words; "" where nothing is said."""
-
-    files: str = ""
-    network: str = ""
-    environment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +92,6 @@ class Plugin:
     origin: str = ""
     version: str = ""
     tools: tuple[PluginTool, ...] = ()
-    permissions: Permissions = Permissions()
 
     @property
     def label(self) -> str:
@@ -261,8 +250,7 @@ def checked_argument(text: str, what: str) -> str:
 
 def checked_arguments(texts: Iterable[str], what: str) -> tuple[str, ...]:
     """A command line's arguments. Raises ConfigError."""
-    checked = tuple(checked_argument(text, f"{what}[{index}]") for index, text in enumerate(texts))
-    return few(checked, MOST_ARGUMENTS, what)
+    return tuple(checked_argument(text, f"{what}[{index}]") for index, text in enumerate(texts))
 
 
 def checked_variable(text: str) -> str:
@@ -282,10 +270,3 @@ def checked_package(identifier: str, version: str, *, image: bool = False) -> st
     if version and (len(version) > LONGEST_NAME or not (_TAG if image else _VERSION).fullmatch(version)):
         raise ConfigError("its version is not a valid tag" if image else "its version is not a valid version")
     return identifier
-
-
-def few(items: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:
-    """So many at most. Raises ConfigError."""
-    if len(items) > most:
-        raise ConfigError(f"there are more than {most} entries in {what}")
-    return items

@@ -29,22 +29,10 @@ from inspector.features.marketplace.plugin import (
     prose,
 )
 
-# The format is read as published from 2025-07-09 to 2025-12-11: keys in camelCase since 2025-09-16 and in
-# snake_case before, versions of packages optional since 2025-10-11, variables in addresses of remotes since
-# 2025-12-11 (docs/marketplace.md has the sources). What is not known here is ignored: registries add keys.
+# The format is read as published from 2025-09-16 to 2025-12-11: versions optional since 2025-10-11,
+# variables in addresses of remotes since 2025-12-11 (docs/marketplace.md has the sources). What is not known
+# here is ignored: registries add keys.
 
-_CAMEL = {
-    "registry_type": "registryType",
-    "registry_base_url": "registryBaseUrl",
-    "runtime_hint": "runtimeHint",
-    "runtime_arguments": "runtimeArguments",
-    "package_arguments": "packageArguments",
-    "environment_variables": "environmentVariables",
-    "is_required": "isRequired",
-    "is_secret": "isSecret",
-    "value_hint": "valueHint",
-    "transport_type": "type",
-}
 _OFFICIAL = "io.modelcontextprotocol.registry/official"
 _HOMES = {
     PackageKind.NPM: ("https://registry.npmjs.org",),
@@ -123,15 +111,8 @@ def _parts(entry: Any, place: str, index: int) -> tuple[_Server, Mapping[str, An
     server = entry.get("server", entry)
     meta = entry.get("_meta")
     official = meta.get(_OFFICIAL) if isinstance(meta, Mapping) else None
-    model = validated(_Server, _camel(server), place, at=("servers", index))
+    model = validated(_Server, server, place, at=("servers", index))
     return model, official if isinstance(official, Mapping) else {}
-
-
-def _camel(value: Any) -> Any:
-    """The entry with today's names of its keys."""
-    if isinstance(value, Mapping):
-        return {_CAMEL.get(key, key): _camel(item) for key, item in value.items()}
-    return [_camel(item) for item in value] if isinstance(value, list) else value
 
 
 def _plugin(server: _Server, origin: str) -> Plugin:
@@ -247,7 +228,6 @@ def _variable(one: _Input, place: Any, name: str = "") -> Variable:
 
 
 MAX_BYTES = 64 * MEGABYTE
-MOST_PLUGINS = 20_000
 _KIND = "marketplace catalog"
 _HINT = (
     'Write { "toolsight_marketplace": 1, "plugins": [ … ] }, or pass a server.json or a server list from an '
@@ -279,10 +259,6 @@ def read_catalog(path: Path, variables: Mapping[str, str] = _NOTHING) -> Catalog
             problems.append(each.message)
         elif each.name in plugins:
             problems.append(f"{each.name} appears twice; the first entry is used")
-        elif len(plugins) >= MOST_PLUGINS:
-            raise ConfigError(
-                f"{path} has more than {MOST_PLUGINS:,} plugins", hint="Split it, or leave some out."
-            )
         else:
             plugins[each.name] = each
     return Catalogs(tuple(plugins.values()), tuple(problems))
@@ -311,11 +287,6 @@ def _entries(path: Path, data: Any, variables: Mapping[str, str]) -> Iterator[Pl
         return registry_plugins(data["servers"], place, origin)
     if isinstance(data, Mapping) and ("server" in data or "packages" in data or "remotes" in data):
         return registry_plugins([data], place, origin)
-    if isinstance(data, list):
-        pages = [each for each in data if isinstance(each, Mapping) and isinstance(each.get("servers"), list)]
-        if pages:
-            return registry_plugins([one for page in pages for one in page["servers"]], place, origin)
-        return registry_plugins(data, place, origin)
     raise ConfigError(f"{path} is not a {_KIND}", hint=_HINT)
 
 

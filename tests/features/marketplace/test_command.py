@@ -49,10 +49,10 @@ def _options(config: Path, catalog: Path) -> tuple[str, ...]:
 
 @pytest.mark.slow
 def test_a_real_server_is_installed_in_a_real_file_and_removed_again(
-    process: Toolsight, toolsight: Toolsight, config: Path, catalog: Path
+    toolsight: Toolsight, config: Path, catalog: Path
 ) -> None:
     before, options = config.read_text(), _options(config, catalog)
-    done = process("marketplace", "install", "currency", "--yes", "--json", *options)
+    done = toolsight("marketplace", "install", "currency", "--yes", "--json", *options)
     told = json.loads(done.stdout)
     assert told["tools"] == [
         *("currency:convert_currency", "currency:get_exchange_rate", "currency:list_currencies"),
