@@ -22,8 +22,7 @@ from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.features.lab.runs.recorded_agent import known_runs, last_words
 from inspector.features.lab.runs.recording import read_runs
-from inspector.mcp.recorded_link import RecordedRun
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import RecordedRun, read_definitions
 from inspector.search.answer.metric import estimate, ndcg_at, recall_at
 from inspector.search.answer.search import SearchRules
 from inspector.search.index.past_use import PastUse, Use

@@ -38,8 +38,7 @@ from inspector.core.tool import Tool, contradiction
 from inspector.features.lab.runs.recorded_agent import ToolNames
 from inspector.features.lab.runs.recording import read_runs
 from inspector.loop.fallback import similar_tools
-from inspector.mcp.recorded_link import RecordedCall, RecordedRun
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import RecordedCall, RecordedRun, read_definitions
 from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.schema.schema import schema_problem
 from inspector.search.answer.metric import share_estimate

@@ -21,7 +21,7 @@ from inspector.core.tool import Tool
 from inspector.features.check.definition_rule import RULES, definition_findings
 from inspector.features.check.finding import Finding
 from inspector.features.check.trust_rule import trust_findings
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import read_definitions
 from inspector.search.index.tool_index import ToolIndex
 
 _SEED, _SERVERS = 7, 100

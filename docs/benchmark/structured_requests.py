@@ -20,8 +20,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.lab.runs.recorded_agent import ToolNames
 from inspector.features.lab.runs.recording import read_runs
-from inspector.mcp.recorded_link import RecordedRun
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import RecordedRun, read_definitions
 from inspector.search.answer.metric import estimate, share_estimate
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.dense import TwoStageProductRanker, TwoStageRanker

@@ -17,7 +17,7 @@ from inspector.config.file import load_lines
 from inspector.core.number import wilson
 from inspector.core.tool import Annotations
 from inspector.features.check.trust_rule import RULES, trust_findings
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import read_definitions
 
 POISON = Path("fixtures/poison/demo.jsonl")
 

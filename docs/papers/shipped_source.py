@@ -34,7 +34,7 @@ from inspector.features.marketplace.plugin import Plugin
 from inspector.features.marketplace.reader import read_catalog
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import read_definitions
 from inspector.search.answer.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.search.index.ports import Embedder, StaticEmbedder
 from inspector.store.server_memory import SqliteVectors

@@ -23,8 +23,8 @@ from inspector.core.tool import Catalog, Tool
 from inspector.mcp.frame import WireLog
 from inspector.mcp.reading import Offers
 from inspector.search.answer.retrieval import Retrieval
+from inspector.session.server_change import ServerSource
 from inspector.session.setup import Setup
-from inspector.session.source import ServerSource
 from inspector.session.view import SessionView, TokenView
 from inspector.session.workbench import Workbench
 from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array

@@ -40,9 +40,9 @@ from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor
 from inspector.mcp.reaper import Reaper
+from inspector.mcp.recorded_link import WithStoredListings
 from inspector.mcp.sign_in.kept import SignIns, system_keychain
 from inspector.mcp.sign_in.person import SignInWay
-from inspector.mcp.tool_file import WithStoredListings
 from inspector.schema.schema import PLAIN, ModelFeatures
 from inspector.search.index.ports import Embedder, StaticEmbedder
 from inspector.session.assembly import Ports

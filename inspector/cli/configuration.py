@@ -37,7 +37,7 @@ from inspector.store.server_memory import SqliteServerMemory
 if TYPE_CHECKING:
     from inspector.core.access import AccessPolicy
     from inspector.core.inertia import InertiaGraph
-    from inspector.session.source import StoredTools
+    from inspector.session.server_change import StoredTools
 
 _POLICY = "access.policy"
 _CHANGES, _TELL = "consent.changed_files", "tell"

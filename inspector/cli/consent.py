@@ -27,8 +27,7 @@ from inspector.mcp.elicitation import (
     address,
     form_fields,
 )
-from inspector.mcp.question import ANSWERS, server_question
-from inspector.mcp.sampling import ANSWER, SamplingRequest
+from inspector.mcp.question import ANSWER, ANSWERS, SamplingRequest, server_question
 from inspector.schema.json_value import JsonObject
 from widgets import visible
 

@@ -20,7 +20,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int, ...]
 """The keys and list indexes that lead to a value."""
 
-_EXPECTED: Mapping[str, str] = {
+EXPECTED: Mapping[str, str] = {
     "string_type": "a string",
     "list_type": "a list",
     "tuple_type": "a list",
@@ -119,10 +119,10 @@ def _explained(model: type[BaseModel], fault: Mapping[str, Any]) -> tuple[str, s
         return "is not a string key", "Put it in double quotes."
     if kind in (_EMPTY, "too_short"):
         return "is empty", described or _CORRECT
-    if kind in _EXPECTED:
+    if kind in EXPECTED:
         given = _NAMES.get(type(fault["input"]), "an object")
         hint = _type_hint(kind, fault["input"]) or described or _CORRECT
-        return f"must be {_EXPECTED[kind]}, not {given}", hint
+        return f"must be {EXPECTED[kind]}, not {given}", hint
     if kind == "literal_error":
         return f"must be {fault['ctx']['expected']}", described or _CORRECT
     wanted = fault["msg"].removeprefix("Input should be ")

@@ -32,7 +32,7 @@ from inspector.mcp.elicitation import (
     without_secrets,
 )
 from inspector.mcp.frame import FrameLog
-from inspector.mcp.sampling import ANSWER, Sampler, SamplingRequest
+from inspector.mcp.question import ANSWER, Sampler, SamplingRequest
 from inspector.schema.json_value import JsonObject
 
 

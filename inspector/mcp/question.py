@@ -1,8 +1,13 @@
-"""What a person reads of a server's question: a form, an address, a prompt for a model, a sign-in."""
+"""What a server asks, as a person reads it: a form, an address, a sign-in, a prompt and who answers that."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
+from inspector.core.error import ModelError
+from inspector.core.message import AssistantMessage, Message, ModelReply, ModelRequest, UserMessage
+from inspector.core.number import byte_size, count
+from inspector.core.ports import ChatModel
 from inspector.core.question import Address, Option, Question, cut
 from inspector.core.report import Fact, Facts
 from inspector.mcp.elicitation import (
@@ -19,7 +24,101 @@ from inspector.mcp.elicitation import (
     form_warnings,
     impersonation,
 )
-from inspector.mcp.sampling import LONGEST_PROMPT, SamplingRequest, sampling_note
+
+LONGEST_PROMPT: Final = 100_000
+"""Characters of a prompt that are shown: a person agrees to nothing that is not seen whole."""
+ANSWER: Final = "answer"
+PERSON: Final = "a person"
+NO_TOOLS: Final = "Toolsight does not answer with tools"
+TOO_LONG: Final = f"the prompt is longer than {LONGEST_PROMPT:,} characters, too long to show in full"
+_FIELDS = {"properties": {ANSWER: {"type": "string", "title": "your answer"}}, "required": [ANSWER]}
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingRequest(FormRequest):
+    """A form for the answer; `message` is the whole prompt. `max_tokens` is what the server wants at most.
+
+    `refusal` says why nobody is asked, if so. `model` is the label of the model that would answer after a
+    yes, "" if none can; `tokens` are those of the prompt, as counted for it.
+    """
+
+    wants: ClassVar[str] = "answer in place of a model"
+    messages: tuple[Message, ...] = ()
+    system: str = ""
+    max_tokens: int = 0
+    has_media: bool = False
+    refusal: str = ""
+    model: str = ""
+    tokens: int = 0
+
+
+def sampling_request(server: str, params: Mapping[str, Any], *, is_excess: bool) -> SamplingRequest:
+    """Read the parameters of a request, as the protocol writes them."""
+    system, texts, messages, has_media = params.get("systemPrompt") or "", [], list[Message](), False
+    for one in params.get("messages", ()):
+        content = one["content"] if isinstance(one["content"], list) else [one["content"]]
+        text = "\n".join(_texts(content))
+        has_media = has_media or any(block.get("type") != "text" for block in content)
+        messages.append(UserMessage(text) if one["role"] == "user" else AssistantMessage(text))
+        texts.append(f"{one['role']}: {text}")
+    prompt = "\n\n".join([f"system: {system}", *texts] if system else texts)
+    refusal = NO_TOOLS if params.get("tools") else TOO_LONG if len(prompt) > LONGEST_PROMPT else ""
+    return SamplingRequest(
+        server, prompt, _FIELDS, is_excess, tuple(messages), system, params["maxTokens"], has_media, refusal
+    )
+
+
+def _texts(content: list[dict[str, Any]]) -> Iterator[str]:
+    """The texts of a message; what is no text is named with its size."""
+    for block in content:
+        size = len(block.get("data", "")) * 3 // 4
+        about = [str(block.get(part, ""))[:80] for part in ("type", "mimeType")]
+        about += [byte_size(size)] if size else []
+        yield block["text"] if block.get("type") == "text" else f"[{' '.join(filter(None, about))}]"
+
+
+def sampling_note(request: SamplingRequest) -> str:
+    """How much a model would read and may answer, and what it does not get."""
+    media = " No model is offered: it would not get what is in brackets." if request.has_media else ""
+    size = f"{count(request.tokens, 'token')}; it wants at most {request.max_tokens:,} back."
+    return f"{size} Nothing is sent until you choose.{media}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """The session's model, what counts its tokens, and the most tokens that an answer of it may have."""
+
+    model: ChatModel
+    count: Callable[[str], int]
+    most: int
+
+    def by_person(self, request: SamplingRequest, text: str) -> ElicitationAnswer:
+        """What a person answered."""
+        return _accepted(text, PERSON, request.tokens, self.count(text))
+
+    async def by_model(self, request: SamplingRequest) -> ElicitationAnswer:
+        """The model's answer, in one call without tools; a decline with its reason if it fails."""
+        most = max(min(request.max_tokens, self.most), 1)
+        reply = ModelReply("")
+        try:
+            async for chunk in self.model.stream(ModelRequest(request.system, request.messages, (), most)):
+                reply = chunk if isinstance(chunk, ModelReply) else reply
+        except ModelError as error:
+            return ElicitationAnswer(Action.DECLINE, why=f"{self.model.label}: {error.message}")
+        read, written = reply.usage.input_tokens, reply.usage.output_tokens
+        return _accepted(
+            reply.text,
+            self.model.label,
+            request.tokens if read is None else read,
+            self.count(reply.text) if written is None else written,
+            "maxTokens" if reply.finish_reason == "length" else "endTurn",
+        )
+
+
+def _accepted(text: str, by: str, read: int, written: int, stop: str = "endTurn") -> ElicitationAnswer:
+    content = {"text": text, "by": by, "input_tokens": read, "output_tokens": written, "stop": stop}
+    return ElicitationAnswer(Action.ACCEPT, content)
+
 
 FILL_IN: Final = "fill in"
 DECLINE, LATER = Option("decline", "decline"), Option("later", "not now")

@@ -50,8 +50,7 @@ from inspector.mcp.connections import Connections
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.search.answer.retrieval import Live
 from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.session.server_change import ServerChanges
-from inspector.session.source import NoServers, ServerSource, StoredTools
+from inspector.session.server_change import NoServers, ServerChanges, ServerSource, StoredTools
 from inspector.store.call_history import Retention
 from inspector.tokens.accounting import Accounting
 

@@ -24,8 +24,8 @@ from inspector.mcp.connections import Connections
 from inspector.mcp.frame import WireLog
 from inspector.mcp.listing import Shared
 from inspector.mcp.port import SessionClient
+from inspector.mcp.question import Sampler
 from inspector.mcp.reading import Offers
-from inspector.mcp.sampling import Sampler
 from inspector.search.answer.retrieval import Live, Retrieval
 from inspector.search.index.past_use import Whose
 from inspector.session.assembly import (
@@ -36,8 +36,8 @@ from inspector.session.assembly import (
     past_calls,
     redactor_of,
 )
+from inspector.session.server_change import ServerSource
 from inspector.session.setup import Setup
-from inspector.session.source import ServerSource
 from inspector.tokens.accounting import Accounting
 
 

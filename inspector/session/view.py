@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from inspector.mcp.frame import WireLog
     from inspector.mcp.reading import Offers
     from inspector.search.answer.retrieval import Retrieval
+    from inspector.session.server_change import ServerSource
     from inspector.session.setup import Setup
-    from inspector.session.source import ServerSource
     from inspector.tokens.measure import BudgetMeter
 
 

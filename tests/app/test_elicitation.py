@@ -29,8 +29,7 @@ from inspector.mcp.elicitation import (
     LinkRequest,
     form_fields,
 )
-from inspector.mcp.question import server_question
-from inspector.mcp.sampling import sampling_request
+from inspector.mcp.question import sampling_request, server_question
 from inspector.mcp.sign_in.kept import SignIns
 from inspector.mcp.sign_in.person import SignInWay
 from tests.support.app import app_rig, is_up_to_date, seen, toasts, until

@@ -24,7 +24,7 @@ from inspector.mcp.elicitation import (
     FormRequest,
     LinkRequest,
 )
-from inspector.mcp.sampling import sampling_request
+from inspector.mcp.question import sampling_request
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 

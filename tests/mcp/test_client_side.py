@@ -21,7 +21,7 @@ from inspector.mcp.elicitation import (
     LinkRequest,
 )
 from inspector.mcp.port import MAX_WAITING, MOST_RECORDED, NO_CONSENT, Nobody, SessionClient
-from inspector.mcp.sampling import (
+from inspector.mcp.question import (
     LONGEST_PROMPT,
     NO_TOOLS,
     TOO_LONG,

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
 from inspector.core.error import ToolsightError
-from inspector.mcp.client.http_body import read_stream
+from inspector.mcp.client.http import read_stream
 from inspector.mcp.client.message import TOO_LARGE, UNREADABLE, RawMessage, Recorder, cut_frame
 from inspector.mcp.client.process import exit_text
 from inspector.mcp.client.reader import FLOOD, MARK, STRAY, TOO_LONG, Reader

@@ -25,7 +25,7 @@ from inspector.mcp.elicitation import (
     LinkRequest,
 )
 from inspector.mcp.port import TOO_MANY, Elicitor, ServerLink, SessionClient
-from inspector.mcp.sampling import Sampler
+from inspector.mcp.question import Sampler
 from tests.support.fakes import FixedElicitor, ToldModel
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
 

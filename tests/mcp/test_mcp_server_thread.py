@@ -97,7 +97,7 @@ async def test_a_server_that_opens_as_its_caller_is_cancelled_is_closed(
         opened.set()
         return Link()
 
-    monkeypatch.setattr("inspector.mcp.client.opening.open_link", open_link)
+    monkeypatch.setattr("inspector.mcp.client.link.open_link", open_link)
     connector = McpConnector(tmp_path)
 
     async def connect() -> None:

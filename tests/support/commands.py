@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from inspector.cli import main
 from inspector.cli.location import demo_folder
 from inspector.features.lab import open_lab
-from inspector.mcp.client import opening
+from inspector.mcp.client import link
 from tests.support.in_process import channel
 from tests.support.lab import FORECAST, MemoryLabs
 from tests.support.retrieval import give, kept as demo_vectors_of
@@ -40,7 +40,7 @@ def servers_in_process() -> Iterator[None]:
     # What another module's commands have sent or locked is not seen by this one's.
     demo_folder.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "StdioChannel", channel)
+        patch.setattr(link, "StdioChannel", channel)
         yield
 
 

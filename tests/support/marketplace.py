@@ -12,7 +12,7 @@ from inspector.features.marketplace.marketplace import marketplace_of, with_mark
 from inspector.features.marketplace.plugin import Package, Plugin, PluginTool, Variable
 from inspector.features.marketplace.reader import Catalogs, read_catalog
 from inspector.session.assembly import Ports
-from inspector.session.source import NO_VALUES
+from inspector.session.server_change import NO_VALUES
 from inspector.session.workbench import Workbench
 from tests.support.memory_servers import MemoryEditor, MemoryServer
 from tests.support.workbench import READS, Compose, shop_and_weather

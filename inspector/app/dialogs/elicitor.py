@@ -30,8 +30,7 @@ from inspector.mcp.elicitation import (
     LinkRequest,
     form_fields,
 )
-from inspector.mcp.question import ANSWERS, server_question, sign_in_question
-from inspector.mcp.sampling import SamplingRequest
+from inspector.mcp.question import ANSWERS, SamplingRequest, server_question, sign_in_question
 from inspector.mcp.sign_in.person import open_in_browser, read_answer
 from inspector.schema.schema import FORMATS
 from widgets import (

@@ -8,7 +8,7 @@ from typing import Any
 from inspector.clients.client import Client, Fact, Topic, all_clients
 from inspector.core.ports import SystemClock
 from inspector.core.report import NAME, NUMBER, Column, Table, markdown_table
-from inspector.session.client_facts import confidence_json
+from inspector.session.client_view import confidence_json
 
 KNOWN_FIRST = {
     "definitions": "every definition",

@@ -39,7 +39,7 @@ from inspector.features.clients.measured.program import (
 from inspector.features.clients.measured.reading import Reading
 from inspector.features.clients.measured.stand_in import StandIn, listening
 from inspector.mcp.reaper import Reaper
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import read_definitions
 
 _LAST_WORDS = 2_000
 _SERVER_LOG = "server.jsonl"

@@ -22,17 +22,19 @@ from inspector.config.configuration import in_words
 from inspector.core.number import count
 from inspector.core.settings import ClientCapabilities
 from inspector.features.clients.facts import KNOWN_FIRST
-from inspector.session.client_facts import (
+from inspector.session.client_view import (
     IN_THE_PROMPT,
+    ClientView,
     changes,
     cut_at,
     declared,
     declares,
     first_call,
+    instructions_of,
     knows,
     parameters,
+    view_as,
 )
-from inspector.session.client_view import ClientView, instructions_of, view_as
 from widgets import Column, Record, RecordList, plain, visible
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from inspector.access.restriction import require_whole
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, answer_to, require_consent, say_question
-from inspector.cli.location import configuration_path
+from inspector.cli.location import configuration_path, database_path, fixtures_path
 from inspector.cli.options import (
     ACCESS,
     APPROVE,
@@ -44,11 +45,32 @@ from inspector.features.marketplace.facts import (
     starts_json,
     variable_text,
 )
-from inspector.features.marketplace.marketplace import imported_path, marketplace_of
+from inspector.features.marketplace.marketplace import marketplace_of, with_marketplace
 from inspector.features.marketplace.plugin import Plugin, missing_values
+from inspector.features.marketplace.reader import Catalogs, keep_catalog, read_catalog, read_catalogs
+from inspector.session.assembly import Ports
 from inspector.session.server_change import INSTALL
 from inspector.session.workbench import Workbench
 from widgets import visible
+
+
+def compose(options: Options, ports: Ports) -> Ports:
+    """The ports with the marketplace in them."""
+    return with_marketplace(ports, partial(_offered, options))
+
+
+def imported_path(options: Options) -> Path:
+    """The folder of the catalogs that were imported, beside the database."""
+    return database_path(options).parent / "marketplace"
+
+
+def _offered(options: Options, files: Sequence[str]) -> Catalogs:
+    """The plugins of these files and of what was imported; what cannot be read is a problem."""
+    shipped = (fixtures_path() / "marketplace" / "catalog.json").resolve()
+    places = {"TOOLSIGHT_PYTHON": sys.executable, "TOOLSIGHT_FIXTURES": str(fixtures_path())}
+    kept = sorted(imported_path(options).glob("*.json"))
+    # Only Toolsight's own catalog may name places of this machine.
+    return read_catalogs([*(Path(file).resolve() for file in files), *kept], {shipped: places})
 
 
 async def _settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
@@ -276,7 +298,6 @@ def import_catalog(file: Path, name: str, chosen: Options) -> None:
     \b
     toolsight marketplace import servers.json
     """
-    from inspector.features.marketplace.reader import keep_catalog, read_catalog
 
     found = read_catalog(file)
     if not found.plugins:

@@ -35,5 +35,5 @@ FEATURE = Feature(
         CommandInfo("marketplace remove", "command:remove"),
         CommandInfo("marketplace import", "command:import_catalog"),
     ),
-    compose="marketplace:compose",
+    compose="command:compose",
 )

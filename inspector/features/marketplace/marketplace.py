@@ -4,16 +4,12 @@ Nothing here starts or changes anything: what does is in `installing`, and only 
 """
 
 import asyncio
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from threading import RLock
 
 from inspector.access.restriction import require_whole
-from inspector.cli.location import database_path, fixtures_path
-from inspector.cli.options import Options
 from inspector.config.server_change import Addition, Removal
 from inspector.core.error import ConfigError
 from inspector.core.events import MarketplaceSearched
@@ -27,11 +23,10 @@ from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.features.marketplace.plugin import Plugin, concealed_values, server_entry, server_name
-from inspector.features.marketplace.reader import Catalogs, read_catalogs
+from inspector.features.marketplace.reader import Catalogs
 from inspector.search.answer.retrieval import Live, Retrieval
 from inspector.session.assembly import Ports
-from inspector.session.server_change import INSTALL, REMOVE
-from inspector.session.source import NO_VALUES
+from inspector.session.server_change import INSTALL, NO_VALUES, REMOVE
 from inspector.session.view import SessionView
 
 # Enough to choose from, and short enough to stand below a search's result.
@@ -302,25 +297,6 @@ def marketplace_of(session: SessionView) -> Marketplace:
     if not isinstance(source, Marketplace):
         raise ConfigError("this session has no marketplace")
     return source
-
-
-def compose(options: Options, ports: Ports) -> Ports:
-    """The ports with the marketplace in them."""
-    return with_marketplace(ports, partial(_offered, options))
-
-
-def imported_path(options: Options) -> Path:
-    """The folder of the catalogs that were imported, beside the database."""
-    return database_path(options).parent / "marketplace"
-
-
-def _offered(options: Options, files: Sequence[str]) -> Catalogs:
-    """The plugins of these files and of what was imported; what cannot be read is a problem."""
-    shipped = (fixtures_path() / "marketplace" / "catalog.json").resolve()
-    places = {"TOOLSIGHT_PYTHON": sys.executable, "TOOLSIGHT_FIXTURES": str(fixtures_path())}
-    kept = sorted(imported_path(options).glob("*.json"))
-    # Only Toolsight's own catalog may name places of this machine.
-    return read_catalogs([*(Path(file).resolve() for file in files), *kept], {shipped: places})
 
 
 def with_marketplace(ports: Ports, catalogs: ReadCatalogs) -> Ports:

@@ -53,7 +53,7 @@ from inspector.features.registry.library import (
 from inspector.features.registry.peer import export_lines, is_export, read_export, write_export
 from inspector.features.registry.source import open_health, open_registry
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import read_definitions
 
 _MODEL = "discovery.embedding_model"
 _SYNCHRONISED = (

@@ -24,7 +24,7 @@ from inspector.features.registry.acceptance import (
     name_problem,
     without_secrets,
 )
-from inspector.mcp.tool_file import Claims
+from inspector.mcp.recorded_link import Claims
 from inspector.store.database import SqliteDatabase, opened_to_read
 from inspector.store.migrations import is_current, require_own
 

@@ -44,8 +44,14 @@ from inspector.features.tools.facts import (
 )
 from inspector.mcp.frame import Flaw, Frame
 from inspector.mcp.reading import KINDS, declares
-from inspector.session.client_facts import catalog_json, catalog_report, seen_json, seen_report
-from inspector.session.client_view import session_as, verdicts_on
+from inspector.session.client_view import (
+    catalog_json,
+    catalog_report,
+    seen_json,
+    seen_report,
+    session_as,
+    verdicts_on,
+)
 from inspector.session.workbench import Workbench
 
 # What no server is called: every server.

@@ -171,8 +171,8 @@ class McpConnector:
         opened: list[McpLink] = []
 
         async def open_there() -> None:
+            from inspector.mcp.client.link import open_link
             from inspector.mcp.client.message import Recorder
-            from inspector.mcp.client.opening import open_link
             from inspector.mcp.client.server_request import ServerRequests
 
             link = await open_link(

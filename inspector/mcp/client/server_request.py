@@ -19,7 +19,7 @@ from inspector.mcp.client.task import RELATED
 from inspector.mcp.client.translate import flaw_text
 from inspector.mcp.elicitation import QUESTIONS_A_CALL, Action, ElicitationRequest, FormRequest, LinkRequest
 from inspector.mcp.port import ClientSide
-from inspector.mcp.sampling import sampling_request
+from inspector.mcp.question import sampling_request
 
 # The time that a call may take, without the time in which a person is asked.
 

@@ -11,6 +11,7 @@ from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, ListToolsResult, 
 from mcp_types.methods import validate_server_result
 from pydantic import BaseModel, ValidationError
 
+from inspector.config.problem import EXPECTED
 from inspector.core.message import Attachment, ToolResult
 from inspector.mcp.client.message import UNREADABLE, Message, cut_size
 from inspector.mcp.pace import size_text
@@ -299,34 +300,13 @@ def _model_flaw(model: type[BaseModel], value: object) -> str:
     return ""
 
 
-# Kinds of pydantic's errors, in words.
-_FLAWS = {
-    "missing": "is missing",
-    "string_type": "is not text",
-    "bool_type": "is not true or false",
-    "bool_parsing": "is not true or false",
-    "int_type": "is not a whole number",
-    "float_type": "is not a number",
-    "list_type": "is not a list",
-    "dict_type": "is not an object",
-    "json_invalid": "is not JSON",
-    "model_type": "is not an object",
-}
-# The step of a path that names one of several forms that a value may have.
-_FORM = re.compile(r"(dict|list)\[.*|bool|str|int|float")
-
-
 def flaw_text(error: ValidationError) -> str:
     """What pydantic found wrong and where, in one short line."""
-    found: dict[str, dict[str, None]] = {}
+    found: dict[str, None] = {}
     for flaw in error.errors(include_url=False, include_context=False, include_input=False):
-        path = [str(step) for step in flaw["loc"]]
-        is_form = len(path) > 1 and _FORM.fullmatch(path[-1]) is not None
-        where = ".".join(path[: -1 if is_form else None]).removeprefix("tools.0").lstrip(".") or "it"
-        is_schema = is_form and path[-3:-2] == ["properties"]
-        said = flaw["msg"].replace("Input should be", "is not")
-        words = "is not a schema" if is_schema else _FLAWS.get(flaw["type"], said)
-        found.setdefault(where, {})[words] = None
-    texts = [f"{where} {' and '.join(words)}" for where, words in found.items()]
-    more = len(texts) - _SHOWN_ERRORS
-    return "; ".join(texts[:_SHOWN_ERRORS]) + (f"; and {more} more" if more > 0 else "")
+        where = ".".join(map(str, flaw["loc"])).removeprefix("tools.0").lstrip(".") or "it"
+        wanted = EXPECTED.get(flaw["type"])
+        said = f"is not {wanted}" if wanted else flaw["msg"].replace("Input should be", "is not")
+        found[f"{where} {'is missing' if flaw['type'] == 'missing' else said}"] = None
+    more = len(found) - _SHOWN_ERRORS
+    return "; ".join(islice(found, _SHOWN_ERRORS)) + (f"; and {more} more" if more > 0 else "")

@@ -29,7 +29,7 @@ from inspector.features.lab.runs.facts import play_again, report, told_json
 from inspector.features.lab.runs.recorded_batch import setups
 from inspector.features.lab.runs.recorded_run import Allowed
 from inspector.features.lab.runs.recording import read_runs
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import read_definitions
 from inspector.session.assembly import Ports
 from inspector.tokens.accounting import LitellmPrices
 

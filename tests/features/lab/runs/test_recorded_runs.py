@@ -20,8 +20,14 @@ from inspector.features.lab.runs.recorded_agent import Reason, ToolNames, known_
 from inspector.features.lab.runs.recorded_batch import play_batch, setups
 from inspector.features.lab.runs.recorded_run import Kept, PlayedRun, RunSetup, play
 from inspector.features.lab.runs.recording import read_runs
-from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.mcp.tool_file import read_definitions
+from inspector.mcp.recorded_link import (
+    NO_RESULT,
+    RecordedCall,
+    RecordedMessage,
+    RecordedRun,
+    RecordedStep,
+    read_definitions,
+)
 from inspector.session.assembly import Ports
 from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support import recordings
