@@ -194,8 +194,8 @@ def _tools(value: object) -> frozenset[str] | None:
 
 def misspelled(entry: Mapping[str, Any], known: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The keys of an entry that mean nothing and are near to one that does, each with that one."""
-    names = RULES.union(known, _OTHERS, URLS)
-    for key in names.symmetric_difference(entry) & entry.keys():
+    names = sorted(RULES.union(known, _OTHERS, URLS))
+    for key in (key for key in entry if key not in names):
         near = _LIKE.get(key) or next(iter(closest(key[:_LONGEST_KEY], names, limit=1, cutoff=_NEAR)), "")
         if near:
             yield key, near

@@ -105,12 +105,6 @@ _STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
 _EXPECTED = 'Write an object: { "mcpServers": { … } }.'
 
 
-class _Pairs(dict[str, Any]):
-    """An object that remembers the first duplicate key."""
-
-    twice: str | None = None
-
-
 def dotted(at: str, key: str) -> str:
     """A key's path as messages show it; a key that would break the path is quoted."""
     shown = key if re.fullmatch(r"[\w-]+", key) else json.dumps(key, ensure_ascii=False)
@@ -128,7 +122,6 @@ def parse_object(path: Path, text: str) -> dict[str, Any]:
     if not text.strip():
         raise ConfigError(f"{path} is empty", hint=_EXPECTED)
     value = _parsed(path, text)
-    _refuse_duplicates(path, value, "")
     if not isinstance(value, dict):
         raise ConfigError(f"{path} is not a JSON object", hint=_EXPECTED)
     return value
@@ -136,9 +129,7 @@ def parse_object(path: Path, text: str) -> dict[str, Any]:
 
 def load_document(path: Path, kind: str) -> Any:
     """Read JSON with comments and trailing commas, without keys that appear twice. Raises ConfigError."""
-    value = _parsed(path, read_text(path, kind, limit=MEGABYTE))
-    _refuse_duplicates(path, value, "")
-    return value
+    return _parsed(path, read_text(path, kind, limit=MEGABYTE))
 
 
 def load_lines(path: Path, *, limit: int | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -178,8 +169,11 @@ def _line_object(place: str, line: str, decoder: json.JSONDecoder) -> dict[str, 
 
 
 def _parsed(path: Path, text: str) -> Any:
+    """The value, in which no key appears twice."""
     try:
         return _decoded(text)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.message}", hint=error.hint) from error
     except json.JSONDecodeError:
         pass
     except (RecursionError, ValueError) as error:
@@ -187,6 +181,8 @@ def _parsed(path: Path, text: str) -> Any:
     plain = bare_json(text)
     try:
         return _decoded(plain)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.message}", hint=error.hint) from error
     except json.JSONDecodeError as error:
         fault = error.msg[:1].lower() + error.msg[1:]
         raise ConfigError(
@@ -215,13 +211,13 @@ def _decoded(text: str) -> Any:
     return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> _Pairs:
-    result = _Pairs()
-    for key, value in pairs:
-        if key in result and result.twice is None:
-            result.twice = key
-        result[key] = value
-    return result
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConfigError(f"{dotted('', twice)} appears twice", hint="Keep one of them.")
+    return found
 
 
 def _constant(name: str) -> NoReturn:
@@ -245,17 +241,6 @@ def _hint(text: str, position: int) -> str:
     if re.match(r"[A-Za-z_$]\w*\s*:", rest):
         return "Put keys in double quotes."
     return "Comments and trailing commas are fine; everything else must be plain JSON."
-
-
-def _refuse_duplicates(path: Path, value: Any, at: str) -> None:
-    if isinstance(value, _Pairs):
-        if value.twice is not None:
-            raise ConfigError(f"{path}: {dotted(at, value.twice)} appears twice", hint="Keep one of them.")
-        for key, item in value.items():
-            _refuse_duplicates(path, item, dotted(at, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _refuse_duplicates(path, item, f"{at}[{index}]")
 
 
 _CHUNK = 1 << 20

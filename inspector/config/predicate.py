@@ -21,8 +21,6 @@ from inspector.core.error import ConfigError
 from inspector.core.ports import OwnPredicate
 from inspector.core.text import one_line, shortened
 
-Literal = str | int | float | bool | None | tuple["Literal", ...]
-
 MAX_LENGTH = 500
 _CALL_HINT = "Write one call, such as milestone_reached('plan_confirmed'), optionally preceded by `not`."
 _ARGUMENT_HINT = "Arguments may be strings, numbers, True, False, None, and lists of these."
@@ -30,11 +28,11 @@ _ARGUMENT_HINT = "Arguments may be strings, numbers, True, False, None, and list
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """One call: `args` and `kwargs` hold literals, with lists as tuples; `text` is the source."""
+    """One call: `args` and `kwargs` hold literals; `text` is the source."""
 
     name: str
-    args: tuple[Literal, ...] = ()
-    kwargs: Mapping[str, Literal] = field(default_factory=dict, hash=False)
+    args: tuple[object, ...] = ()
+    kwargs: Mapping[str, object] = field(default_factory=dict, hash=False)
     text: str = ""
     negated: bool = False
 
@@ -112,27 +110,20 @@ def _predicate(text: str, tree: ast.expr) -> Predicate:
     return Predicate(call.func.id, args, _keywords(text, call.keywords), text, negated)
 
 
-def _keywords(text: str, keywords: Sequence[ast.keyword]) -> Mapping[str, Literal]:
-    literals: dict[str, Literal] = {}
+def _keywords(text: str, keywords: Sequence[ast.keyword]) -> Mapping[str, object]:
+    literals: dict[str, object] = {}
     for keyword in keywords:
-        if keyword.arg is None:
-            raise _unreadable(text, "has an argument that is not a literal", _ARGUMENT_HINT)
-        if keyword.arg in literals:
-            raise _unreadable(text, f"repeats the argument {keyword.arg!r:.80}")
+        if keyword.arg is None or keyword.arg in literals:
+            raise _unreadable(text, "unpacks or repeats an argument", _ARGUMENT_HINT)
         literals[keyword.arg] = _literal(text, keyword.value)
     return literals
 
 
-def _literal(text: str, node: ast.expr) -> Literal:
-    match node:
-        case ast.Constant(value=str() | int() | float() | None as value):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            if not isinstance(value, bool):
-                return -value
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            return tuple(_literal(text, item) for item in items)
-    raise _unreadable(text, "has an argument that is not a literal", _ARGUMENT_HINT)
+def _literal(text: str, node: ast.expr) -> object:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError) as error:
+        raise _unreadable(text, "has an argument that is not a literal", _ARGUMENT_HINT) from error
 
 
 def _unreadable(text: str, problem: str, hint: str = _CALL_HINT) -> ConfigError:

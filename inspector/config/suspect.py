@@ -3,6 +3,7 @@
 import re
 import socket
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -49,7 +50,8 @@ _ALIKE = str.maketrans(
     "aeopcxylsjktmhbdgoavlkptolllessl",
 )
 _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
-_SHORT, _LONG = 6, 12
+# Of the shortest names that may have a slip, so much stays the same with one.
+_SHORT, _LONG, _ALIKE_SHARE = 6, 12, 0.83
 
 _SECRET = re.compile(
     r"pass\s?word|pass\s?phrase|passcode|credential|private key|(?:api|access|secret|ssh|license)[ _-]?key"
@@ -139,8 +141,10 @@ def _ip(name: str) -> IPv4Address | IPv6Address | None:
 
 def _is_like(name: str, known: str) -> bool:
     """Whether a name could be read as the known one, with a slip or two in a long one."""
-    allowed = 0 if len(known) < _SHORT else 1 if len(known) < _LONG else 2
-    return abs(len(name) - len(known)) <= allowed and _edits(name, known) <= allowed
+    slips = 0 if len(known) < _SHORT else 1 if len(known) < _LONG else 2
+    if abs(len(name) - len(known)) > slips:
+        return False
+    return name == known or (slips > 0 and SequenceMatcher(None, name, known).ratio() >= _ALIKE_SHARE)
 
 
 def skeleton(text: str) -> str:
@@ -149,20 +153,6 @@ def skeleton(text: str) -> str:
     for pair, letter in _PAIRS:
         seen = seen.replace(pair, letter)
     return re.sub(r"[^a-z0-9]", "", seen)
-
-
-def _edits(one: str, other: str) -> int:
-    """How many letters have to be put in, left out, changed or swapped with the next."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
-        older, before, row = before, row, [at]
-        for place, wanted in enumerate(other, 1):
-            cost = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != wanted))
-            if older and at > 1 and place > 1 and one[at - 2 : at] == wanted + other[place - 2]:
-                cost = min(cost, older[place - 2] + 1)
-            row.append(cost)
-    return row[-1]
 
 
 # Variables whose values decide what a program runs, whatever its command line says; what those of a line
@@ -207,9 +197,7 @@ _CHOOSES: tuple[tuple[str, str], ...] = (
         "CURL_CA_BUNDLE AWS_CA_BUNDLE GIT_SSL_NO_VERIFY GIT_SSL_CAINFO PYTHONHTTPSVERIFY UV_INSECURE_HOST "
         "PIP_TRUSTED_HOST PIP_CERT",
     ),
-)
-# Their programs read these names in either case.
-_CHOOSES_IN_ANY_CASE: tuple[tuple[str, str], ...] = (
+    # Their programs read these names in either case.
     ("where its connections go", "HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY"),
     (
         "where packages come from and what is installed",
@@ -224,13 +212,8 @@ _CREDENTIALS = ("*AUTH*", "*TOKEN*", "*PASSWORD*", "*USERNAME*")
 
 def chooses(name: str) -> str:
     """What the value of this variable chooses, as the end of "chooses ..."; "" for most variables."""
-    for reason, names in _CHOOSES:
-        if any(fnmatchcase(name, known) for known in names.split()):
-            return reason
     upper = name.upper()
-    if any(fnmatchcase(upper, known) for known in _CREDENTIALS):
-        return ""
-    for reason, names in _CHOOSES_IN_ANY_CASE:
+    for reason, names in _CHOOSES:
         if any(fnmatchcase(upper, known) for known in names.split()):
-            return reason
+            return "" if any(fnmatchcase(upper, known) for known in _CREDENTIALS) else reason
     return ""

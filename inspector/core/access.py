@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TypeVar
 
@@ -21,8 +20,14 @@ Value = TypeVar("Value")
 
 
 def matches(tool_id: str, patterns: Iterable[str]) -> bool:
-    """Whether any of the patterns matches the id."""
-    return any(fnmatchcase(tool_id, pattern) for pattern in patterns)
+    """Whether a pattern matches the whole id: `*` stands for any characters, `?` for one."""
+    return any(_compiled(pattern).fullmatch(tool_id) for pattern in patterns)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    wild = {"*": ".*", "?": "."}
+    return re.compile("".join(wild.get(one) or re.escape(one) for one in pattern), re.DOTALL)
 
 
 def matched(tool_ids: Iterable[str], patterns: Sequence[str]) -> set[str]:
@@ -32,12 +37,12 @@ def matched(tool_ids: Iterable[str], patterns: Sequence[str]) -> set[str]:
 
 def matching(tool_id: str, patterns: Iterable[str]) -> str:
     """The first pattern that matches the id; "" if none does."""
-    return next((pattern for pattern in patterns if fnmatchcase(tool_id, pattern)), "")
+    return next((pattern for pattern in patterns if matches(tool_id, (pattern,))), "")
 
 
 def values_for(tool_id: str, table: Mapping[str, Value]) -> tuple[Value, ...]:
     """The values of every pattern that matches the id, in table order."""
-    return tuple(value for pattern, value in table.items() if fnmatchcase(tool_id, pattern))
+    return tuple(value for pattern, value in table.items() if matches(tool_id, (pattern,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +152,8 @@ class Sight:
 
     def permits(self, tool_id: str) -> bool:
         """Whether the tool may be seen."""
-        allowed = self.allowlist is None or matches_any(tool_id, self.allowlist)
-        return allowed and matches_any(tool_id, self.patterns)
+        allowed = self.allowlist is None or matches(tool_id, self.allowlist)
+        return allowed and matches(tool_id, self.patterns)
 
     def of(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
         """The tools that may be seen, in their order."""
@@ -157,7 +162,7 @@ class Sight:
     def deciding(self, tool_id: str) -> tuple[Grant, ...]:
         """The grants that cover a tool, each with the patterns that do, whatever the allowlist says."""
         matching = (
-            replace(grant, patterns=tuple(p for p in grant.patterns if matches_any(tool_id, (p,))))
+            replace(grant, patterns=tuple(p for p in grant.patterns if matches(tool_id, (p,))))
             for grant in self.grants
         )
         return tuple(grant for grant in matching if grant.patterns)
@@ -192,17 +197,6 @@ class AccessPolicy:
 def viewer(user: str, expert: str) -> str:
     """Who sees what is restricted, in words."""
     return f"{user or 'nobody'} through {expert}" if expert else user or "nobody"
-
-
-def matches_any(tool_id: str, patterns: Iterable[str]) -> bool:
-    """Whether a pattern matches the whole id: `*` stands for any characters, `?` for one."""
-    return any(_compiled(pattern).fullmatch(tool_id) for pattern in patterns)
-
-
-@lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    wild = {"*": ".*", "?": "."}
-    return re.compile("".join(wild.get(one) or re.escape(one) for one in pattern), re.DOTALL)
 
 
 def _unknown(what: str, name: str, known: Mapping[str, object]) -> ConfigError:

@@ -186,16 +186,8 @@ _NARROWER: dict[Kind, str] = {
     "closed": "takes no other names any more",
     "unknown": "changed in a way that cannot be compared",
 }
-_WIDER: dict[Kind, str] = {
-    "removed": "is new and optional",
-    "required": "is no longer required",
-    "type": "takes more types",
-    "values": "takes more values",
-    "limit": "has a wider limit",
-    "form": "no longer wants a form",
-    "closed": "takes other names too",
-    "unknown": "changed",
-}
+_WIDER: dict[Kind, str] = {"removed": "is new and optional", "required": "is no longer required"}
+_WIDER_ELSE = "takes more"
 # The same of a result, for whoever reads it.
 _LESS_CERTAIN: dict[Kind, str] = {
     "removed": "is no longer returned",
@@ -207,16 +199,8 @@ _LESS_CERTAIN: dict[Kind, str] = {
     "closed": "may have other fields",
     "unknown": "changed in a way that cannot be compared",
 }
-_MORE_CERTAIN: dict[Kind, str] = {
-    "removed": "is returned too",
-    "required": "is always returned now",
-    "type": "comes in fewer types",
-    "values": "comes with fewer values",
-    "limit": "keeps to a tighter limit",
-    "form": "has a form now",
-    "closed": "has no other fields any more",
-    "unknown": "changed",
-}
+_MORE_CERTAIN: dict[Kind, str] = {"removed": "is returned too", "required": "is always returned now"}
+_MORE_CERTAIN_ELSE = "is told more exactly"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,13 +264,14 @@ def _breaking(before: Tool, after: Tool, lost: _Found, gained: _Found) -> Iterat
 
 def _harmless(before: Tool, after: Tool, lost: _Found, gained: _Found) -> Iterator[str]:
     paths = {one.path for one in lost}
-    yield from (_said("parameter", one, _WIDER[one.kind]) for one in gained if one.path not in paths)
+    for one in (one for one in gained if one.path not in paths):
+        yield _said("parameter", one, _WIDER.get(one.kind, _WIDER_ELSE))
     old, new = before.output_schema, after.output_schema
     if old is not None and new is not None:
         less = {one.path for one in narrowings(new, old, of_result=True)}
         for one in narrowings(old, new, of_result=True):
             if one.path not in less:
-                yield _said("result field", one, _MORE_CERTAIN[one.kind])
+                yield _said("result field", one, _MORE_CERTAIN.get(one.kind, _MORE_CERTAIN_ELSE))
     elif new is not None:
         yield "the result is described now"
     yield from _other_claims(before.annotations, after.annotations)

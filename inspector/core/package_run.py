@@ -16,16 +16,10 @@ WRAPPERS = frozenset({"env", "sudo", "doas", "nohup", "nice", "timeout", "setsid
 _WRAPPERS = WRAPPERS | {"busybox", "time", "script"}
 _PROGRAM = re.compile(r"\.(?:exe|cmd|bat|ps1)$")
 _VERSIONED = re.compile(r"[\d.]+$")
-_JAVASCRIPT = re.compile(r"-[A-Za-z]*[epr].*|--(?:eval|print|require|import|loader)(?:=.*)?|eval")
-_INLINE = {
-    "python": re.compile(r"-[bBdEhiIOPqsSuvVx]*c.*"),
-    "pypy": re.compile(r"-[bBdEhiIOPqsSuvVx]*c.*"),
-    **dict.fromkeys(("node", "nodejs", "bun", "deno"), _JAVASCRIPT),
-    "perl": re.compile(r"-[A-Za-z]*[eE].*"),
-    "ruby": re.compile(r"-[A-Za-z]*e.*"),
-    "php": re.compile(r"-[A-Za-z]*[rBRE].*"),
-    "lua": re.compile(r"-[A-Za-z]*e.*"),
-}
+# Programs that run code given by an option of theirs, or load a file that an option names.
+_INTERPRETERS = frozenset({"python", "pypy", "node", "nodejs", "bun", "deno", "perl", "ruby", "php", "lua"})
+_INLINE = re.compile(r"-[A-Za-z]*[ceEprRB].*|--(?:eval|print|require|import|loader)(?:=.*)?|eval")
+_MODULE = re.compile(r"-[A-Za-z]*m")
 # Options of those programs that take the next word.
 _TAKING = frozenset({"-W", "-X", "-C", "--conditions", "-I", "-d"})
 
@@ -146,40 +140,36 @@ def package_run(argv: Sequence[str]) -> PackageRun | None:
     return PackageRun(runtime.kind, name, version, told)
 
 
-# A file or folder called so is part of something that has a name; of packages, so are those with more words.
-_ALONE = _words("index main cli __main__ mcp mcp-server src lib bin dist build out scripts")
-_PARTS = _ALONE | _words("server start run")
-_INSTALLED = re.compile(r".*[/\\](?:node_modules|site-packages)[/\\]([^\s]+)")
-_SCRIPT = re.compile(r"\.(?:[cm]?[jt]s|py|rb)$")
+# What many a package, file or folder is called.
+_COMMON = _words("index main cli __main__ mcp mcp-server src lib bin dist build out scripts")
+_COMMON_PACKAGES = _COMMON | _words("server start run")
 _SUFFIX = re.compile(r"(?<=[^/@])[@:][^/]*$")
+_INSTALLED = re.compile(r".*[/\\](?:node_modules|site-packages)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+).*")
+_SCRIPT = re.compile(r"\.(?:[cm]?[jt]s|py|rb)$")
 
 
 def own_name(argv: Sequence[str]) -> str:
     """What distinguishes a command from others: its package, module or script, or else its program."""
     run = package_run(argv)
     if run is not None and run.name:
-        return _distinct(run.name, _PARTS)
+        return _distinct(run.name)
     words = list(argv)
-    at = words.index("-m") if "-m" in words[:-1] else 0
-    if at and not any(map(_SCRIPT.search, words[:at])):
-        return _distinct(words[at + 1].replace(".", "/"), _PARTS)
-    others = [word for word in words if not word.startswith("-")] or words
-    for word in others:
-        if installed := _INSTALLED.fullmatch(word):
-            name = re.split(r"[/\\]", installed[1])
-            return _distinct("/".join(name[: 2 if name[0].startswith("@") else 1]), _PARTS)
-    if script := next(filter(_SCRIPT.search, others), ""):
-        return _distinct(_SCRIPT.sub("", str(Path(script).absolute())), _ALONE)
-    package = next((word for word in others[1:] if "/" in word or "-" in word), others[0])
-    return _distinct(_SUFFIX.sub("", package), _PARTS if package != others[0] else frozenset())
+    if "-m" in words[:-1] and not any(map(_SCRIPT.search, words[: words.index("-m")])):
+        return _distinct(words[words.index("-m") + 1].replace(".", "/"))
+    if installed := next(filter(None, map(_INSTALLED.fullmatch, words)), None):
+        return _distinct(installed[1])
+    if script := next(filter(_SCRIPT.search, words), ""):
+        return _distinct(_SCRIPT.sub("", str(Path(script).absolute())), _COMMON)
+    others = [word for word in words[1:] if not word.startswith("-")]
+    named = next((word for word in others if "/" in word or "-" in word), words[0])
+    return _distinct(_SUFFIX.sub("", named))
 
 
-def _distinct(path: str, parts: frozenset[str]) -> str:
-    """The last piece of a path that is not called as any other's is."""
+def _distinct(path: str, common: frozenset[str] = _COMMON_PACKAGES) -> str:
+    """The last piece of a path that is not called as many others are."""
     pieces = [piece.lstrip("@") for piece in re.split(r"[/\\]", path) if piece]
-    return next(
-        (piece for piece in reversed(pieces) if piece.lower() not in parts), pieces[-1] if pieces else path
-    )
+    own = (piece for piece in reversed(pieces) if piece.lower() not in common)
+    return next(own, pieces[-1] if pieces else path)
 
 
 def runs_anything(argv: Sequence[str]) -> str:
@@ -189,10 +179,11 @@ def runs_anything(argv: Sequence[str]) -> str:
         return "starts a shell, which may run anything"
     if program in _WRAPPERS:
         return f"{program} starts another program, which may run anything"
-    inline = _INLINE.get(_VERSIONED.sub("", program))
     words = iter(argv[1:])
-    for word in words if inline is not None else ():
-        if inline is not None and inline.fullmatch(word):
+    for word in words if _VERSIONED.sub("", program) in _INTERPRETERS else ():
+        if _MODULE.fullmatch(word):
+            break
+        if _INLINE.fullmatch(word):
             return "runs code from the command line"
         if not word.startswith("-"):
             break

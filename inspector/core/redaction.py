@@ -28,8 +28,6 @@ _MARKER = re.compile(r"(\[redacted(?: [^\[\]\n]{1,200})?\])")
 _SHORTEST_CERTAIN = 8
 _CACHED_LENGTH = 200
 _CACHED_TEXTS = 32_768
-_CACHED_ROWS = 64
-_LONG_ROW = 50
 _CLOSED_TYPES = (float, int, bool, NoneType, Enum)
 _HARMLESS_TYPES = frozenset({float, int, bool, NoneType})
 
@@ -106,9 +104,6 @@ class Redactor:
         """Take up what the secrets have learned."""
         self._version = self._secrets.version
         self._cached = lru_cache(maxsize=_CACHED_TEXTS)(self._redacted)
-        self._all_clean = lru_cache(maxsize=_CACHED_ROWS)(
-            lambda texts: all(self.text(text) == text for text in texts)
-        )
 
     def text(self, text: str) -> str:
         """The text without its secrets."""
@@ -153,8 +148,6 @@ class Redactor:
         return redacted
 
     def _mapping(self, value: Mapping[Any, Any]) -> Mapping[Any, Any]:
-        if _names_numbers(value) and self._is_clean_row(tuple(value)):
-            return value
         changed = False
         found: dict[Any, Any] = {}
         for key, item in value.items():
@@ -170,17 +163,10 @@ class Redactor:
         return found if changed else value
 
     def _sequence(self, value: Sequence[Any]) -> Sequence[Any]:
-        if _is_long_row(value) and self._is_clean_row(tuple(value)):
-            return value
         kept = [self.value(item) for item in value]
         if all(map(is_, kept, value)):
             return value
         return kept if isinstance(value, list) else tuple(kept)
-
-    def _is_clean_row(self, texts: tuple[str, ...]) -> bool:
-        if self._version != self._secrets.version:
-            self._follow()
-        return self._all_clean(texts)
 
     def _record(self, value: Any) -> Any:
         if id(value) in self._done:
@@ -294,16 +280,6 @@ def _is_closed(hint: Any) -> bool:
         get_origin(choice) is Literal or (isinstance(choice, type) and issubclass(choice, _CLOSED_TYPES))
         for choice in choices
     )
-
-
-def _is_long_row(value: Sequence[Any]) -> bool:
-    """Whether the texts are worth caching as one: the bound ids, for example, recur in every model call."""
-    return len(value) >= _LONG_ROW and type(value) is tuple and set(map(type, value)) == {str}
-
-
-def _names_numbers(value: Mapping[Any, Any]) -> bool:
-    """Whether only the names can hold a secret, as in the inputs of a score, whose names recur."""
-    return _HARMLESS_TYPES.issuperset(map(type, value.values())) and set(map(type, value)) == {str}
 
 
 def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:

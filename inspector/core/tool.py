@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -174,14 +175,9 @@ def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> st
     longest = max(0, max_tokens) * _CHARACTERS_A_TOKEN
     if len(line) <= longest and count(line) <= max_tokens:
         return line
-    fitting, limit = 0, min(len(line) - 1, longest)
-    while fitting < limit:
-        middle = (fitting + limit + 1) // 2
-        if count(shortened(line, middle)) <= max_tokens:
-            fitting = middle
-        else:
-            limit = middle - 1
-    return shortened(line, fitting)
+    lengths = range(min(len(line) - 1, longest) + 1)
+    fitting = bisect_right(lengths, max_tokens, key=lambda length: count(shortened(line, length)))
+    return shortened(line, max(fitting - 1, 0))
 
 
 def summary_line(tool: Tool) -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
 from inspector.config.profile import CORE_TOOLS
-from inspector.core.access import EVERYTHING, Sight, Toolset, matches_any
+from inspector.core.access import EVERYTHING, Sight, Toolset, matches
 from inspector.core.command_line import command
 from inspector.core.error import ConfigError, SettingProblem, Severity
 from inspector.core.ranking import IndexState
@@ -67,7 +67,7 @@ class _Entry:
 
     def matches(self, tool_id: str) -> bool:
         if self.is_grant:
-            return matches_any(tool_id, (self.pattern,))
+            return matches(tool_id, (self.pattern,))
         if self.form == "glob":
             return fnmatchcase(tool_id, self.pattern)
         if self.form == "exact":

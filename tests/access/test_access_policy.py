@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from inspector.access.policy_file import load_policy
 from inspector.access.reach import can_match, covers, reaches
 from inspector.config.file import MEGABYTE
-from inspector.core.access import Grant, Scope, Sight, matches_any
+from inspector.core.access import Grant, Scope, Sight, matches
 from inspector.core.error import ConfigError
 from tests.support.hostile import with_hostile_text
 
@@ -145,7 +145,7 @@ def test_a_pattern_that_shares_a_tool_with_the_sight_can_match(
     patterns: tuple[str, ...], wanted: str, tool_id: str
 ) -> None:
     one = sight(*patterns)
-    if one.permits(tool_id) and matches_any(tool_id, (wanted,)):
+    if one.permits(tool_id) and matches(tool_id, (wanted,)):
         assert can_match(one, wanted)
 
 

@@ -88,7 +88,7 @@ def server(**entry: Any) -> dict[str, Any]:
         (server(command="x", disabled=True), "every server is disabled"),
         ({"mcpServers": []}, "mcpServers must be an object, not a list"),
         ({"servers": {"s": {"command": 1}}}, "servers.s.command must be a string, not a number"),
-        ('{"mcpServers": {"s": {"command": "x"}, "s": {"command": "y"}}}', "mcpServers.s appears twice"),
+        ('{"mcpServers": {"s": {"command": "x"}, "s": {"command": "y"}}}', "s appears twice"),
         ("[" * 100_000, "nested too deeply"),
         # A key or a value is wrong.
         (discovery(max_search_result=3), "Did you mean `max_search_results`?"),

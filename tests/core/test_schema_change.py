@@ -61,9 +61,9 @@ BREAKING = {
 COMPATIBLE = {
     "a parameter is new and optional": (parameters(a=TEXT), parameters(a=TEXT, b=WHOLE), "b is new and opt"),
     "a parameter becomes optional": (parameters("a", a=TEXT), parameters(a=TEXT), "no longer required"),
-    "a type is widened": (parameters(a=WHOLE), parameters(a=NUMBER), "takes more types"),
-    "null is taken too": (parameters(a=TEXT), parameters(a={"anyOf": [TEXT, NULL]}), "takes more types"),
-    "a value is new": (parameters(a=enum("x")), parameters(a=enum("x", "y")), "more values"),
+    "a type is widened": (parameters(a=WHOLE), parameters(a=NUMBER), "takes more"),
+    "null is taken too": (parameters(a=TEXT), parameters(a={"anyOf": [TEXT, NULL]}), "takes more"),
+    "a value is new": (parameters(a=enum("x")), parameters(a=enum("x", "y")), "takes more"),
     "a default is another one": (*pair(lambda one: {**WHOLE, "default": one}, 1, 2), "another default"),
     "an alternative that did not change stays beside a new parameter": (
         {**parameters(a=TEXT), "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},

@@ -395,8 +395,8 @@ MUTANTS = (
     Mutant(
         "an expert's allowlist narrows every grant",
         "inspector/core/access.py",
-        "return allowed and matches_any(tool_id, self.patterns)",
-        "return matches_any(tool_id, self.patterns)",
+        "return allowed and matches(tool_id, self.patterns)",
+        "return matches(tool_id, self.patterns)",
         ("tests/core/test_tool.py", "tests/session/test_access_session.py"),
     ),
     Mutant(

@@ -17,7 +17,7 @@ from inspector.cli.composition import open_breakers
 from inspector.cli.location import database_path
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
-from inspector.core.access import EVERYTHING, Grant, Scope, Sight, matches_any
+from inspector.core.access import EVERYTHING, Grant, Scope, Sight, matches
 from inspector.core.error import ConfigError, ConnectError, StoreError, ToolsightError
 from inspector.core.feature import Given
 from inspector.core.message import ToolResult
@@ -121,7 +121,7 @@ class RegistrySource:
             return tuple(
                 one
                 for one in patterns
-                if any(matches_any(tool, (one,)) for tool in tools) or not self._matches(one)
+                if any(matches(tool, (one,)) for tool in tools) or not self._matches(one)
             )
         except StoreError:
             return ()
