@@ -21,7 +21,6 @@ from inspector.config.client import (
 )
 from inspector.config.configuration import declared, protocol_form, setting_values
 from inspector.config.setting import with_values
-from inspector.core.access import ServerRule
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities, Settings
 
@@ -186,22 +185,6 @@ def test_a_server_without_its_key_does_not_spoil_the_others(tmp_path: Path) -> N
     assert [spec.lacks for spec in found.configuration.servers] == ["", "SOME_TOKEN", "input secret"]
     assert list(found.faults) == ["c"]
     assert "mcpServers.c.command" in found.faults["c"].message
-
-
-def test_tools_that_a_client_leaves_out_are_known(tmp_path: Path) -> None:
-    entry = {"command": "a"}
-    servers = {
-        "all": entry,
-        "few": {**entry, "includeTools": ["x", "y", 3], "excludeTools": ["y"]},
-        "less": {**entry, "disabledTools": ["z"], "enabledTools": "odd"},
-        "odd": 5,
-    }
-    (found,) = read("Gemini CLI", written(tmp_path / "settings.json", {"mcpServers": servers}))
-    assert {spec.name: spec.rule for spec in found.configuration.servers} == {
-        "all": ServerRule(),
-        "few": ServerRule(frozenset({"x", "y"}), frozenset({"y"})),
-        "less": ServerRule(None, frozenset({"z"})),
-    }
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"mcpServers": {"a": {"command": "a"}}', "\x00\xff"])

@@ -3,7 +3,6 @@
 import json
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,12 @@ from inspector.core.server import (
     OAuthClient,
     Program,
     RunFile,
-    ServerInfo,
     ServerSpec,
 )
 from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.store.memory import MemoryServerMemory
 from tests.support.marketplace import market, servers_and_money
-from tests.support.memory_servers import MemoryEditor, MemoryServer
+from tests.support.memory_servers import MemoryEditor
 from tests.support.workbench import configured, opened, shop_and_weather
 
 NPX = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")
@@ -267,20 +265,6 @@ def test_what_settings_name_is_asked_for_even_where_servers_are_trusted(
     assert not check_consent(replace(plain, named=(replace(named, text="other"),)), memory).is_approved
 
 
-async def test_servers_are_listed_with_what_changed_since_they_were_approved() -> None:
-    after = running(script("one", "other"))
-    shop = MemoryServer(info=ServerInfo("shop", "1.0"))
-    async with opened(servers={"shop": shop}, configuration=after, approved=False) as rig:
-        approve(running(script("one", "two")), rig.memory)
-        rig.bench.connect()
-        await rig.bench.wait_connected()
-        assert rig.bench.state.servers["shop"].news == ("/srv/a.py: 1 line changed since you approved it",)
-        assert "1 line changed: a.py" in rig.events("connecting")[0].summary()
-        shop.info = ServerInfo("shop", "1.1")
-        await rig.bench.reconnect("shop")
-        assert list(rig.bench.state.servers["shop"].news)[1:] == ["version 1.1, was 1.0 when you approved it"]
-
-
 @pytest.mark.parametrize("is_empty", [False, True])
 async def test_installing_into_a_configuration_that_nobody_approved_stores_no_consent(is_empty: bool) -> None:
     known = configured(shop_and_weather())
@@ -313,50 +297,26 @@ def covers(given_for: Configuration, wanted: Configuration) -> bool:
     return set(wanted.consent_items()) <= set(given_for.consent_items())
 
 
-def changed(spec: ServerSpec, field: str, value: Any) -> ServerSpec:
-    return replace(spec, **{field: value})
+RUNS = ServerSpec(
+    "shop", "npx", ("-y", "shop"), {"A": "1"}, "/srv", "https://shop.example", headers={"X": "1"}
+)
 
 
-def with_another_text(spec: ServerSpec) -> Iterator[ServerSpec]:
-    for field in ("command", "cwd", "url"):
-        yield changed(spec, field, getattr(spec, field) + "x")
-
-
-def with_other_arguments(spec: ServerSpec) -> Iterator[ServerSpec]:
-    """One more, one less, one changed, another order, and the same text cut elsewhere."""
-    args = spec.args
-    for start, one in enumerate(args):
-        before, after = args[:start], args[start + 1 :]
-        yield replace(spec, args=(*before, *after))
-        yield replace(spec, args=(*before, one + "x", *after))
-        yield replace(spec, args=(*before, one, "", *after))
-    yield replace(spec, args=args[::-1])
-    yield replace(spec, args=(f"{args[0]} {args[1]}", *args[2:]))
-    yield replace(spec, command=f"{spec.command} {args[0]}", args=args[1:])
-
-
-def with_another_table(spec: ServerSpec, field: str) -> Iterator[ServerSpec]:
-    """One more name, one less, one renamed, one with another value."""
-    table: Mapping[str, str] = getattr(spec, field)
-    yield changed(spec, field, {**table, "one more": ""})
-    for name, value in table.items():
-        others = {other: table[other] for other in table if other != name}
-        yield changed(spec, field, others)
-        yield changed(spec, field, {**others, f"{name}, renamed": value})
-        yield changed(spec, field, {**others, name: value + "x"})
-
-
-@given(specs)
-def test_any_change_of_what_runs_voids_the_consent(spec: ServerSpec) -> None:
-    others = (
-        *with_another_text(spec),
-        *with_other_arguments(spec),
-        *with_another_table(spec, "env"),
-        *with_another_table(spec, "headers"),
-    )
-    for other in others:
-        assert other.fingerprint() != spec.fingerprint(), other
-        assert not covers(configuration(spec), configuration(other))
+@pytest.mark.parametrize(
+    "other",
+    [
+        *({field: f"{getattr(RUNS, field)}x"} for field in ("command", "cwd", "url")),
+        *(
+            {"args": args}
+            for args in (("-y",), ("shop", "-y"), ("-y", "shop", ""), ("-y shop",), ("-y", "shopx"))
+        ),
+        {"command": "npx -y", "args": ("shop",)},
+        *({field: table} for field in ("env", "headers") for table in ({}, {"A": "2"}, {"A": "1", "B": ""})),
+    ],
+)
+def test_any_change_of_what_runs_voids_the_consent(other: dict[str, Any]) -> None:
+    assert replace(RUNS, **other).fingerprint() != RUNS.fingerprint()
+    assert not covers(configuration(RUNS), configuration(replace(RUNS, **other)))
 
 
 FOUND = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")
@@ -408,7 +368,3 @@ def test_a_consent_covers_the_same_servers_in_any_order_and_any_of_them_and_no_o
 def test_what_does_not_change_what_runs_keeps_the_consent(unrelated: dict[str, Any]) -> None:
     spec = ServerSpec("shop", "node", ("shop.js",), {"TOKEN": "t"})
     assert replace(spec, **unrelated).fingerprint() == spec.fingerprint()
-
-
-def test_a_file_that_is_written_whole_is_not_said_twice() -> None:
-    assert "file" not in lines(ServerSpec("a", "/bin/x", program=Program("/bin/x")))

@@ -150,11 +150,6 @@ def written(tmp_path: Path) -> Written:
     return write
 
 
-def test_every_load_starts_from_nothing(written: Written) -> None:
-    path = written("seen = []\ndef first(facts):\n    seen.append(1)\n    return len(seen) == 1\n")
-    assert [load_predicates(path, digest(path))["first"](Facts()) for _ in range(2)] == [True, True]
-
-
 def test_a_file_that_changed_since_it_was_approved_is_not_executed(written: Written, tmp_path: Path) -> None:
     approved = digest(written(GOOD))
     trace = tmp_path / "trace"

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.profile import find_profile
 from inspector.config.setting import (
     HEADINGS,
     Knob,
@@ -132,21 +131,6 @@ def test_a_path_that_there_is_not_is_told_with_the_nearest() -> None:
         find_knob("")
 
 
-@pytest.mark.parametrize(
-    ("path", "allowed"),
-    [
-        ("guard.enabled", "true or false"),
-        ("binding.capacity", "a whole number, 0 or more"),
-        ("gate.top_k", "a whole number, 1 to 200"),
-        ("binding.policy", "one of all, keep, bounded, gate"),
-        ("access.scopes", "a list of strings"),
-        ("discovery.offers", "any of limit, domains, similarity, server"),
-    ],
-)
-def test_what_a_knob_may_be_is_said_in_words(path: str, allowed: str) -> None:
-    assert find_knob(path).allowed == allowed
-
-
 def test_one_wrong_value_changes_nothing() -> None:
     with pytest.raises(ConfigError):
         with_values(Settings(), {"binding.capacity": 3, "gate.top_k": 0})
@@ -169,12 +153,3 @@ def test_the_last_that_says_something_is_where_a_value_comes_from() -> None:
     assert came["gate.top_k"] is Origin.SESSION
     assert came["guard.enabled"] is Origin.DEFAULT
     assert set(came) == {one.path for one in knobs()}
-
-
-def test_a_profile_that_there_is_not_is_told_with_the_nearest() -> None:
-    with pytest.raises(ConfigError) as raised:
-        find_profile("kamann")
-    assert raised.value.hint == "Profiles: kaman."
-    with pytest.raises(ConfigError) as raised:
-        find_profile("zzz")
-    assert "toolsight" in raised.value.hint

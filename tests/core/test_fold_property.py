@@ -65,16 +65,6 @@ def gate(*active: str) -> GateApplied:
     return GateApplied("q", active, (), 0.3, 0, 1, 1.0)
 
 
-@given(streams, st.data())
-def test_folding_record_by_record_is_folding_any_two_parts(stream: list[Event], data: st.DataObject) -> None:
-    everything = records(stream)
-    cut = data.draw(st.integers(0, len(everything)))
-    step_by_step = SessionState()
-    for record in everything:
-        step_by_step = apply(step_by_step, record)
-    assert fold(everything[cut:], fold(everything[:cut])) == step_by_step == fold(everything)
-
-
 @given(streams)
 @example([catalog(deferred=False), catalog(deferred=True)])
 def test_the_pinned_tools_are_those_whose_binding_says_so(stream: list[Event]) -> None:
@@ -117,16 +107,6 @@ def test_a_pinned_tool_stays_pinned_until_the_catalog_is_built_again(stream: lis
         state = apply(state, record)
         if not isinstance(record.event, CatalogBuilt):
             assert {tool.id for tool in state.with_binding(Binding.PINNED)} == pinned
-
-
-@given(streams)
-def test_a_record_changes_no_state_that_was_there_before_it(stream: list[Event]) -> None:
-    kept: list[tuple[SessionState, str]] = []
-    state = SessionState()
-    for record in records(stream):
-        kept.append((state, repr(state)))
-        state = apply(state, record)
-    assert all(repr(known) == text for known, text in kept)
 
 
 @given(streams)

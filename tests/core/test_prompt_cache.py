@@ -54,12 +54,6 @@ def test_a_prefix_lives_from_its_last_use() -> None:
     assert cache.send(blocks, 901) == Charge(read=150)
 
 
-def test_expiry_wins_over_a_part_that_differs() -> None:
-    cache = PromptCache(SMALL)
-    cache.send(row(("a", 100), ("b", 50)), 0)
-    assert cache.send(row(("a", 100), ("c", 50)), 1000).broke == "expired after 300 s"
-
-
 def test_a_short_request_is_charged_in_full_and_has_nothing_to_break() -> None:
     cache = PromptCache(SMALL)
     assert cache.send(row(("a", 99)), 0) == Charge(plain=99)
@@ -72,15 +66,6 @@ def test_dead_prefixes_are_forgotten() -> None:
     for second in range(0, 100_000, 1000):
         cache.send(row((f"a{second}", 100), ("b", 50)), second)
     assert len(cache) == 2
-
-
-@given(ROWS)
-def test_without_a_cache_what_is_billed_is_what_is_sent(rows: list[list[tuple[str, int]]]) -> None:
-    cache = PromptCache(UNCACHED)
-    for second, parts in enumerate(rows):
-        charge = cache.send(row(*parts), second)
-        assert charge.billed(UNCACHED) == charge.tokens
-        assert charge.broke == ""
 
 
 @given(ROWS, TERMS)
@@ -184,9 +169,3 @@ def test_the_end_of_the_tools_the_system_prompt_and_the_last_messages_are_marked
     assert marks == Breakpoints((2,), True, (1, 4), "1h")
     assert marks.blocks(3, system=True) == (2, 3, 5, 8)
     assert marks.label == "tools[2], system, messages[1], messages[4] for 1h"
-
-
-def test_tools_that_stay_have_a_mark_before_the_system_prompt_has_one() -> None:
-    marks = breakpoints(tools=3, steady=2, system=True, messages=5, before=2, ttl="5m")
-    assert marks == Breakpoints((1, 2), False, (1, 4))
-    assert breakpoints(tools=3, steady=2, system=True, messages=1, before=0, ttl="5m").system

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from jsonschema import Draft202012Validator
 
 from inspector.core.definition import MOST_REASONS, schema_change
 from inspector.core.tool import Annotations, Tool
@@ -172,128 +171,7 @@ def test_of_many_lost_values_the_first_are_named_and_the_others_counted() -> Non
     assert lost.detail.endswith("10 and 14 more")
 
 
-NAMES = ("a", "b", "c")
-LEAVES = st.sampled_from(
-    [
-        TEXT,
-        WHOLE,
-        NUMBER,
-        {"type": "boolean"},
-        {},
-        {"type": ["string", "null"]},
-        {"type": ["integer", "string"]},
-        {"enum": ["x", "y"]},
-        {"enum": ["x"]},
-        {"enum": ["x", 1, None]},
-        {"const": "x"},
-        {"type": "integer", "minimum": 0},
-        {"type": "integer", "minimum": 1, "maximum": 3},
-        {"type": "number", "exclusiveMinimum": 1},
-        {"type": "string", "minLength": 1},
-        {"type": "string", "maxLength": 1},
-        {"type": "string", "pattern": "^x"},
-        {"type": "string", "description": "Said."},
-        {"$ref": "#/$defs/A"},
-        {"$ref": "#/$defs/B", "minLength": 1},
-        {"not": {"type": "string"}},
-        {"multipleOf": 2},
-    ]
-)
-
-
-def _objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries(
-        {"type": st.just("object"), "properties": st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)},
-        optional={
-            "required": st.lists(st.sampled_from(NAMES), unique=True, max_size=2),
-            "additionalProperties": st.one_of(st.booleans(), inner),
-            "minProperties": st.integers(0, 1),
-        },
-    )
-
-
-def _unions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    some = st.lists(inner, min_size=1, max_size=2)
-    return st.one_of(
-        st.builds(lambda options: {"anyOf": options}, some),
-        st.builds(lambda options: {"oneOf": options}, some),
-        st.builds(lambda parts: {"allOf": parts}, some),
-        st.builds(lambda options: {"type": ["string", "integer"], "anyOf": options}, some),
-        st.builds(lambda items: {"type": "array", "items": items, "maxItems": 2}, inner),
-    )
-
-
-SCHEMAS = st.recursive(LEAVES, lambda inner: st.one_of(_objects(inner), _unions(inner)), max_leaves=5)
-WHOLES = st.builds(
-    lambda top, a, b: {**top, "$defs": {"A": a, "B": b}},
-    _objects(SCHEMAS),
-    st.sampled_from([TEXT, WHOLE, {"enum": ["x"]}]),
-    st.sampled_from([TEXT, NUMBER]),
-)
 PLAIN = st.sampled_from(["", "x", "y", "xy", 0, 1, 2, 3, 1.5, -1, True, None])
-
-
-@st.composite
-def _changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema that differs from another one in one thing."""
-    properties, name = schema["properties"], draw(st.sampled_from(NAMES))
-    return draw(
-        st.sampled_from(
-            [
-                {**schema, "properties": {**properties, name: draw(SCHEMAS)}},
-                {**schema, "properties": {**properties, name: {"anyOf": [properties.get(name, {}), TEXT]}}},
-                {**schema, "required": draw(st.sampled_from([[], [name]]))},
-                {**schema, "additionalProperties": draw(st.one_of(st.booleans(), LEAVES))},
-                {**schema, "$defs": {**schema["$defs"], "A": draw(st.sampled_from([TEXT, NUMBER, {}]))}},
-                {**schema, "allOf": [draw(SCHEMAS)]},
-            ]
-        )
-    )
-
-
-def _values(schema: Any, root: JsonObject) -> st.SearchStrategy[Any]:
-    """Values that somebody may write by a schema: with the names that it declares, and perhaps wrong ones."""
-    if not isinstance(schema, dict):
-        return PLAIN
-    if "$ref" in schema:
-        return _values(root["$defs"][schema["$ref"][-1]], root)
-    for key in ("anyOf", "oneOf", "allOf"):
-        if key in schema:
-            return st.one_of(*(_values(option, root) for option in schema[key]))
-    if schema.get("type") == "array":
-        return st.lists(_values(schema["items"], root), max_size=2)
-    if schema.get("type") == "object":
-        named = {name: _values(inner, root) for name, inner in schema["properties"].items()}
-        if isinstance(others := schema.get("additionalProperties"), dict):
-            named = {name: _values(others, root) for name in (*NAMES, "d")} | named
-        return st.fixed_dictionaries({}, optional=named)
-    return PLAIN
-
-
-@pytest.mark.slow
-@given(WHOLES, st.data())
-@examples(share=10)
-def test_what_was_right_by_the_old_schema_is_right_by_one_called_compatible(
-    before: dict[str, Any], data: st.DataObject
-) -> None:
-    after = data.draw(st.one_of(_changed(before), WHOLES))
-    if schema_change(tool(before), tool(after)).verdict == "breaking":
-        return
-    value = data.draw(_values(before, before))
-    if Draft202012Validator(before).is_valid(value):
-        assert Draft202012Validator(after).is_valid(value)
-
-
-@given(WHOLES, st.data())
-@examples(share=10)
-def test_a_schema_that_only_gains_is_never_called_breaking(
-    before: dict[str, Any], data: st.DataObject
-) -> None:
-    name = data.draw(st.sampled_from(["new", "newer"]))
-    after = {**before, "properties": {**before["properties"], name: data.draw(LEAVES)}}
-    after["required"] = data.draw(st.sampled_from([before.get("required", []), []]))
-    if not isinstance(before.get("additionalProperties"), dict):
-        assert schema_change(tool(before), tool(after)).verdict == "compatible"
 
 
 _PLAIN_KEYS = ("type", "properties", "required", "enum", "const", "items", "minimum")

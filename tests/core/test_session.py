@@ -1,7 +1,5 @@
 """The session's state as a fold over any stream of events."""
 
-from hypothesis import given, strategies as st
-
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
     CallFinished,
@@ -24,34 +22,10 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.events.base import Actor
-from inspector.core.fold import apply, fold
+from inspector.core.fold import fold
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, SessionState
-from tests.core.test_event import events, records
-
-TOOLS = ("a:one", "a:two", "b:one", "b:two")
-tools = st.sampled_from(TOOLS)
-entries = st.builds(CatalogEntry, tools, st.integers(1, 999), st.booleans())
-catalogs = st.builds(
-    CatalogBuilt,
-    toolset=st.just(""),
-    entries=st.lists(entries, max_size=5).map(tuple),
-    manifest=st.just(""),
-    meta_tokens=st.just(1),
-    static_tokens=st.just(1),
-)
-calls = st.builds(
-    CallFinished, call_id=st.sampled_from("xyz"), tool=tools, ok=st.booleans(), text=st.just("")
-)
-# Few tools and many moves, so that every transition meets every state.
-moves: st.SearchStrategy[Event] = st.one_of(
-    st.builds(ToolLoaded, tool=tools, tokens=st.just(1), reason=st.just("found")),
-    st.builds(ToolEvicted, tool=tools, reason=st.just("loop")),
-    catalogs,
-    calls,
-    events,
-)
-streams = st.lists(moves, max_size=25)
+from tests.core.test_event import records
 
 
 def built(*ids: str, pinned: tuple[str, ...] = ()) -> CatalogBuilt:
@@ -66,26 +40,9 @@ def load(tool: str) -> ToolLoaded:
     return ToolLoaded(tool, 10, "found")
 
 
-@given(streams)
-def test_bound_ids_are_unique_and_are_the_bound_tools(stream: list[Event]) -> None:
-    state = after(*stream)
-    assert len(set(state.bound_ids)) == len(state.bound_ids)
-    assert set(state.bound_ids) == {tool.id for tool in state.tools.values() if tool.binding.is_bound}
-
-
 def test_a_pinned_tool_stays_pinned_when_a_search_finds_it() -> None:
     state = after(built("a:one", pinned=("a:one",)), load("a:one"))
     assert (state.bound_ids, state.load_order) == (("a:one",), ())
-
-
-@given(streams)
-def test_counts_only_grow(stream: list[Event]) -> None:
-    state = SessionState()
-    for record in records(stream):
-        before, state = state, apply(state, record)
-        for name in ("searches", "calls", "evictions"):
-            assert getattr(state, name) >= getattr(before, name)
-        assert len(state.conversation.items) >= len(before.conversation.items)
 
 
 def test_loaded_tools_are_bound_in_the_order_they_were_loaded_after_the_pinned_ones() -> None:

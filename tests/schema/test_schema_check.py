@@ -5,13 +5,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from jsonschema import Draft202012Validator
 
 from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.schema.schema import Checked, checked, checked_output, schema_problem
 from tests.core.test_event import json_values, texts
-from tests.core.test_schema_change import JSON, SCHEMAS
-from tests.support.examples import examples
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
@@ -73,7 +70,6 @@ def test_a_parameter_may_be_called_pattern() -> None:
 
 
 COUNT = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
-DEFINITIONS = {"A": {"type": "string"}, "B": {"type": "number"}}
 
 
 def test_structured_content_is_checked_with_its_errors_by_path() -> None:
@@ -107,14 +103,6 @@ def test_a_result_that_would_take_long_is_not_checked(schema: dict[str, Any], va
     assert unchecked.fits is None
     assert unchecked.reasons
     assert time.process_time() - began < 2
-
-
-@given(SCHEMAS, st.dictionaries(st.sampled_from(["a", "b", "c"]), JSON, max_size=3) | JSON)
-@examples(share=10)
-def test_a_result_fits_if_the_library_says_so(schema: dict[str, Any], value: Any) -> None:
-    whole = {**schema, "$defs": DEFINITIONS}
-    if (fits := checked(whole, value).fits) is not None:
-        assert fits is Draft202012Validator(whole).is_valid(value)
 
 
 def schema(*required: str, optional: tuple[str, ...] = (), kind: str = "string") -> dict[str, Any]:

@@ -79,12 +79,6 @@ def test_a_session_read_in_parts_has_every_record_once_and_in_order(store: Event
     assert store.read("another") == other
 
 
-def test_only_the_kinds_asked_for_are_read(store: EventStore) -> None:
-    stream = fill(store, STARTED, CALL, RESULT, CALL)
-    assert store.read("s", kinds=["call", "result"]) == stream[1:]
-    assert store.read("s", kinds=["nonsense"]) == []
-
-
 def test_a_range_is_read_from_above_one_number_up_to_another(store: EventStore) -> None:
     stream = fill(store, STARTED, SEARCH, CALL, RESULT)
     assert store.between("s", 1, 3) == stream[1:3]
@@ -244,15 +238,6 @@ def test_a_store_that_is_closed_writes_no_session(path: Path) -> None:
         writing.close()
         assert other.forget(["s"]) == ("s",)
         assert list(path.with_name(f".{path.name}-writers").iterdir()) == []
-
-
-def test_a_session_is_being_written_for_everybody_but_its_writer(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path / "a.db") as store, SqliteStore(tmp_path / "a.db") as other:
-        assert not other.is_written("s")
-        store.append(Record("s", 1, 1.0, UserSaid("hi")))
-        assert (store.is_written("s"), other.is_written("s")) == (False, True)
-        store.release("s")
-        assert not other.is_written("s")
 
 
 def test_a_session_counts_as_running_to_everybody_until_it_is_released(tmp_path: Path) -> None:
