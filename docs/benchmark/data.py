@@ -13,7 +13,6 @@ from inspector.cli.composition import make_embedder, make_static_embedder
 from inspector.cli.launch import headless
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
-from inspector.core.ports import SystemClock
 from inspector.core.tool import Tool
 from inspector.features.bench.run import Prepared, prepare
 from inspector.search.answer.evalset import read_cases, read_evalset, read_tools, sample
@@ -157,7 +156,6 @@ def prepared(evalset: EvalSet, *, lined: bool = False, model: Embedder | None = 
     return prepare(
         evalset,
         untimed_semantics(model),
-        clock=SystemClock(),
         progress=progress,
         cancelled=lambda: False,
         lined=lined,

@@ -41,11 +41,12 @@ from docs.benchmark.data import (
 )
 from docs.benchmark.everyday import everyday_section, got
 from docs.benchmark.levers import levers_section
+from docs.benchmark.row_table import markdown
 from inspector.access.reach import EvalSet
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.command import standing_lines
-from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, markdown
+from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench
 from inspector.features.bench.standing import standings
 from inspector.search.ranker.fusion import FusionWeights
 from inspector.search.ranker.ranker_list import RANKERS
@@ -147,7 +148,7 @@ def published_section(bars: list[Bar]) -> str:
             "one wording, no steps, no servers. The shipped weights are others.",
             left_out_table(),
             "### All measures",
-            markdown([one.row for one in measured], timed=False).rstrip(),
+            markdown([one.row for one in measured]).rstrip(),
             peers.section(measured),
         ]
     )
@@ -164,7 +165,7 @@ def own_section() -> str:
             "names and numbers, sometimes several steps at once.",
             grid(measured),
             claims(measured),
-            markdown([one.row for one in measured], timed=False).rstrip(),
+            markdown([one.row for one in measured]).rstrip(),
         ]
     )
 

@@ -190,7 +190,6 @@ def indexed(catalog: NamedCatalog, source: Source, steps: Steps, *, lined: bool 
     prepared = prepare(
         evalset,
         source.semantics(),
-        clock=source.clock,
         progress=lambda done, total: steps.report(what, done, total),
         cancelled=steps.stopped,
         lined=lined,

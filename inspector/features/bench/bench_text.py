@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from textual.content import Content
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
-from inspector.app.draw.line import MUTED, progress_bar
-from inspector.core.number import Share, bar, count, duration, percent, plural
+from inspector.app.draw.line import MUTED
+from inspector.core.number import Share, bar, count, percent, plural
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING
-from inspector.features.bench.ranker_bench import Measured, markdown
-from inspector.features.bench.run import KINDS, CaseRun, Run, Summary
+from inspector.features.bench.ranker_bench import Measured
+from inspector.features.bench.run import KINDS, CaseRun, Summary
 from inspector.features.bench.standing import Weak, difference, standings, weakest
 from inspector.search.answer.metric import Estimate
 from inspector.search.ranker.ranker_list import INFO, RANKERS
@@ -34,35 +34,6 @@ COLUMNS = (
     Column("p50", "p50 ms", align="right", weight=1),
     Column("p95", "p95 ms", align="right", weight=6),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """The progress of a run: ranker `number` of `of`, `done` of `total` requests; None is no estimate yet."""
-
-    ranker: str
-    number: int
-    of: int
-    done: int
-    total: int
-    seconds_left: float | None = None
-
-    @property
-    def share(self) -> float:
-        steps = self.of * self.total
-        return ((self.number - 1) * self.total + self.done) / steps if steps else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What the status line shows. `is_stale`: the results are of other tools or thresholds."""
-
-    chosen: int
-    measured: Sequence[Measured] = ()
-    is_running: bool = False
-    running: Running | None = None
-    is_stopping: bool = False
-    is_stale: bool = False
 
 
 def facts(evalset: EvalSet, note: str) -> Content:
@@ -87,54 +58,27 @@ def _warning(evalset: EvalSet, note: str) -> Content:
     return Content.styled("easier than real requests" if generated else "labelled by hand", MUTED)
 
 
-def running(names: Sequence[str], what: str, done: int, total: int, seconds: float) -> Running:
-    """Return the progress of a run of `names` after `seconds`; `what` ends with the ranker's name."""
-    ranker = what.rpartition(" ")[2]
-    position = names.index(ranker)
-    steps, all_steps = position * total + done, len(names) * total
-    left = seconds / steps * (all_steps - steps) if steps else None
-    return Running(ranker, position + 1, len(names), done, total, left)
+STALE = Content.styled("⚠ Tools or thresholds have changed. Press r to measure again.", "$text-warning")
 
 
-def status(state: State, width: int) -> Content:
-    """Return the progress, or what to do next, in one line."""
-    if state.is_running:
-        return _progress(state, width)
-    stopped = [one for one in state.measured if not one.run.is_complete]
-    if state.is_stale:
-        return Content.styled(
-            "⚠ Tools or thresholds have changed. Press r to measure again.", "$text-warning"
-        )
-    if stopped:
+def status(chosen: int, measured: Sequence[Measured]) -> Content:
+    """Return what to do next, in one line."""
+    if any(not one.run.is_complete for one in measured):
         return Content.styled("Stopped; the results so far are kept.  r runs again.", "$text-warning")
-    if not state.chosen:
-        return Content.styled(
-            "No ranker is chosen. Press space to choose the one under the cursor.", "$text-warning"
-        )
-    if state.measured:
-        return Content.assemble(
-            ("✓ ", "$text-success"),
-            f"{len(state.measured)} rankers measured.",
-            ("  enter lists requests.", MUTED),
-            ("  v plays recorded runs.", MUTED),
-        )
-    return Content.assemble(("r", "bold $text-accent"), f" measures the {state.chosen} chosen rankers.")
+    if not chosen:
+        told = "No ranker is chosen. Press space to choose the one under the cursor."
+        return Content.styled(told, "$text-warning")
+    if measured:
+        more = ("  enter lists requests.  v plays recorded runs.", MUTED)
+        return Content.assemble(("✓ ", "$text-success"), f"{len(measured)} rankers measured.", more)
+    return Content.assemble(("r", "bold $text-accent"), f" measures the {chosen} chosen rankers.")
 
 
-def _progress(state: State, width: int) -> Content:
-    if state.is_stopping:
+def progress(now: str, *, is_stopping: bool) -> Content:
+    """Return which ranker is measured, in one line."""
+    if is_stopping:
         return Content.styled("Stopping after this request …", "$text-warning")
-    now = state.running
-    if now is None:
-        return Content.styled("Starting …", MUTED)
-    left = f"   about {duration(now.seconds_left)} left" if now.seconds_left is not None else ""
-    room = max(min(24, width - 66), 6)
-    return Content.assemble(
-        progress_bar(now.share, room),
-        (f" {now.ranker}", "bold"),
-        f" {now.number}/{now.of}   {now.done} of {count(now.total, 'request')}{left}",
-        ("   esc stops", MUTED),
-    )
+    return Content.assemble(now or "Starting …", ("   esc stops", MUTED))
 
 
 def rows(
@@ -159,7 +103,11 @@ def _row(
         return Record(name, cells, tone="" if is_chosen else "muted", copy=name)
     row, run = measured.row, measured.run
     shown = row.ranker if run.is_complete else f"{row.ranker} (first {len(run.cases)})"
-    return Record(name, (mark, shown, *_numbers(row.summary, is_best=is_best)), copy=markdown([row]))
+    return Record(
+        name,
+        (mark, shown, *_numbers(row.summary, is_best=is_best)),
+        copy=f"{name}  nDCG@10 {_mean(row.summary.ndcg_10)}",
+    )
 
 
 def _numbers(summary: Summary, *, is_best: bool) -> tuple[Content | str, ...]:
@@ -221,13 +169,6 @@ WORST_COLUMNS = (
     Column("query", "request", min_width=24, weight=9),
     Column("kind", "kind", width=10, weight=2, hide_below=90),
 )
-CHANGE_COLUMNS = (
-    Column("change", "change", align="right", weight=9),
-    Column("before", "before", align="right", weight=6),
-    Column("after", "after", align="right", weight=6),
-    Column("query", "request", min_width=24, weight=8),
-    Column("kind", "kind", width=10, weight=2, hide_below=90),
-)
 _SHOWN = 5
 _NAME = 40
 
@@ -237,7 +178,6 @@ class Page:
     """What a ranker's page shows: a headline, rows, and the runs to look a request up in."""
 
     title: Content
-    columns: Sequence[Column]
     rows: tuple[Record, ...]
     cases: dict[str, EvalCase]
     runs: dict[str, dict[str, CaseRun]]
@@ -249,27 +189,49 @@ class Page:
             return Content.styled("Choose a request to see its results.", MUTED)
         lines = [_wanted(case)]
         for ranker, outcomes in self.runs.items():
-            lines.append(_found(ranker, case, outcomes[case.id]))
+            if case.id in outcomes:
+                lines.append(_found(ranker, case, outcomes[case.id]))
         return Content("\n").join([plain(case.query, limit=300, newlines=False).stylize("bold"), *lines])
 
 
 def page(measured: Measured, first: Measured | None) -> Page:
-    """Return the worst requests of a ranker, or its differences from `first`."""
-    cases = {case.id: case for case in measured.evalset.cases}
-    if first is None:
-        weak = weakest(measured.run, measured.evalset)
-        rows = tuple(
-            _record(
-                one.case,
-                ("" if one.ndcg_10 is None else f"{one.ndcg_10:.3f}", _outcome(one), _query(one.case)),
-            )
-            for one in weak
+    """Return the worst requests of a ranker, and how it compares with `first`."""
+    weak = weakest(measured.run, measured.evalset)
+    told = f"{len(weak)} of {count(len(measured.run.cases), 'request')} with room for improvement"
+    lines = [Content.assemble((measured.run.ranker, "bold"), f"   {told}, worst first")]
+    if first is not None:
+        lines.append(_compared(measured, first))
+    rows = tuple(
+        Record(
+            one.case.id,
+            (
+                "" if one.ndcg_10 is None else f"{one.ndcg_10:.3f}",
+                _outcome(one),
+                _query(one.case),
+                one.case.kind,
+            ),
+            search=f"{one.case.query} {one.case.kind}",
+            copy=one.case.query,
         )
-        told = f"{len(weak)} of {count(len(measured.run.cases), 'request')} with room for improvement"
-        title = Content.assemble((measured.run.ranker, "bold"), f"   {told}, worst first")
-        return Page(title, WORST_COLUMNS, rows, cases, _runs(measured))
-    title, rows = _changes(measured, first, min(len(first.run.cases), len(measured.run.cases)), cases)
-    return Page(title, CHANGE_COLUMNS, rows, cases, {**_runs(first), **_runs(measured)})
+        for one in weak
+    )
+    cases = {case.id: case for case in measured.evalset.cases}
+    runs = {**(_runs(first) if first is not None else {}), **_runs(measured)}
+    return Page(Content("\n").join(lines), rows, cases, runs)
+
+
+def _compared(measured: Measured, first: Measured) -> Content:
+    number = min(len(first.run.cases), len(measured.run.cases))
+    before, after = (replace(one.run, cases=one.run.cases[:number]) for one in (first, measured))
+    found = difference(before, after, measured.evalset)
+    if found is None:
+        return Content.styled("No possible request was measured with both rankers.", MUTED)
+    mean = found.mean
+    sure = "unlikely to be chance" if found.is_significant else "may be chance"
+    return Content.assemble(
+        f"compared with {first.run.ranker}   {mean.mean:+.3f} nDCG@10 [{mean.low:+.3f}, {mean.high:+.3f}]",
+        (f"   {sure}, paired test p {found.p_value:.3f}", MUTED),
+    )
 
 
 def _runs(measured: Measured) -> dict[str, dict[str, CaseRun]]:
@@ -285,45 +247,6 @@ def _outcome(weak: Weak) -> Content:
     wanted = frozenset[str]().union(*weak.case.relevant)
     rank = next((rank for rank, tool_id in enumerate(weak.done.ranked, 1) if tool_id in wanted), 0)
     return Content(f"right at rank {rank}" if rank else "not in top 10")
-
-
-def _changes(
-    measured: Measured, first: Measured, count: int, cases: dict[str, EvalCase]
-) -> tuple[Content, tuple[Record, ...]]:
-    found = difference(_cut(first, count), _cut(measured, count), measured.evalset)
-    names = Content.assemble((measured.run.ranker, "bold"), " compared with ", (first.run.ranker, "bold"))
-    if found is None:
-        return Content.assemble(names, "   none of the possible requests was measured with both rankers"), ()
-    mean = found.mean
-    sure = "unlikely to be chance" if found.is_significant else "may be chance"
-    title = Content.assemble(
-        names,
-        f"   {mean.mean:+.3f} nDCG@10 [{mean.low:+.3f}, {mean.high:+.3f}]",
-        (f"   {sure}, paired test p {found.p_value:.3f}", MUTED),
-    )
-    return title, tuple(
-        _record(
-            cases[change.id],
-            (
-                Content.styled(
-                    f"{change.value:+.3f}", "$text-success" if change.value > 0 else "$text-error"
-                ),
-                f"{change.before:.3f}",
-                f"{change.after:.3f}",
-                _query(cases[change.id]),
-            ),
-        )
-        for change in found.changes
-        if change.value
-    )
-
-
-def _cut(measured: Measured, count: int) -> Run:
-    return replace(measured.run, cases=measured.run.cases[:count])
-
-
-def _record(case: EvalCase, cells: tuple[Content | str, ...]) -> Record:
-    return Record(case.id, (*cells, case.kind), search=f"{case.query} {case.kind}", copy=case.query)
 
 
 def _query(case: EvalCase) -> str:

@@ -12,15 +12,15 @@ from click.core import ParameterSource
 
 from inspector.cli import composition
 from inspector.cli.client_option import as_clients, client_ranker, say_search_as
-from inspector.cli.options import COMMON, CommandGroup, Options
+from inspector.cli.options import COMMON, CommandGroup, Options, as_json
 from inspector.cli.run import Exit
 from inspector.cli.table import (
     Progress,
     TableLayout,
     cancellation,
+    is_json,
     say,
-    say_json,
-    say_report,
+    show,
     side_by_side,
     terminal_width,
 )
@@ -30,10 +30,10 @@ from inspector.core.error import ModelError
 from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
-from inspector.core.report import NOTHING, NUMBER, ONE, TWO, Column, Table
+from inspector.core.report import NOTHING, NUMBER, ONE, Column, Table
 from inspector.core.settings import Settings
 from inspector.features.bench.dataset import generated, read_datasets
-from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row, json_text, markdown
+from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row, json_rows
 from inspector.features.bench.run import KINDS, Kind, prepare
 from inspector.features.bench.standing import Difference, Standing, difference, standings
 from inspector.features.bench.sweep import SETTINGS, Sweep, sweep, sweep_json, sweep_lines
@@ -60,8 +60,6 @@ _RANKING = (
     Column("MRR", lambda row: _mean(row.summary.mrr), NUMBER),
     Column("p50\nms", "summary.p50_ms", ONE),
     Column("p95\nms", "summary.p95_ms", ONE),
-    Column("index\ns", "index_seconds", TWO),
-    Column("index\nMB", lambda row: None if row.index_bytes is None else row.index_bytes / 1e6, ONE),
 )
 _ANSWERS = (
     Column("delivered@5", lambda row: _mean(row.summary.delivered_5), NUMBER),
@@ -151,18 +149,10 @@ def _shortened(query: str) -> str:
 
 # Queries are not patterns, so what `regex` scores for them says little.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
-_WITH_DETAILS = ("text", "markdown")
 _Path = click.Path(path_type=Path)
 
 
-class _Bench(CommandGroup):
-    """Says where a command went that people may have in their scripts."""
-
-    def hint(self, word: str) -> str:
-        return "Use `toolsight bench --sweep hybrid`." if word == "calibrate" else super().hint(word)
-
-
-@click.group(cls=_Bench, invoke_without_command=True, takes=COMMON)
+@click.group(cls=CommandGroup, invoke_without_command=True, takes=COMMON)
 @click.option(
     "--data",
     multiple=True,
@@ -177,9 +167,7 @@ class _Bench(CommandGroup):
     help=f"Measure only this ranker: {', '.join(RANKERS)}. May be repeated.",
 )
 @as_clients
-@click.option(
-    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
-)
+@as_json
 @click.option(
     "--details",
     type=click.IntRange(min=0),
@@ -204,7 +192,6 @@ def bench(
     data: tuple[Path, ...],
     rankers: tuple[str, ...],
     clients: tuple[Client, ...],
-    form: str,
     details: int,
     swept: str | None,
     embedding_model: str,
@@ -222,31 +209,32 @@ def bench(
     if context.invoked_subcommand is not None:
         return
     if swept is not None:
-        if len(data) > 1 or rankers or clients or details or form == "markdown":
-            raise click.UsageError("--sweep takes one --data, and --format text or json.")
+        if len(data) > 1 or rankers or clients or details:
+            raise click.UsageError("--sweep takes one --data, and no ranker, client or --details.")
         is_named = context.get_parameter_source("embedding_model") is not ParameterSource.DEFAULT
-        _sweep(swept, data, embedding_model if is_named else "", form, chosen)
+        _sweep(swept, data, embedding_model if is_named else "", chosen)
         return
     wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
     names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
-    if details and (form not in _WITH_DETAILS or len(names) < 2):
-        raise click.UsageError("--details needs two rankers and --format text or markdown.")
+    if details and (is_json() or len(names) < 2):
+        raise click.UsageError("--details needs two rankers, and goes without --json.")
     datasets = read_datasets(data, chosen)
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]
     if rows:
-        report = _report(rows, form) + _claims(measured, form) + _details(measured, names, details)
-        say_report(report.splitlines())
+        claims = "".join(f"\n{line}\n" for line in standing_lines(standings(measured)))
+        text = text_report(rows, terminal_width()) + claims + _details(measured, names, details)
+        show(json_rows(rows), text.splitlines())
     for note in dict.fromkeys(row.note for row in rows if row.note):
-        say(note, err=form != "text")
+        say(note, err=is_json())
     for client in clients:
-        say_search_as(client, err=form != "text")
+        say_search_as(client, err=is_json())
     if not is_complete:
         say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
         sys.exit(Exit.INTERRUPTED)
 
 
-def _sweep(ranker: str, data: tuple[Path, ...], model: str, form: str, chosen: Options) -> None:
+def _sweep(ranker: str, data: tuple[Path, ...], model: str, chosen: Options) -> None:
     """Print the curve of a ranker's threshold."""
     dataset = read_datasets(data, chosen)[0] if data else generated(chosen)
     name = dataset.evalset.name
@@ -260,7 +248,6 @@ def _sweep(ranker: str, data: tuple[Path, ...], model: str, form: str, chosen: O
         prepared = prepare(
             dataset.evalset,
             None if embedder is None else Semantics(embedder, store, composition.make_static_embedder()),
-            clock=SystemClock(),
             progress=lambda done, total: progress(f"{name}: index", done, total),
             cancelled=cancelled,
             lined=ranker == ISO,
@@ -277,10 +264,7 @@ def _sweep(ranker: str, data: tuple[Path, ...], model: str, form: str, chosen: O
         say("cancelled: nothing was measured", err=True)
         sys.exit(Exit.INTERRUPTED)
     now = value_of(Settings(discovery=dataset.settings, gate=dataset.gate), SETTINGS[ranker])
-    if form == "json":
-        say_json(sweep_json(found, now))
-    else:
-        say_report(sweep_lines(found, now))
+    show(sweep_json(found, now), sweep_lines(found, now))
 
 
 def _measured(
@@ -305,21 +289,6 @@ def _measured(
     # If it was cancelled during the last request, everything has been measured.
     is_complete = len(measured) == len(datasets) * len(rankers) and all(m.run.is_complete for m in measured)
     return measured, is_complete
-
-
-def _report(rows: Sequence[Row], form: str) -> str:
-    match form:
-        case "json":
-            return json_text(rows)
-        case "markdown":
-            return markdown(rows)
-    return text_report(rows, terminal_width())
-
-
-def _claims(measured: Sequence[Measured], form: str) -> str:
-    """What the table says about which ranker is better, for people."""
-    lines = standing_lines(standings(measured)) if form in _WITH_DETAILS else ()
-    return "".join(f"\n{line}\n" for line in lines)
 
 
 def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -> str:

@@ -12,22 +12,23 @@ from inspector.app.context import Job
 from inspector.app.list_page import ListPage
 from inspector.app.place import RunsPage, SearchPage
 from inspector.app.stream import View
+from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.features.bench import bench_text as content
-from inspector.features.bench.bench_text import DEFAULT_RANKERS, Running, State, page, running
-from inspector.features.bench.ranker_bench import LiveBench, Measured, json_text, markdown
+from inspector.features.bench.bench_text import DEFAULT_RANKERS, page
+from inspector.features.bench.ranker_bench import LiveBench, Measured, json_text
 from inspector.search.index.tool_index import words_alone
 from inspector.search.ranker.ranker_list import RANKERS
 from widgets import RecordList
 
 
 class BenchRequestScreen(ListPage):
-    """The worst requests of a ranker, or those where it differs most from `first`."""
+    """The worst requests of a ranker, and how it compares with `first`."""
 
     CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#requests RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The first ranker's page lists its worst requests; any other lists where it differs from the first.",
+        "The worst requests come first; the title compares the ranker with the first one that was measured.",
         "nDCG@10 is 1 if the right tools rank first, and 0 if none is in the top ten.",
         "false yes: answered “found” although no tool fits. false no: returned nothing although a tool fits.",
         "If the interval after the mean change includes 0, the difference may be chance.",
@@ -41,7 +42,7 @@ class BenchRequestScreen(ListPage):
     def body(self) -> ComposeResult:
         empty = "No requests to improve or compare. esc goes back."
         yield Static(self._page.title, id="requests-title")
-        yield RecordList(self._page.columns, self._page.rows, header=True, empty=empty, id="requests")
+        yield RecordList(content.WORST_COLUMNS, self._page.rows, header=True, empty=empty, id="requests")
         yield Static(self._page.detail(""), id="request-detail")
 
     def draw_detail(self) -> None:
@@ -49,9 +50,6 @@ class BenchRequestScreen(ListPage):
 
     def opened(self, key: str) -> None:
         self.open(SearchPage(SearchRequest(self._page.cases[key].query)))
-
-
-_ENDINGS = "The extension sets the format: .md or .json."
 
 
 class BenchScreen(ListPage):
@@ -77,9 +75,9 @@ class BenchScreen(ListPage):
         "delivered: the share of needed tools that a search returns.",
         "false yes: impossible requests answered “found”. false no: possible requests that get nothing.",
         "p50 and p95: half of the searches, or 95 % of them, finished within this time.",
-        "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
+        "enter on a ranker lists its worst requests.",
         "v plays recorded runs again, yours too, and shows what each profile finds and costs.",
-        "x exports the table as Markdown or JSON. `toolsight bench` measures without the app.",
+        "x exports the table as JSON. `toolsight bench` measures without the app.",
     )
 
     when_idle = frozenset({"run"})
@@ -91,7 +89,7 @@ class BenchScreen(ListPage):
         self._measured: dict[str, Measured] = {}
         self._measured_over: LiveBench | None = None
         self._waiting: tuple[str, ...] = ()
-        self._now: Running | None = None
+        self._now = ""
 
     def body(self) -> ComposeResult:
         yield Static("Gathering the requests …\n", id="bench-facts", markup=False)
@@ -130,16 +128,16 @@ class BenchScreen(ListPage):
         if self._live is None or not self._live.index.tools or not names:
             return
         view, before = self.session.retrieval, self._live
-        self._waiting, self._now = names, None
+        self._waiting, self._now = names, ""
         self.drop_job("requests")
 
         def measure(job: Job) -> None:
             live = LiveBench.of(view, before)
-            started = live.clock.monotonic()
 
             def report(what: str, done: int, total: int) -> None:
-                self._now = now = running(names, what, done, total, live.clock.monotonic() - started)
-                job.report((now.number - 1) * total + done, now.of * total)
+                at = names.index(what.rpartition(" ")[2])
+                self._now = f"{names[at]} {at + 1}/{len(names)}   {done} of {count(total, 'request')}"
+                job.report(at * total + done, len(names) * total)
 
             job.tell(partial(self._arrived, live))
             for measured in live.measure(names, report, job.stopped):
@@ -173,15 +171,12 @@ class BenchScreen(ListPage):
 
     def show_progress(self) -> None:
         over, job = self._measured_over, self.running
-        state = State(
-            len(self._chosen),
-            tuple(self._measured.values()),
-            job is not None,
-            self._now,
-            job is not None and job.is_stopped,
-            is_stale=over is not None and not over.is_current(self.session.retrieval),
-        )
-        self.write(content.status(state, self.size.width), "#bench-status")
+        told = content.status(len(self._chosen), tuple(self._measured.values()))
+        if job is not None:
+            told = content.progress(self._now, is_stopping=job.is_stopped)
+        elif over is not None and not over.is_current(self.session.retrieval):
+            told = content.STALE
+        self.write(told, "#bench-status")
 
     def draw_detail(self) -> None:
         if self.key:
@@ -205,9 +200,5 @@ class BenchScreen(ListPage):
         if not rows:
             self.notify("Nothing to export yet. Press r to measure the chosen rankers.", markup=False)
             return
-        suggested = Path(f"toolsight-bench-{self.session.session_id}.md")
-
-        def text(path: Path) -> str:
-            return json_text(rows) if path.suffix.lower() == ".json" else markdown(rows)
-
-        self.export(suggested, text, _ENDINGS, what=f"{len(rows)} rankers")
+        suggested = Path(f"toolsight-bench-{self.session.session_id}.json")
+        self.export(suggested, json_text(rows), what=f"{len(rows)} rankers")

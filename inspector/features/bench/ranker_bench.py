@@ -1,4 +1,4 @@
-"""Measures several rankers on several data sets, and writes their rows as Markdown or JSON."""
+"""Measures several rankers on several data sets, and gives their rows to programs."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -6,10 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from inspector.access.reach import EvalSet
-from inspector.core.number import Share, count, percent
+from inspector.core.number import count
 from inspector.core.ports import Clock
-from inspector.core.ranking import Answer
-from inspector.core.report import NOTHING
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.features.bench.run import (
     KINDS,
@@ -42,57 +40,17 @@ ESTIMATES = (
     "delivered",
     "returned",
 )
-LATENCIES = ("p50_ms", "p95_ms")
-
-_HEADERS = (
-    "data set",
-    "ranker",
-    "tools",
-    "cases",
-    "hit@1",
-    "R@1",
-    "R@5",
-    "R@10",
-    "nDCG@10",
-    "MRR",
-    "delivered@5",
-    "delivered",
-    "tools returned",
-    *(f"{kind}: {answer}" for kind in KINDS for answer in Answer),
-    "p50 ms",
-    "p95 ms",
-    "index s",
-    "index MB",
-)
-_TEXT_COLUMNS = 2
-_MACHINES_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One ranker on one data set, and the time and size of its index of `tools` tools, None if unknown.
-
-    `note` says what the ranker had to do without.
-    """
+    """One ranker on one data set of `tools` tools. `note` says what the ranker had to do without."""
 
     dataset: str
     ranker: str
     summary: Summary
     tools: int
-    index_seconds: float | None = None
-    index_bytes: int | None = None
     note: str = ""
-
-
-def markdown(rows: Sequence[Row], *, timed: bool = True) -> str:
-    """A table with one line per row; means are followed by [low, high], latencies are in milliseconds.
-
-    The columns with times and memory, which belong to a machine, come last and only if it is `timed`.
-    """
-    alignment = ["---" if column < _TEXT_COLUMNS else "---:" for column in range(len(_HEADERS))]
-    lines = [_HEADERS, alignment, *(_cells(row) for row in rows)]
-    shown = None if timed else -_MACHINES_COLUMNS
-    return "".join(f"| {' | '.join(line[:shown])} |\n" for line in lines)
 
 
 def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -113,8 +71,6 @@ def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "answer_shares": {kind: _shares(row.summary, kind) for kind in KINDS},
             "p50_ms": row.summary.p50_ms,
             "p95_ms": row.summary.p95_ms,
-            "index_seconds": row.index_seconds,
-            "index_bytes": row.index_bytes,
             "note": row.note,
         }
         for row in rows
@@ -140,40 +96,6 @@ def _shares(summary: Summary, kind: Kind) -> dict[str, dict[str, float]] | None:
 def json_text(rows: Sequence[Row]) -> str:
     """The rows as a JSON document."""
     return f"{json.dumps(json_rows(rows), indent=2)}\n"
-
-
-def _cells(row: Row) -> list[str]:
-    summary = row.summary
-    return [
-        _plain(row.dataset),
-        _plain(row.ranker),
-        str(row.tools),
-        str(summary.cases),
-        *(
-            NOTHING if one is None else f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
-            for _, one in _estimates(summary)
-        ),
-        *(_share_cell(summary.share(kind, answer)) for kind in KINDS for answer in Answer),
-        *(_number(getattr(summary, name), 1) for name in LATENCIES),
-        _number(row.index_seconds, 2),
-        _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1),
-    ]
-
-
-def _share_cell(value: Share | None) -> str:
-    if value is None:
-        return NOTHING
-    interval = f"[{percent(value.low, 1)}, {percent(value.high, 1)}]"
-    return f"{percent(value.value, 1)} ({value.count}/{value.total}) {interval}"
-
-
-def _number(value: float | None, digits: int) -> str:
-    return NOTHING if value is None else f"{value:.{digits}f}"
-
-
-def _plain(text: str) -> str:
-    """A name on one line, with `|` and backslashes escaped."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
 Report = Callable[[str, int, int], None]
@@ -237,9 +159,7 @@ class RankerBench:
         prepared = self._prepared(dataset.evalset)
         if not prepared.is_complete:
             return []
-        measured = self.over(dataset, prepared.index)
-        took, size = prepared.seconds, prepared.bytes
-        return [replace(one, row=replace(one.row, index_seconds=took, index_bytes=size)) for one in measured]
+        return list(self.over(dataset, prepared.index))
 
     def _prepared(self, evalset: EvalSet) -> Prepared:
         what = f"{evalset.name}: index of {count(len(evalset.tools), 'tool')}"
@@ -248,7 +168,6 @@ class RankerBench:
             evalset,
             self.semantics(),
             static=self.static,
-            clock=self.clock,
             progress=lambda done, total: self.report(what, done, total),
             cancelled=self.cancelled,
             lined=ISO in self.rankers,

@@ -29,21 +29,12 @@ from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import NameIndex, ToolIndex
 from inspector.search.ranker.ranker import Ranker, Ranking
 
-_START = 8
-
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An index over the tools of a data set.
-
-    `seconds` is the time to build it, including embedding the `embedded` texts whose vectors were not stored,
-    but not loading the model. `bytes` is the size of its arrays: documents, postings and vectors, without the
-    model. If canceled, vectors are missing.
-    """
+    """An index over the tools of a data set, for which `embedded` texts were embedded anew."""
 
     index: ToolIndex
-    seconds: float
-    bytes: int
     embedded: int = 0
     is_complete: bool = True
 
@@ -53,7 +44,6 @@ def prepare(
     semantics: Semantics | None,
     *,
     static: StaticEmbedder | None = None,
-    clock: Clock,
     progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
     lined: bool = False,
@@ -67,18 +57,13 @@ def prepare(
     ModelError or StoreError.
     """
     model = semantics if semantics is not None and not semantics.problem else None
-    if model is not None and evalset.tools:
-        # Loads the model, which is not part of building an index.
-        model.query("warm up")
-    started = clock.monotonic()
     index = ToolIndex(evalset.tools, semantics=semantics, static=static, lined=lined)
     embedded, missing = 0, 0
     if model is not None:
         embedded, missing = _embed(index, model, progress, cancelled)
         index = index.with_new_vectors()
         model.settle(index.vectors)
-    size = _bytes(index)
-    return Prepared(index, clock.monotonic() - started, size, embedded, is_complete=not missing)
+    return Prepared(index, embedded, is_complete=not missing)
 
 
 def _embed(
@@ -98,14 +83,6 @@ def _embed(
         embedded += len(batch)
         progress(len(texts) - len(wanted) + embedded, len(texts))
     return embedded, len(wanted) - embedded
-
-
-def _bytes(index: ToolIndex) -> int:
-    """The size of all arrays, including one start position per term in the postings."""
-    documents = sum(d.terms.nbytes + d.words.nbytes for d in index.documents)
-    entries = index.postings.nbytes + index.word_postings.nbytes
-    vectors = index.vectors.bytes + index.static_vectors.nbytes
-    return documents + entries + 2 * (len(index.vocabulary) + 1) * _START + vectors
 
 
 DEPTH = 10

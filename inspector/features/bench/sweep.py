@@ -16,7 +16,7 @@ import numpy as np
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.core.error import ToolsightError
 from inspector.core.number import Share, bar, percent
-from inspector.core.report import NOTHING
+from inspector.core.report import NOTHING, NUMBER, TWO, Column, Table
 from inspector.search.answer.metric import hit_at
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker import Ranking
@@ -34,7 +34,6 @@ MAX_REFUSED = 0.10
 # The share of possible requests that may get nothing from hybrid, not even what comes closest.
 MAX_NOTHING = 0.06
 _HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
-_FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +55,18 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The curve of a ranker on a data set, with ascending thresholds, at least one.
-
-    `held_out` has each fifth of the requests at the best threshold of the others, and so says what to expect
-    of requests that no threshold was fitted on; None with too few requests.
-    """
+    """The curve of a ranker on a data set, with ascending thresholds, at least one."""
 
     ranker: str
     dataset: str
     possible: int
     impossible: int
     points: tuple[Point, ...]
-    held_out: Point | None = None
 
     @property
     def best(self) -> Point:
         """The point with the highest F1, and among equals the lowest threshold."""
-        return _best(self.points)
+        return max(self.points, key=lambda point: point.f1)
 
     @property
     def max_refused(self) -> float:
@@ -149,14 +143,8 @@ def sweep(
         progress(len(outcomes), len(evalset.cases))
     tried = thresholds or (*(_FINE if ranker == HYBRID else ()), *_THRESHOLDS)
     possible = sum(outcome.is_possible for outcome in outcomes)
-    return Sweep(
-        ranker,
-        evalset.name,
-        possible,
-        len(outcomes) - possible,
-        _points(tried, outcomes),
-        _held_out(tried, outcomes),
-    )
+    points = tuple(_point(threshold, outcomes) for threshold in tried)
+    return Sweep(ranker, evalset.name, possible, len(outcomes) - possible, points)
 
 
 def _read_hybrid(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _Outcome:
@@ -185,37 +173,16 @@ def _read_dense(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _O
     )
 
 
-def _points(thresholds: Sequence[float], outcomes: Sequence[_Outcome]) -> tuple[Point, ...]:
-    return tuple(_point(threshold, [(one, threshold) for one in outcomes]) for threshold in thresholds)
-
-
-def _best(points: Sequence[Point]) -> Point:
-    return max(points, key=lambda point: point.f1)
-
-
-def _held_out(thresholds: Sequence[float], outcomes: Sequence[_Outcome]) -> Point | None:
-    """Every request at the best threshold of the other folds; None where a fold leaves none to fit on."""
-    limits: list[tuple[_Outcome, float]] = []
-    for fold in range(_FOLDS):
-        others = [one for number, one in enumerate(outcomes) if number % _FOLDS != fold]
-        if len(outcomes) < 2 * _FOLDS or not any(one.is_possible for one in others):
-            return None
-        threshold = _best(_points(thresholds, others)).threshold
-        limits += [(one, threshold) for one in outcomes[fold::_FOLDS]]
-    return _point(sum(limit for _, limit in limits) / len(limits), limits)
-
-
-def _point(threshold: float, outcomes: Sequence[tuple[_Outcome, float]]) -> Point:
-    """The effect of each request's own limit, named by one `threshold`."""
+def _point(threshold: float, outcomes: Sequence[_Outcome]) -> Point:
     returned = [
         is_right
-        for outcome, limit in outcomes
+        for outcome in outcomes
         for score, is_right in zip(outcome.scores, outcome.right, strict=True)
-        if score >= limit
+        if score >= threshold
     ]
-    wanted = [score >= limit for outcome, limit in outcomes for score in outcome.found]
-    possible = [_answers(*one) for one in outcomes if one[0].is_possible]
-    impossible = [_answers(*one) for one in outcomes if not one[0].is_possible]
+    wanted = [score >= threshold for outcome in outcomes for score in outcome.found]
+    possible = [_answers(one, threshold) for one in outcomes if one.is_possible]
+    impossible = [_answers(one, threshold) for one in outcomes if not one.is_possible]
     return Point(
         threshold,
         precision=sum(returned) / len(returned) if returned else None,
@@ -229,11 +196,10 @@ def _answers(outcome: _Outcome, threshold: float) -> bool:
     return any(score >= threshold for score in outcome.scores)
 
 
-_NAME, _BAR = 20, 10
-_ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
+_BAR = 10
 
 
-def sweep_lines(found: Sweep, now: float) -> Iterator[str]:
+def sweep_lines(found: Sweep, now: float) -> Iterator[str | Table]:
     """The curve with a bar for F1, its best points, and the setting to write; `now` is its value."""
     is_hybrid = found.ranker == HYBRID
     best, cautious = ("found", "closest") if is_hybrid else ("best", "cautious")
@@ -244,27 +210,25 @@ def sweep_lines(found: Sweep, now: float) -> Iterator[str]:
         f"{found.ranker} on {found.dataset}: {found.possible} possible and "
         f"{found.impossible} impossible requests"
     )
-    yield ""
-    yield _ROW.format("", "", "", "", "answered", "refused", "").rstrip()
-    heads = ("confidence" if is_hybrid else "cosine", "F1", "precision", "recall", "impossible", "possible")
-    yield _ROW.format(*heads, "").rstrip()
-    for point in found.points:
-        yield _row(point, ", ".join(marks.get(point.threshold, ())))
-    yield ""
+    columns = (
+        Column("confidence" if is_hybrid else "cosine", "threshold", TWO),
+        Column("F1", lambda point: f"{bar(point.f1, _BAR):<{_BAR}} {point.f1:.3f}"),
+        Column("precision", lambda p: NOTHING if p.precision is None else f"{p.precision:.3f}", NUMBER),
+        Column("recall", lambda point: f"{point.recall:.3f}", NUMBER),
+        Column("answered\nimpossible", lambda point: _share(point.answered_impossible), NUMBER),
+        Column("refused\npossible", lambda point: _share(point.refused_possible), NUMBER),
+        Column("", lambda point: ", ".join(marks.get(point.threshold, ()))),
+    )
+    yield Table.of(columns, found.points)
     yield _summary("found: best F1" if is_hybrid else "best F1", found.best)
-    if found.held_out is not None:
-        yield _summary("held out", found.held_out)
-        yield f"{'':<{_NAME}}  each fifth of the requests at the best threshold of the others (mean above)"
     most = f"refuses at most {percent(found.max_refused)} of the possible requests"
     if found.cautious is None:
-        yield f"{cautious:<{_NAME}}  no threshold {most}"
+        yield f"{cautious}: no threshold {most}"
     else:
-        yield _summary(cautious, found.cautious)
-        yield f"{'':<{_NAME}}  the highest that {most}"
+        yield _summary(f"{cautious}, the highest that {most}", found.cautious)
     if found.best in (found.points[0], found.points[-1]):
         yield "The best threshold is at the edge of the sweep, so these requests cannot pin it down."
-    yield f"{'now':<{_NAME}}  {now:.2f}"
-    yield ""
+    yield f"now: {now:.2f}"
     if found.dataset == GENERATED:
         words = "people ask in other words than these. Measure your own requests with --data."
         yield f"No setting to copy: {words}"
@@ -286,7 +250,6 @@ def sweep_json(found: Sweep, now: float) -> dict[str, Any]:
         "values": found.values,
         "now": now,
         "best": _point_json(found.best),
-        "held_out": found.held_out and _point_json(found.held_out),
         "cautious": found.cautious and _point_json(found.cautious),
         "points": list(map(_point_json, found.points)),
     }
@@ -294,15 +257,6 @@ def sweep_json(found: Sweep, now: float) -> dict[str, Any]:
 
 def _point_json(point: Point) -> dict[str, Any]:
     return {**asdict(point), "f1": point.f1}
-
-
-def _row(point: Point, marks: str) -> str:
-    precision = NOTHING if point.precision is None else f"{point.precision:.3f}"
-    graph = f"{bar(point.f1, _BAR):<{_BAR}} {point.f1:.3f}"
-    shares = (_share(point.answered_impossible), _share(point.refused_possible))
-    return _ROW.format(
-        f"{point.threshold:.2f}", graph, precision, f"{point.recall:.3f}", *shares, marks
-    ).rstrip()
 
 
 def _share(value: Share | None) -> str:
@@ -313,4 +267,4 @@ def _summary(what: str, point: Point) -> str:
     answered = point.answered_impossible
     impossible = f"answers {_share(answered)} of the impossible requests, " if answered else ""
     refused = f"refuses {_share(point.refused_possible)} of the possible ones"
-    return f"{what:<{_NAME}}  {point.threshold:.2f}  F1 {point.f1:.3f}, {impossible}{refused}"
+    return f"{what}: {point.threshold:.2f}  F1 {point.f1:.3f}, {impossible}{refused}"

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from inspector.access.reach import EvalCase
 from inspector.core.tool import Tool
-from inspector.features.bench.bench_text import DEFAULT_RANKERS, Running, State, running, status
+from inspector.features.bench.bench_text import DEFAULT_RANKERS, progress, status
 from inspector.features.bench.page import BenchRequestScreen, BenchScreen
 from tests.support.app import app_rig, goes, said, until
 from tests.support.hostile import KINDS
@@ -138,50 +138,23 @@ async def test_what_was_measured_is_listed_exported_and_marked_once_tools_have_c
         _list(pilot).move_to("fuzzy")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
-        assert "fuzzy compared with hybrid" in said(pilot, "#requests-title")
-        changes = [abs(float(str(record.cells[0]))) for record in _list(pilot).records]
-        assert changes == sorted(changes, reverse=True)
+        assert "compared with hybrid" in said(pilot, "#requests-title")
         await until(pilot, lambda: "needs" in said(pilot, "#request-detail"))
         await pilot.press("escape")
-        for ending in ("md", "json"):
-            await pilot.press("x")
-            await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
-            pilot.app.screen.query_one(PlainInput).value = str(tmp_path / f"bench.{ending}")
-            await pilot.press("enter")
-            await until(pilot, (tmp_path / f"bench.{ending}").exists)
-            await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "bench.json")
+        await pilot.press("enter")
+        await until(pilot, (tmp_path / "bench.json").exists)
+        await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
         rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
         await until(pilot, lambda: "have changed" in said(pilot, "#bench-status"))
         await until(pilot, lambda: "over 7 tools" in said(pilot, "#bench-facts"))
-    assert (tmp_path / "bench.md").read_text().startswith("| data set")
     assert len(json.loads((tmp_path / "bench.json").read_text())) == 6
 
 
-RUNNING = Running("dense", 3, 6, 60, 234, 4.2)
-
-
-@pytest.mark.parametrize(
-    ("state", "says"),
-    [
-        (State(6), "r measures the 6 chosen rankers."),
-        (State(0), "No ranker is chosen"),
-        (State(6, is_running=True), "Starting"),
-        (
-            State(6, is_running=True, running=RUNNING),
-            "dense 3/6   60 of 234 requests   about 4 s left   esc stops",
-        ),
-        (State(6, is_running=True, running=RUNNING, is_stopping=True), "Stopping after this request"),
-        (State(6, is_stale=True), "Press r to measure again"),
-    ],
-)
-def test_the_status_says_what_goes_on_or_what_to_do_in_80_columns(state: State, says: str) -> None:
-    line = status(state, 80).plain
-    assert says in line
-    assert len(line) <= 78
-
-
-def test_the_time_that_is_left_goes_by_what_was_done_in_all_rankers() -> None:
-    names = ("hybrid", "bm25")
-    assert running(names, "set: hybrid", 0, 10, 0.0).seconds_left is None
-    now = running(names, "set: bm25", 5, 10, 30.0)
-    assert (now.number, now.of, now.share, now.seconds_left) == (2, 2, 0.75, 10.0)
+def test_the_status_says_what_goes_on_or_what_to_do() -> None:
+    assert "r measures the 6 chosen rankers." in status(6, ()).plain
+    assert "No ranker is chosen" in status(0, ()).plain
+    assert progress("", is_stopping=False).plain.startswith("Starting")
+    assert "Stopping after this request" in progress("dense 3/6", is_stopping=True).plain
