@@ -270,16 +270,6 @@ QUICK: tuple[Figure, ...] = (
         )
     ),
 )
-SLOW: tuple[Figure, ...] = (
-    *WRITTEN,
-    Sentence(
-        "docs/papers/profiles.md",
-        measured.list_changes,
-        "the input costs {append} % less with `append` and {least} to {most} % less with the others",
-    ),
-)
-
-
 def recorded(data: Path) -> tuple[Figure, ...]:
     """What is measured on captured catalogs and recorded runs in a folder."""
 
@@ -326,7 +316,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="recorded runs: docs/papers/recorded-runs.md")
     options = parser.parse_args()
     started, changed = time.monotonic(), 0
-    figures = QUICK if options.quick else (*SLOW, *QUICK)
+    figures = QUICK if options.quick else (*WRITTEN, *QUICK)
     if options.data and not (lacks := evidence.missing(options.data)):
         figures = (*figures, *recorded(options.data.resolve()))
     elif not options.quick:
