@@ -270,6 +270,8 @@ QUICK: tuple[Figure, ...] = (
         )
     ),
 )
+
+
 def recorded(data: Path) -> tuple[Figure, ...]:
     """What is measured on captured catalogs and recorded runs in a folder."""
 

@@ -31,7 +31,7 @@ from inspector.core.tool import Annotations, Tool
 from inspector.loop.gate import Gate, Preconditions
 from inspector.loop.inertia import Inertia
 from inspector.loop.iteration_guard import LoopWatch
-from inspector.loop.redundancy import RedundancyDetector
+from inspector.loop.search_tools import RedundancyDetector
 from inspector.search.answer.search import ToolSearch
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.bm25 import Bm25Ranker

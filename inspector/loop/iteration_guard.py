@@ -9,8 +9,7 @@ when its result changes, all others when a call that is not read-only does somet
 message of the user. Rejections of a call are counted apart from the times that it ran.
 
 The call always runs. If the guard detects a loop, it then evicts the tool and adds guidance to the result, so
-the model has to search again; finding the tool again resets its count (section 7.1). The same call with the
-same result is then a repeated loop at once, unless counted as published.
+the model has to search again; finding the tool again resets its count (section 7.1).
 """
 
 import hashlib
@@ -19,95 +18,52 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from inspector.core.access import matches, values_for
-from inspector.core.events import CallCounted, LoopDetected, LoopTrigger
+from inspector.core.events import CallCounted, LoopDetected
 from inspector.core.events.call import Counted, Restarts
 from inspector.core.ports import Clock
 from inspector.core.settings import GuardSettings
 from inspector.core.stream import LiveSettings, Session
-from inspector.loop.redundancy import advice, loop_text
 from inspector.schema.json_value import JsonObject, canonical
 
 # Normalizes arguments, so that equivalent ones are equal (semantic tool discovery, section 7.2).
 
-_MAX_DEPTH = 32
-_TRACKING = frozenset(
-    {"gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_ga", "_", "cachebuster"}
-)  # and all of utm_*
+# And all of utm_*.
+_TRACKING = frozenset({"gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_ga", "_", "cachebuster"})
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
-_URL = re.compile(r"(https?)://([^/?# ]+)([^?# ]*)(?:\?([^# ]*))?(?:#[^ ]*)?", re.IGNORECASE)
-_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_URL = re.compile(r"https?://[^/?# ][^ ]*", re.IGNORECASE)
 
 
 def normalised(arguments: JsonObject) -> JsonObject:
-    """The normalized arguments.
+    """The normalized arguments, without nulls. Idempotent.
 
-    Numbers become text, so that 1 differs from true in Python too. Values nested more than 32 levels deep
-    become a digest. Idempotent; never raises for JSON, whatever its texts, size or depth.
+    Numbers become text, so that 1 differs from true in Python too. Raises RecursionError for those that are
+    nested too deeply.
     """
-    return _object(arguments, 0)
+    return {key: _value(value) for key, value in arguments.items() if value is not None}
 
 
-def _object(values: JsonObject, depth: int) -> dict[str, Any]:
-    return {key: _value(value, depth + 1) for key, value in _present(values)}
-
-
-def _present(values: JsonObject) -> list[tuple[str, Any]]:
-    return sorted((item for item in values.items() if item[1] is not None), key=lambda item: item[0])
-
-
-def _value(value: Any, depth: int) -> Any:
-    nested = isinstance(value, Mapping | list | tuple)
-    if nested and depth > _MAX_DEPTH:
-        return _digest(value)
+def _value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return _object(value, depth)
-    return [_value(item, depth + 1) for item in value] if nested else _scalar(value)
-
-
-def _digest(value: Any) -> str:
-    """A digest for a value of any depth, without recursion."""
-    state, pending = hashlib.sha256(), [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Mapping):
-            present = _present(item)
-            state.update(f"object {len(present)} ".encode())
-            pending.extend(part for pair in present for part in pair)
-        elif isinstance(item, list | tuple):
-            state.update(f"list {len(item)} ".encode())
-            pending.extend(item)
-        else:
-            state.update(f"{_scalar(item)!r} ".encode())
-    return f"sha256:{state.hexdigest()}"
-
-
-def _scalar(value: Any) -> Any:
+        return normalised(value)
+    if isinstance(value, list | tuple):
+        return [_value(item) for item in value]
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    return _number(_digits(value))
-
-
-def _digits(number: int | float) -> str:
-    """A number without an exponent, as people write it."""
-    if isinstance(number, float):
-        return format(Decimal(repr(number)), "f")
-    try:
-        return str(number)
-    except ValueError:  # Python writes at most 4300 decimal digits
-        return hex(number)
+    # Without an exponent, as people write it.
+    return _number(format(Decimal(repr(value)), "f"))
 
 
 def _text(text: str) -> str:
     text = " ".join(text.split())
     if _URL.fullmatch(text) is None:
         text = text.rstrip("/ ") or text[:1]
-    url = _URL.fullmatch(text)
-    return _number(text) if url is None else _url(url)
+    return _number(text) if _URL.fullmatch(text) is None else _url(text)
 
 
 def _number(text: str) -> str:
@@ -119,24 +75,16 @@ def _number(text: str) -> str:
     return "0" if whole == "-0" else whole
 
 
-def _url(url: re.Match[str]) -> str:
-    scheme, authority, path, query = (part or "" for part in url.groups())
-    names = ((_name(part).lower(), part) for part in query.split("&") if part)
-    parameters = [part for name, part in names if name not in _TRACKING and not name.startswith("utm_")]
-    kept = "&".join(sorted(parameters, key=_name))
-    address = f"{scheme.lower()}://{_authority(scheme.lower(), authority)}{path.rstrip('/')}"
-    return f"{address}?{kept}" if kept else address
-
-
-def _authority(scheme: str, authority: str) -> str:
+def _url(text: str) -> str:
+    try:
+        scheme, authority, path, query, _ = urlsplit(text)
+    except ValueError:
+        return text
+    named = [(part.partition("=")[0], part) for part in query.split("&") if part]
+    named = [pair for pair in named if pair[0].lower() not in _TRACKING and not pair[0].startswith("utm_")]
+    kept = "&".join(part for _, part in sorted(named, key=lambda pair: pair[0]))
     user, at, host = authority.rpartition("@")
-    name, _, port = host.lower().rpartition(":")
-    is_whole_name = name and (":" not in name or name.endswith("]"))
-    return f"{user}{at}{name if is_whole_name and port == _DEFAULT_PORTS[scheme] else host.lower()}"
-
-
-def _name(parameter: str) -> str:
-    return parameter.partition("=")[0]
+    return urlunsplit((scheme, f"{user}{at}{host.lower()}", path.rstrip("/"), kept, ""))
 
 
 # The latest calls within a span, and how many of them are equal.
@@ -207,24 +155,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The digest of a call's last result and how often it came in a row.
-
-    `looped` says that this was a loop, `found_again` that its tool was found again since.
-    """
+    """The digest of a call's last result and how often it came in a row."""
 
     digest: bytes
     times: int = 1
-    looped: bool = False
-    found_again: bool = False
 
 
 class IterationGuard:
     """Counts equal calls; the settings are read at every call.
 
-    Times are in seconds of a monotonic clock; if it goes back, no time counts as passed. Each window keeps
-    the latest 1024 calls at most. Besides hashing arguments and result a call takes amortized constant
-    time; one that is progress takes a pass over the windows.
-    Shrinking a window takes effect at once; an enlarged one fills up from then on.
+    Times are in seconds of a monotonic clock. Each window keeps the latest 1024 calls at most. Shrinking a
+    window takes effect at once; an enlarged one fills up from then on.
     """
 
     def __init__(self, live: LiveSettings) -> None:
@@ -233,15 +174,16 @@ class IterationGuard:
         self._in_calls = CallWindow()
         self._seen: dict[CallKey, _Seen] = {}
         self._position = 0
-        self._latest = float("-inf")
-        self._set_back = 0.0
 
     def after_call(
         self, tool: str, arguments: JsonObject, now: float, outcome: Outcome = Outcome()
     ) -> Verdict:
         """Count a call."""
         settings, position = self._live.settings.guard, self._position
-        form = canonical(normalised(arguments))  # equal for equal arguments in any key order
+        try:
+            form = canonical(normalised(arguments))  # equal for equal arguments in any key order
+        except RecursionError:
+            form = f"call {position}, nested too deeply to compare"
         digest = hashlib.sha256(form.encode()).hexdigest()[:_DIGITS]
         # A rejection is no result: it says nothing of what the same call returns when it runs.
         call = (tool, f"{digest} rejected" if outcome.counted == "rejection" else digest)
@@ -255,7 +197,7 @@ class IterationGuard:
             tool=tool,
             arguments_hash=digest,
             normalised=form if len(form) <= _SHOWN else f"{form[: _SHOWN - 1]}…",
-            in_time=self._in_time.add(call, self._steady(now), settings.window_seconds),
+            in_time=self._in_time.add(call, now, settings.window_seconds),
             in_calls=self._in_calls.add(call, position, settings.window_calls - 1),
             exempt=matches(tool, settings.exempt),
             restarts=restarts,
@@ -265,9 +207,6 @@ class IterationGuard:
     def clear(self, tool: str) -> None:
         """Forget a tool's calls in both windows, since a tool that is found again may be used again."""
         self._forget(lambda call: call[0] == tool)
-        for call, seen in self._seen.items():
-            if call[0] == tool and seen.looped:
-                self._seen[call] = replace(seen, found_again=True)
 
     def new_message(self) -> None:
         """Forget every call if a message of the user is progress: they may want the same once more."""
@@ -295,35 +234,20 @@ class IterationGuard:
 
     def _loop(self, counted: CallCounted, call: CallKey, outcome: Outcome) -> LoopDetected | None:
         settings = self._live.settings.guard
-        seen = None if settings.as_published else self._seen.get(call)
-        is_again = seen is not None and seen.found_again
-        trigger = _trigger(counted, settings, is_again=is_again)
-        if not trigger:
+        trigger = _trigger(counted, settings)
+        if trigger is None:
             return None
-        identical = 0
         count = counted.in_time if trigger == "time" else counted.in_calls
-        if seen is not None:
-            # Only a tool that ran is unloaded, to be found again.
-            self._seen[call] = replace(seen, looped=outcome.counted == "call")
-            count = seen.times if trigger == "again" else count
-            identical = min(count, seen.times)
+        seen = None if settings.as_published else self._seen.get(call)
         alternatives = tuple(outcome.alternatives())
         specific = (text.strip() for text in values_for(counted.tool, settings.guidance))
-        general = advice(
-            outcome.counted,
-            can_search=outcome.can_search,
-            found=bool(outcome.result),
-            refused=outcome.refused,
-        )
-        guidance = loop_text(
-            outcome.counted,
+        guidance = _guidance(
             counted.tool,
             count,
-            trigger=trigger,
-            identical=identical,
-            evictable=outcome.evictable,
+            outcome,
+            identical=min(count, seen.times) if seen is not None else 0,
             alternatives=alternatives,
-            instead=" ".join(text for text in specific if text) or general,
+            instead=" ".join(text for text in specific if text) or _advice(outcome),
         )
         return LoopDetected(
             tool=counted.tool,
@@ -345,22 +269,51 @@ class IterationGuard:
         """The number of calls kept in both windows, at most 2048."""
         return len(self._in_time) + len(self._in_calls)
 
-    def _steady(self, now: float) -> float:
-        if now < self._latest:
-            self._set_back += self._latest - now
-        self._latest = now
-        return now + self._set_back
 
-
-def _trigger(counted: CallCounted, settings: GuardSettings, *, is_again: bool) -> LoopTrigger | None:
-    """The window that is over its limit, or "again" for a loop that goes on."""
+def _trigger(counted: CallCounted, settings: GuardSettings) -> Literal["time", "calls"] | None:
+    """The window that is over its limit."""
     if counted.exempt or not settings.enabled:
         return None
     if counted.in_time > settings.max_repeats:
         return "time"
-    if counted.in_calls > settings.window_repeats:
-        return "calls"
-    return "again" if is_again else None
+    return "calls" if counted.in_calls > settings.window_repeats else None
+
+
+GIVE_UP = "If no tool here does it, say so, or answer without one."
+
+
+def _advice(outcome: Outcome) -> str:
+    """What to do instead, for any tool."""
+    if outcome.counted == "search":
+        if outcome.refused:
+            return "Search for something else, or answer with what you have."
+        use_found = "Use one of the tools that it found, or answer with what you have."
+        return use_found if outcome.result else GIVE_UP
+    if outcome.can_search:
+        return "Use search_tools to find another tool, or answer with what you have."
+    return "Answer with what you have."
+
+
+def _guidance(
+    tool: str, count: int, outcome: Outcome, *, identical: int, alternatives: Sequence[str], instead: str
+) -> str:
+    """What the model reads of a loop of `count` equal calls.
+
+    The last `identical` of them had the same result (0 if that is unknown). It says that the tool is unloaded
+    only if it ran and is `evictable`.
+    """
+    what = {
+        "call": f"{tool} was called {count} times with the same arguments",
+        "search": f"this search was made {count} times",
+        "rejection": f"this call of {tool} was made {count} times and rejected each time",
+    }[outcome.counted]
+    is_known = identical >= 2 and outcome.counted != "rejection"
+    parts = [f"Loop detected: {what}{f'; the last {identical} results were identical' if is_known else ''}."]
+    if outcome.evictable and outcome.counted == "call":
+        parts.append("It has been unloaded.")
+    if alternatives:
+        parts.append(f"Alternatives: {', '.join(alternatives)}.")
+    return f"[{' '.join([*parts, instead])}]"
 
 
 @dataclass(eq=False)

@@ -1,6 +1,7 @@
 """The `search_tools` meta-tool: searches, loads the results, and notes redundant searches."""
 
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,12 +11,11 @@ from inspector.core.events.base import Actor
 from inspector.core.ports import Clock
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding
-from inspector.core.stream import Session
+from inspector.core.stream import LiveSettings, Session
 from inspector.core.text import paragraphs
 from inspector.loop.binder import Binder
 from inspector.loop.inertia import Inertia
-from inspector.loop.iteration_guard import LoopWatch, Outcome
-from inspector.loop.redundancy import RedundancyDetector
+from inspector.loop.iteration_guard import GIVE_UP, LoopWatch, Outcome
 from inspector.loop.tool_context import TTL, Found, Load, Placement
 from inspector.schema.json_value import JsonObject
 from inspector.search.answer.answer_text import unloaded_text
@@ -34,6 +34,88 @@ Further = Callable[["SearchReport", Actor], MarketplaceSearched | None]
 def nowhere(_report: "SearchReport", _by: Actor) -> MarketplaceSearched | None:
     """Every search ends with the session's own tools."""
     return None
+
+
+# Detects searches that bring nothing new, and says what to do instead (semantic tool discovery, section 8).
+#
+# Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search found nothing new. A search
+# that finds no tool has none. Beyond the paper (`guard.as_published`), those in a row count, whatever they
+# ask for.
+
+_KEPT_SEARCHES = 64
+_IN_A_ROW = 3
+# Below this share of known results, a search has brought enough that is new.
+_REDUNDANT = 0.8
+# How far back earlier searches count, in seconds: what they found is rarely still the subject after as long.
+_WINDOW_SECONDS = 300.0
+
+
+class RedundancyDetector:
+    """Remembers what a session's last 64 searches found; times are in seconds of a monotonic clock.
+
+    The settings are read at every search. It remembers searches even while turned off, so that they count
+    once it is turned on.
+    """
+
+    def __init__(self, live: LiveSettings) -> None:
+        self._live = live
+        self._history: deque[tuple[float, str, frozenset[str]]] = deque(maxlen=_KEPT_SEARCHES)
+        self._in_a_row = 0
+
+    def after_search(
+        self, label: str, found: Sequence[str], now: float, *, no_room: bool = False
+    ) -> RedundantSearch | None:
+        """Record a search that was answered; return an event if it brought nothing new.
+
+        `found` are the results that the model can call; with `no_room` there were others.
+        """
+        if not found and not no_room:
+            return self._after_nothing(label)
+        self._in_a_row = 0
+        if not found:
+            return None
+        results = frozenset(found)
+        recent = [past for past in self._history if now - past[0] <= _WINDOW_SECONDS]
+        self._history.append((now, label, results))
+        if not self._live.settings.guard.enabled or not recent:
+            return None
+        known, earlier = max((len(results & seen), name) for _, name, seen in recent)
+        if known / len(results) < _REDUNDANT:
+            return None
+        return RedundantSearch(
+            label, earlier, known / len(results), _found_note(earlier, known, len(results))
+        )
+
+    def _after_nothing(self, label: str) -> RedundantSearch | None:
+        settings, self._in_a_row = self._live.settings.guard, self._in_a_row + 1
+        if not settings.enabled or settings.as_published or self._in_a_row < _IN_A_ROW:
+            return None
+        note = f"[Note: {self._in_a_row} searches in a row found no tool to call. {GIVE_UP}]"
+        return RedundantSearch(label, "", None, note, self._in_a_row)
+
+    def forget(self, tools: Collection[str]) -> None:
+        """Forget tools that were evicted or left since: finding them again is not redundant."""
+        gone = frozenset(tools)
+        self._history = deque(
+            ((at, label, seen - gone) for at, label, seen in self._history), maxlen=_KEPT_SEARCHES
+        )
+
+    def new_message(self) -> None:
+        """Note that the user said something: searches in a row belong to one request."""
+        self._in_a_row = 0
+
+    def clear(self) -> None:
+        """Forget every search: what found no tool may now find one."""
+        self._history.clear()
+        self._in_a_row = 0
+
+
+def _found_note(earlier: str, known: int, found: int) -> str:
+    these = "these tools" if known == found else f"{known} of these {found} tools"
+    return (
+        f"[Note: an earlier search ({earlier}) found {these}; they are already available to call. "
+        "Call one of them, or search with a more specific query if you need a different tool.]"
+    )
 
 
 _TOOL_ASSISTANT = re.compile(r"<tool_assistant>\s*server:(.*?)\n\s*tool:(.*?)</tool_assistant>", re.DOTALL)

@@ -12,8 +12,8 @@ from inspector.core.message import TaskState, arguments_text
 from inspector.core.number import count, duration, milliseconds, money, pause, percent
 from inspector.schema.json_value import JsonObject
 
-# The window in which the iteration guard found too many equal calls, or "again": after a loop that was
-# broken.
+# The window in which the iteration guard found too many equal calls; sessions of earlier versions also have
+# "again", after a loop that was broken.
 LoopTrigger = Literal["time", "calls", "again"]
 # What the iteration guard counts: calls that ran, searches, and calls that were rejected.
 Counted = Literal["call", "search", "rejection"]
