@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.core.error import FailureKind
-from inspector.loop.breaker import Breaker, Permit, admitted, answered, failed
+from inspector.core.error import BreakerState, FailureKind
+from inspector.loop.breaker import Breaker, Permit, admitted, ended
 from inspector.loop.breaking import AGAINST_SERVER, AGAINST_TOOL
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.schema.json_value import JsonObject
@@ -361,9 +361,7 @@ def refusals_of(run: RecordedRun, counts: Callable[[Attempt], bool], *, pace: fl
             now += TIMEOUT_SECONDS
         for key, against in kinds.items():
             before = breakers[key]
-            if kind is not None and kind in against:
-                breakers[key] = failed(before, permits[key], now, kind)
-            else:
-                breakers[key] = answered(before, permits[key], now)
-            opened += breakers[key].opened - before.opened
+            failure = kind if kind in against else None
+            breakers[key] = ended(before, permits[key], now, failure)
+            opened += breakers[key].state is not before.state and breakers[key].state is BreakerState.OPEN
     return Refusals(opened, tuple(refused))

@@ -35,7 +35,7 @@ from inspector.core.ports import (
 )
 from inspector.core.text import closest
 from inspector.features.feature_list import FEATURES
-from inspector.loop.breaking import BreakerStore, SqliteBreakers
+from inspector.loop.breaker import BreakerStore, SqliteBreakers
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor

@@ -1,46 +1,21 @@
-"""The circuit breaker of a tool or server as a pure state machine.
+"""The circuit breaker of a tool or server as a pure state machine, and the stores that sessions share.
 
-Every function takes the breaker as it is and returns it as it is then; what keeps breakers may call it again
-if another process was faster. Times are in seconds since 1970, as several processes share them.
+Every function takes the breaker as it is and returns it as it is then; a store may call it again if another
+process was faster. Times are in seconds since 1970, as several processes share them.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
-from inspector.core.error import (
-    ArgumentsRejected,
-    BreakerState,
-    CallTimeout,
-    FailureKind,
-    ProtocolError,
-    RateLimited,
-    StoreError,
-    ToolsightError,
-    failure_words,
-)
+from inspector.core.error import BreakerState, FailureKind, failure_words
+from inspector.store.codec import decode_value, encode_value
+from inspector.store.database import SqliteDatabase
 
-
-def failure_of(error: ToolsightError) -> FailureKind:
-    """The kind of failure that an error of a call is."""
-    match error:
-        case RateLimited():
-            return FailureKind.RATE_LIMIT
-        case CallTimeout():
-            return FailureKind.TIMEOUT
-        case ArgumentsRejected():
-            return FailureKind.SCHEMA
-        case ProtocolError():
-            return FailureKind.PROTOCOL
-        case StoreError():
-            # Our own trouble: it says nothing of the tool, and the call may have run.
-            return FailureKind.CANCELLED
-        case _:
-            return FailureKind.TRANSPORT
-
-
-def retry_after_of(error: ToolsightError) -> float | None:
-    """The seconds after which the server wants to be asked again, None if it does not say."""
-    return error.retry_after if isinstance(error, RateLimited) else None
-
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 # Seconds for which it stays open: the layered stack has 30 to 60; the least ends soon after a short outage.
 COOL_DOWN = 30.0
@@ -49,13 +24,8 @@ COOL_DOWN = 30.0
 WINDOW, MIN_CALLS, FAILURE_RATE = 300.0, 3, 0.5
 # A server cannot shut its users out for longer, whatever its Retry-After says.
 LONGEST = 3600.0
-
-
 # More calls than this are not counted, whatever the window.
 MOST_CALLS = 200
-
-
-BY_HAND = "reset by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +38,10 @@ class BreakerKey:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """That a call may run: in which `generation` of the breaker; `probe` is 0 for no probe."""
+    """That a call may run, in a `generation` of the breaker; a `probe` tries whether it works again."""
 
     generation: int = 0
-    probe: int = 0
+    probe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +49,9 @@ class Breaker:
     """A breaker. `name` is for people: `shop`, or `shop:list_orders`.
 
     `since` is when it got into its state and `until` the end of an open one's cool-down; `why` says what
-    brought it there. `calls` are those within the window with whether they failed. `opened` counts how often
-    it opened, `issued` the probes since, `probes` are those that run with the time until which they are
-    waited for. `resets` counts how often it was reset by hand.
+    brought it there. `calls` are those within the window with whether they failed. Calls of an earlier
+    `generation` say nothing: it opened, was probed or was reset since. `probed_until` is until when a probe
+    is waited for.
     """
 
     name: str = ""
@@ -90,15 +60,8 @@ class Breaker:
     until: float = 0.0
     why: str = ""
     calls: tuple[tuple[float, bool], ...] = ()
-    opened: int = 0
-    issued: int = 0
-    probes: tuple[tuple[int, float], ...] = ()
-    resets: int = 0
-
-    @property
-    def generation(self) -> int:
-        """Calls that began in another one say nothing: it opened or was reset since."""
-        return self.opened + self.resets
+    generation: int = 0
+    probed_until: float = 0.0
 
     @property
     def failure_rate(self) -> float:
@@ -110,83 +73,165 @@ class Breaker:
 
         A clock that was set back since by less than the cool-down can only double that, by more ends it.
         """
-        cool_down, left = min(self.until - self.since, LONGEST), self.until - now
-        if self.state is BreakerState.OPEN and 0 < left <= 2 * cool_down:
-            return min(left, cool_down)
-        return 0.0
+        cool_down, left = self.until - self.since, self.until - now
+        return min(left, cool_down) if self.state is BreakerState.OPEN and 0 < left <= 2 * cool_down else 0.0
 
 
 def admitted(breaker: Breaker, now: float, patience: float) -> tuple[Breaker, Permit | None]:
     """Let a call through, or not (None). A probe is waited for `patience` seconds, then another may go."""
     if breaker.state is BreakerState.CLOSED:
         return breaker, Permit(breaker.generation)
-    if breaker.wait(now):
+    is_probed = breaker.state is BreakerState.HALF_OPEN and now < breaker.probed_until <= now + patience
+    if is_probed or breaker.wait(now):
         return breaker, None
     if breaker.state is BreakerState.OPEN:
         why = "a call tries whether it works again"
-        breaker = replace(breaker, state=BreakerState.HALF_OPEN, since=now, why=why, probes=())
-    running = tuple((probe, until) for probe, until in breaker.probes if now < until <= now + patience)
-    if running:
-        return replace(breaker, probes=running), None
-    number = breaker.issued + 1
-    return replace(breaker, issued=number, probes=((number, now + patience),)), Permit(
-        breaker.generation, number
-    )
+        breaker = replace(breaker, state=BreakerState.HALF_OPEN, since=now, why=why)
+    probed = replace(breaker, generation=breaker.generation + 1, probed_until=now + patience)
+    return probed, Permit(probed.generation, probe=True)
 
 
-def answered(breaker: Breaker, permit: Permit, now: float) -> Breaker:
-    """After a call that succeeded, as far as the breaker is concerned."""
-    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:
-        return breaker
-    if breaker.state is BreakerState.CLOSED:
-        return replace(breaker, calls=_counted(breaker, now, failed=False))
-    return _closed(breaker, now, "it answers again")
-
-
-def failed(
-    breaker: Breaker, permit: Permit, now: float, kind: FailureKind, retry_after: float | None = None
+def ended(
+    breaker: Breaker,
+    permit: Permit,
+    now: float,
+    failure: FailureKind | None,
+    retry_after: float | None = None,
 ) -> Breaker:
-    """After a call that failed; a server that said when to ask again is not asked before."""
+    """After a call: None if it succeeded as far as the breaker is concerned, CANCELLED without a result.
+
+    A server that said when to ask again is not asked before.
+    """
     if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:
         return breaker
-    words = failure_words(kind, retry_after)
+    if failure is FailureKind.CANCELLED:
+        return replace(breaker, probed_until=0.0)
     pause = max(COOL_DOWN, min(retry_after or 0.0, LONGEST))
+    words = failure_words(failure, retry_after) if failure is not None else ""
     if breaker.state is BreakerState.HALF_OPEN:
+        if failure is None:
+            return _closed(breaker, now, "it answers again")
         return _open(breaker, now, pause, f"the call that tried it failed: {words}")
-    breaker = replace(breaker, calls=_counted(breaker, now, failed=True))
-    if len(breaker.calls) < MIN_CALLS or breaker.failure_rate < FAILURE_RATE:
+    # Those of a clock that was set back since are gone.
+    kept = (call for call in breaker.calls if now - WINDOW < call[0] <= now)
+    breaker = replace(breaker, calls=(*kept, (now, failure is not None))[-MOST_CALLS:])
+    if failure is None or len(breaker.calls) < MIN_CALLS or breaker.failure_rate < FAILURE_RATE:
         return breaker
     failures = sum(did_fail for _, did_fail in breaker.calls)
     return _open(breaker, now, pause, f"{failures} of {len(breaker.calls)} calls failed, the last: {words}")
 
 
-def released(breaker: Breaker, permit: Permit) -> Breaker:
-    """After a call without a result: it was cancelled."""
-    return replace(breaker, probes=tuple(each for each in breaker.probes if each[0] != permit.probe))
-
-
 def reset(breaker: Breaker, now: float) -> Breaker:
     """Closed, and with nothing counted; calls that still run count no more."""
-    return replace(_closed(breaker, now, BY_HAND), resets=breaker.resets + 1)
+    closed = _closed(breaker, now, "reset by hand")
+    return replace(closed, generation=breaker.generation + 1)
 
 
 def _closed(breaker: Breaker, now: float, why: str) -> Breaker:
-    return Breaker(breaker.name, since=now, why=why, opened=breaker.opened, resets=breaker.resets)
+    return Breaker(breaker.name, since=now, why=why, generation=breaker.generation)
 
 
 def _open(breaker: Breaker, now: float, pause: float, why: str) -> Breaker:
-    return replace(
-        breaker,
-        state=BreakerState.OPEN,
-        since=now,
-        until=now + pause,
-        why=why,
-        opened=breaker.opened + 1,
-        probes=(),
-    )
+    generation, state = breaker.generation + 1, BreakerState.OPEN
+    return replace(breaker, state=state, since=now, until=now + pause, why=why, generation=generation)
 
 
-def _counted(breaker: Breaker, now: float, *, failed: bool) -> tuple[tuple[float, bool], ...]:
-    """The calls within the window, with this one; those of a clock that was set back since are gone."""
-    kept = (call for call in breaker.calls if now - WINDOW < call[0] <= now)
-    return (*kept, (now, failed))[-MOST_CALLS:]
+class BreakerStore(Protocol):
+    """Circuit breakers that every session on this machine shares. Each method raises StoreError.
+
+    A key that was never updated has a breaker that is closed, `Breaker()`.
+    """
+
+    def get(self, key: BreakerKey) -> Breaker:
+        """The breaker as it is now, whoever changed it last."""
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """Change it so that no other change comes in between; return it as it was and as it is.
+
+        `change` must be pure: a store that finds that another process was faster calls it once more.
+        """
+
+    def every(self) -> Mapping[BreakerKey, Breaker]:
+        """All breakers that were ever updated."""
+
+
+class MemoryBreakers:
+    """See `BreakerStore`."""
+
+    def __init__(self) -> None:
+        self._breakers: dict[BreakerKey, Breaker] = {}
+
+    def get(self, key: BreakerKey) -> Breaker:
+        """The breaker as it is now."""
+        return self._breakers.get(key, Breaker())
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """Change it; return it as it was and as it is."""
+        before = self.get(key)
+        after = self._breakers[key] = change(before)
+        return before, after
+
+    def every(self) -> Mapping[BreakerKey, Breaker]:
+        """All breakers that were ever updated."""
+        return dict(self._breakers)
+
+
+_ONE = "SELECT state FROM breaker WHERE server = ? AND tool = ?"
+_EVERY = "SELECT server, tool, state FROM breaker ORDER BY rowid"
+_KEEP = """
+INSERT INTO breaker (server, tool, state) VALUES (?, ?, ?)
+ON CONFLICT (server, tool) DO UPDATE SET state = excluded.state
+"""
+
+
+class SqliteBreakers:
+    """See `BreakerStore`. Every call reads what is in the file, so that two processes agree at once."""
+
+    def __init__(self, path: Path) -> None:
+        """Nothing is opened yet."""
+        self._database = SqliteDatabase(path)
+
+    def get(self, key: BreakerKey) -> Breaker:
+        """The breaker as it is now, whoever changed it last."""
+        rows = self._database.rows(_ONE, _columns(key))
+        return _decoded(rows[0][0]) if rows else Breaker()
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """Change it in one transaction; return it as it was and as it is."""
+        with self._database.transaction() as connection:
+            row = connection.execute(_ONE, _columns(key)).fetchone()
+            before = _decoded(row[0]) if row else Breaker()
+            after = change(before)
+            if row is None or after != before:
+                state = encode_value(_adapter().dump_python(after, mode="json"))
+                connection.execute(_KEEP, (*_columns(key), state))
+        return before, after
+
+    def every(self) -> Mapping[BreakerKey, Breaker]:
+        """All breakers that were ever updated."""
+        rows = self._database.rows(_EVERY)
+        return {BreakerKey(server, decode_value(tool)): _decoded(state) for server, tool, state in rows}
+
+    def close(self) -> None:
+        """Close the file; the next call opens it again."""
+        self._database.close()
+
+
+def _columns(key: BreakerKey) -> tuple[str, str]:
+    """The key's columns; a tool's name may hold what SQLite cannot store as text."""
+    return key.server, encode_value(key.tool)
+
+
+def _decoded(state: str) -> Breaker:
+    """The breaker of a row; one that cannot be read is closed, as it says nothing."""
+    try:
+        return _adapter().validate_python(decode_value(state))
+    except (ValueError, RecursionError):
+        return Breaker()
+
+
+@cache
+def _adapter() -> "TypeAdapter[Breaker]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Breaker)

@@ -1,10 +1,7 @@
 """The circuit breakers of a session's servers and tools, on a store that every session shares."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.error import BreakerState, CircuitOpen, FailureKind, StoreError
 from inspector.core.events import BreakerChanged, Failed
@@ -13,56 +10,8 @@ from inspector.core.ports import Clock
 from inspector.core.server import ServerSpec
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop.breaker import Breaker, BreakerKey, Permit, admitted, answered, failed, released
+from inspector.loop.breaker import Breaker, BreakerKey, BreakerStore, Permit, admitted, ended
 from inspector.search.answer.retrieval import Live
-from inspector.store.codec import decode_value, encode_value
-from inspector.store.database import SqliteDatabase
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-
-class BreakerStore(Protocol):
-    """Circuit breakers that every session on this machine shares. Each method raises StoreError.
-
-    A key that was never updated has a breaker that is closed, `Breaker()`.
-    """
-
-    def get(self, key: BreakerKey) -> Breaker:
-        """The breaker as it is now, whoever changed it last."""
-
-    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
-        """Change it so that no other change comes in between; return it as it was and as it is.
-
-        `change` must be pure: a store that finds that another process was faster calls it once more.
-        """
-
-    def every(self) -> Mapping[BreakerKey, Breaker]:
-        """All breakers that were ever updated."""
-
-
-class MemoryBreakers:
-    """See `BreakerStore`."""
-
-    def __init__(self) -> None:
-        self._breakers: dict[BreakerKey, Breaker] = {}
-
-    def get(self, key: BreakerKey) -> Breaker:
-        """The breaker as it is now."""
-        return self._breakers.get(key, Breaker())
-
-    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
-        """Change it; return it as it was and as it is."""
-        before = self.get(key)
-        after = self._breakers[key] = change(before)
-        return before, after
-
-    def every(self) -> Mapping[BreakerKey, Breaker]:
-        """All breakers that were ever updated."""
-        return dict(self._breakers)
-
-
-# Whose circuit breaker is asked about a call, and what the end of the call means for it.
 
 # An error of the protocol is an answer: it speaks against the tool, and not against its server.
 AGAINST_SERVER = frozenset({FailureKind.TRANSPORT, FailureKind.TIMEOUT, FailureKind.RATE_LIMIT})
@@ -91,20 +40,10 @@ class Subject:
         """How many seconds a probe may take."""
         return max(self.spec.call_timeout, self.spec.connect_timeout) + _GRACE
 
-    def counts(self, failure: FailureKind | None) -> bool:
-        """Whether a failure speaks against it."""
-        return failure in (AGAINST_TOOL if self.tool else AGAINST_SERVER)
-
-
-def ended(
-    subject: Subject, permit: Permit, now: float, failure: FailureKind | None, retry_after: float | None
-) -> Callable[[Breaker], Breaker]:
-    """How the end of a call changes a breaker."""
-    if failure is FailureKind.CANCELLED:
-        return lambda one: released(one, permit)
-    if failure is None or not subject.counts(failure):
-        return lambda one: answered(one, permit, now)
-    return lambda one: failed(one, permit, now, failure, retry_after)
+    def against(self, failure: FailureKind | None) -> FailureKind | None:
+        """The failure as far as it speaks against it, or says nothing at all."""
+        said = AGAINST_TOOL if self.tool else AGAINST_SERVER
+        return failure if failure in said or failure is FailureKind.CANCELLED else None
 
 
 Permits = tuple[tuple[Subject, Permit], ...]
@@ -141,30 +80,20 @@ class Breakers:
         self, permits: Permits, failure: FailureKind | None, retry_after: float | None = None
     ) -> tuple[Subject, ...]:
         """Note how a call ended: None if it succeeded. What it was about is reported later."""
-        now = self.clock.now()
-        try:
-            for subject, permit in permits:
-                self._update(subject, ended(subject, permit, now, failure, retry_after))
-        except StoreError as error:
-            self._tell_failure(error)
+        for subject, permit in permits:
+            end = (permit, self.clock.now(), subject.against(failure), retry_after)
+            self._change(subject, lambda one, end=end: ended(one, *end))  # type: ignore[misc]
         return tuple(subject for subject, _ in permits)
 
     def tell(self, subjects: tuple[Subject, ...]) -> None:
         """Emit the states that the session does not know of, be they our doing or another session's."""
-        try:
-            for subject in subjects:
-                self._tell(subject, self.store.get(subject.key))
-        except StoreError as error:
-            self._tell_failure(error)
+        for subject in subjects:
+            self._tell(subject, self._get(subject))
 
     def is_healthy(self, tool: Tool) -> bool:
         """Whether both breakers of a tool are closed."""
-        subjects = self._subjects(tool.server, tool.id)
-        try:
-            return all(self.store.get(one.key).state is BreakerState.CLOSED for one in subjects)
-        except StoreError as error:
-            self._tell_failure(error)
-            return True
+        found = map(self._get, self._subjects(tool.server, tool.id))
+        return all(breaker is None or breaker.state is BreakerState.CLOSED for breaker in found)
 
     def is_callable(self, tool: Tool) -> bool:
         """Whether a call would be admitted now, be it as the one that tries whether the tool works again."""
@@ -172,16 +101,10 @@ class Breakers:
 
     def check(self, tool: Tool) -> None:
         """Raise CircuitOpen if a call would be refused now; unlike `admit`, it takes no probe's place."""
-        subject = self._refusing(tool)
-        if subject is None:
-            return
-        try:
+        if (subject := self._refusing(tool)) is not None:
             refusal = self._refusal(subject)
-        except StoreError as error:
-            self._tell_failure(error)
-            return
-        self.tell((subject,))
-        raise refusal
+            self.tell((subject,))
+            raise refusal
 
     def _subjects(self, server: str, tool: str = "") -> tuple[Subject, ...]:
         """The breakers that are asked, the server's first; none while they are switched off."""
@@ -192,51 +115,61 @@ class Breakers:
 
     def _admit(self, *subjects: Subject) -> Permits:
         permits: Permits = ()
-        try:
-            for subject in subjects:
-                permit = self._permit(subject)
-                if permit is None:
-                    self.tell(self.note(permits, FailureKind.CANCELLED))
-                    raise self._refusal(subject)
-                permits = (*permits, (subject, permit))
-        except StoreError as error:
-            self._tell_failure(error)
+        for subject in subjects:
+            permit = self._permit(subject)
+            if permit is None:
+                self.tell(self.note(permits, FailureKind.CANCELLED))
+                raise self._refusal(subject)
+            permits = (*permits, (subject, permit))
         return permits
+
+    def _permit(self, subject: Subject) -> Permit | None:
+        breaker = self._get(subject)
+        if breaker is None or breaker.state is BreakerState.CLOSED:
+            # Nothing is written: most breakers are closed at most calls.
+            self._tell(subject, breaker)
+            return Permit(breaker.generation if breaker is not None else 0)
+        now, patience = self.clock.now(), subject.patience
+        changed = self._change(subject, lambda one: admitted(one, now, patience)[0])
+        if changed is None:
+            return Permit()
+        self._tell(subject, changed[1])
+        return admitted(changed[0], now, patience)[1]
 
     def _refusing(self, tool: Tool) -> Subject | None:
         """Whose breaker would refuse a call of the tool now, if any."""
         now = self.clock.now()
-        try:
-            for subject in self._subjects(tool.server, tool.id):
-                if admitted(self.store.get(subject.key), now, subject.patience)[1] is None:
-                    return subject
-        except StoreError as error:
-            self._tell_failure(error)
+        for subject in self._subjects(tool.server, tool.id):
+            breaker = self._get(subject)
+            if breaker is not None and admitted(breaker, now, subject.patience)[1] is None:
+                return subject
         return None
 
-    def _permit(self, subject: Subject) -> Permit | None:
-        breaker = self.store.get(subject.key)
-        if breaker.state is BreakerState.CLOSED:
-            # Nothing is written: most breakers are closed at most calls.
-            self._tell(subject, breaker)
-            return Permit(breaker.generation)
-        now, patience = self.clock.now(), subject.patience
-        before, after = self._update(subject, lambda one: admitted(one, now, patience)[0])
-        self._tell(subject, after)
-        return admitted(before, now, patience)[1]
+    def _get(self, subject: Subject) -> Breaker | None:
+        """A breaker as it is; None while the store fails."""
+        try:
+            return self.store.get(subject.key)
+        except StoreError as error:
+            self._tell_failure(error)
+            return None
 
-    def _update(self, subject: Subject, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
-        return self.store.update(subject.key, lambda one: change(replace(one, name=subject.name)))
+    def _change(
+        self, subject: Subject, change: Callable[[Breaker], Breaker]
+    ) -> tuple[Breaker, Breaker] | None:
+        try:
+            return self.store.update(subject.key, lambda one: change(replace(one, name=subject.name)))
+        except StoreError as error:
+            self._tell_failure(error)
+            return None
 
-    def _tell(self, subject: Subject, breaker: Breaker) -> None:
+    def _tell(self, subject: Subject, breaker: Breaker | None) -> None:
+        if breaker is None:
+            return
         known, now = self.session.state.breakers.get(subject.name), self.clock.now()
         before, wait = known.state if known is not None else BreakerState.CLOSED, breaker.wait(now)
         opened_again = wait > 0 and known is not None and known.until <= now
         if breaker.state is before and not opened_again:
             return
-        self._emit(subject, before, breaker)
-
-    def _emit(self, subject: Subject, before: BreakerState, breaker: Breaker) -> None:
         self.session.emit(
             BreakerChanged(
                 subject="tool" if subject.tool else "server",
@@ -247,7 +180,7 @@ class Breakers:
                 why=breaker.why,
                 failure_rate=breaker.failure_rate,
                 calls=len(breaker.calls),
-                cool_down=breaker.wait(self.clock.now()),
+                cool_down=wait,
             )
         )
 
@@ -258,69 +191,8 @@ class Breakers:
             self.session.emit(Failed("circuit breakers", error.message, error.hint))
 
     def _refusal(self, subject: Subject) -> CircuitOpen:
-        breaker = self.store.get(subject.key)
+        breaker = self._get(subject) or Breaker()
         wait = breaker.wait(self.clock.now())
         when = f"It may be called again in {duration(wait)}." if wait else "Another call is trying it now."
         what = f"the circuit breaker of {subject.name} is {breaker.state}: {breaker.why}"
         return CircuitOpen(what, hint=when, wait=wait)
-
-
-_ONE = "SELECT state FROM breaker WHERE server = ? AND tool = ?"
-_EVERY = "SELECT server, tool, state FROM breaker ORDER BY rowid"
-_KEEP = """
-INSERT INTO breaker (server, tool, state) VALUES (?, ?, ?)
-ON CONFLICT (server, tool) DO UPDATE SET state = excluded.state
-"""
-
-
-class SqliteBreakers:
-    """See `BreakerStore`. Every call reads what is in the file, so that two processes agree at once."""
-
-    def __init__(self, path: Path) -> None:
-        """Nothing is opened yet."""
-        self._database = SqliteDatabase(path)
-
-    def get(self, key: BreakerKey) -> Breaker:
-        """The breaker as it is now, whoever changed it last."""
-        rows = self._database.rows(_ONE, _columns(key))
-        return _decoded(rows[0][0]) if rows else Breaker()
-
-    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
-        """Change it in one transaction; return it as it was and as it is."""
-        with self._database.transaction() as connection:
-            row = connection.execute(_ONE, _columns(key)).fetchone()
-            before = _decoded(row[0]) if row else Breaker()
-            after = change(before)
-            if row is None or after != before:
-                state = encode_value(_adapter().dump_python(after, mode="json"))
-                connection.execute(_KEEP, (*_columns(key), state))
-        return before, after
-
-    def every(self) -> Mapping[BreakerKey, Breaker]:
-        """All breakers that were ever updated."""
-        rows = self._database.rows(_EVERY)
-        return {BreakerKey(server, decode_value(tool)): _decoded(state) for server, tool, state in rows}
-
-    def close(self) -> None:
-        """Close the file; the next call opens it again."""
-        self._database.close()
-
-
-def _columns(key: BreakerKey) -> tuple[str, str]:
-    """The key's columns; a tool's name may hold what SQLite cannot store as text."""
-    return key.server, encode_value(key.tool)
-
-
-def _decoded(state: str) -> Breaker:
-    """The breaker of a row; one that cannot be read is closed, as it says nothing."""
-    try:
-        return _adapter().validate_python(decode_value(state))
-    except (ValueError, RecursionError):
-        return Breaker()
-
-
-@cache
-def _adapter() -> "TypeAdapter[Breaker]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Breaker)

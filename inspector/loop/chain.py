@@ -21,7 +21,6 @@ from inspector.core.text import paragraphs
 from inspector.core.tool import Tool
 from inspector.loop.approval import Approvals
 from inspector.loop.binder import Binder
-from inspector.loop.breaker import failure_of
 from inspector.loop.breaking import Breakers
 from inspector.loop.fallback import MOST_TRIED, Fallbacks, Substitution
 from inspector.loop.iteration_guard import LoopWatch, Outcome
@@ -37,6 +36,7 @@ from inspector.loop.tool_call import (
     Retry,
     Servers,
     error_text,
+    failure_of,
 )
 from inspector.schema.json_value import JsonObject
 from inspector.search.answer.retrieval import Live

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.access import matches
 from inspector.core.definition import definition_hash
-from inspector.core.error import CircuitOpen, FailureKind, ServerExited, ToolsightError
+from inspector.core.error import (
+    ArgumentsRejected,
+    CallTimeout,
+    CircuitOpen,
+    FailureKind,
+    ProtocolError,
+    RateLimited,
+    ServerExited,
+    StoreError,
+    ToolsightError,
+)
 from inspector.core.events import Actor, CallFinished, CallRetried, CallStarted, TaskChanged
 from inspector.core.message import OnTask, TaskState, ToolCall, ToolResult
 from inspector.core.ports import Clock
@@ -20,7 +30,6 @@ from inspector.core.settings import RetrySettings
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.tool import Tool
 from inspector.loop.approval import is_repeatable
-from inspector.loop.breaker import failure_of, retry_after_of
 from inspector.loop.breaking import Breakers, Permits, Subject
 from inspector.schema.json_value import JsonObject
 
@@ -36,6 +45,29 @@ _RETRIES_A_TURN = 6
 _MOST_SECONDS = 15.0
 # Turns of the event loop after which a connection that closed is known to have.
 _TURNS = 20
+
+
+def failure_of(error: ToolsightError) -> FailureKind:
+    """The kind of failure that an error of a call is."""
+    match error:
+        case RateLimited():
+            return FailureKind.RATE_LIMIT
+        case CallTimeout():
+            return FailureKind.TIMEOUT
+        case ArgumentsRejected():
+            return FailureKind.SCHEMA
+        case ProtocolError():
+            return FailureKind.PROTOCOL
+        case StoreError():
+            # Our own trouble: it says nothing of the tool, and the call may have run.
+            return FailureKind.CANCELLED
+        case _:
+            return FailureKind.TRANSPORT
+
+
+def retry_after_of(error: ToolsightError) -> float | None:
+    """The seconds after which the server wants to be asked again, None if it does not say."""
+    return error.retry_after if isinstance(error, RateLimited) else None
 
 
 @dataclass(slots=True)

@@ -41,7 +41,8 @@ from inspector.core.ports import (
 from inspector.core.redaction import SECRETS, Redactor
 from inspector.core.stream import Session
 from inspector.loop.binder import Binder
-from inspector.loop.breaking import Breakers, BreakerStore, MemoryBreakers
+from inspector.loop.breaker import BreakerStore, MemoryBreakers
+from inspector.loop.breaking import Breakers
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.gate import Preconditions
 from inspector.loop.inertia import Inertia

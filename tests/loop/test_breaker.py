@@ -1,6 +1,10 @@
 """When a circuit breaker opens, tries again and closes, and what a failed call is called."""
 
-from dataclasses import dataclass, field
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,6 +22,7 @@ from inspector.core.error import (
     ProtocolError,
     RateLimited,
     ServerExited,
+    StoreError,
     ToolsightError,
 )
 from inspector.loop.breaker import (
@@ -28,15 +33,15 @@ from inspector.loop.breaker import (
     WINDOW,
     Breaker,
     BreakerKey,
+    BreakerStore,
+    MemoryBreakers,
     Permit,
+    SqliteBreakers,
     admitted,
-    answered,
-    failed,
-    failure_of,
-    released,
+    ended,
     reset,
 )
-from inspector.loop.breaking import BreakerStore, MemoryBreakers, SqliteBreakers
+from inspector.loop.tool_call import failure_of
 
 PATIENCE = 10.0
 KEY = BreakerKey("fingerprint", "tool")
@@ -49,7 +54,7 @@ def after(*ends: bool, at: float = 100.0) -> Breaker:
     for ok in ends:
         breaker, permit = admitted(breaker, at, PATIENCE)
         assert permit is not None
-        breaker = answered(breaker, permit, at) if ok else failed(breaker, permit, at, DOWN)
+        breaker = ended(breaker, permit, at, None if ok else DOWN)
     return breaker
 
 
@@ -63,18 +68,18 @@ def test_it_opens_when_enough_of_enough_calls_failed() -> None:
 
 def test_a_server_that_says_when_to_ask_again_is_not_asked_before_but_within_the_hour() -> None:
     breaker = after(False, False)
-    told = failed(breaker, Permit(), 100.0, FailureKind.RATE_LIMIT, 90.0)
+    told = ended(breaker, Permit(), 100.0, FailureKind.RATE_LIMIT, 90.0)
     assert told.until == 190.0
     assert "rate limited for 2 min" in told.why
-    assert failed(breaker, Permit(), 100.0, FailureKind.RATE_LIMIT, 1e9).until == 100.0 + LONGEST
+    assert ended(breaker, Permit(), 100.0, FailureKind.RATE_LIMIT, 1e9).until == 100.0 + LONGEST
 
 
 def test_a_call_from_before_it_opened_says_nothing_later() -> None:
     breaker = after(False, False, False)
     half_open, probe = admitted(breaker, 131.0, PATIENCE)
     assert probe is not None
-    assert failed(half_open, Permit(0), 132.0, DOWN) == half_open
-    assert answered(half_open, Permit(0), 132.0) == half_open
+    assert ended(half_open, Permit(0), 132.0, DOWN) == half_open
+    assert ended(half_open, Permit(0), 132.0, None) == half_open
 
 
 def test_a_probe_that_nobody_reports_does_not_keep_it_shut() -> None:
@@ -91,22 +96,12 @@ def test_a_clock_that_was_set_back_never_lengthens_a_wait_and_at_most_doubles_a_
     assert (wait > 0) == (-cool_down <= by < cool_down)
 
 
-def test_a_reset_is_no_opening_and_calls_from_before_it_say_nothing() -> None:
+def test_calls_from_before_a_reset_say_nothing() -> None:
     once = reset(after(False, False, False), 101.0)
-    assert (once.opened, once.resets) == (1, 1)
     permit = admitted(once, 101.0, PATIENCE)[1]
     assert permit is not None
     again = reset(once, 102.0)
-    assert (again.opened, again.resets) == (1, 2)
-    assert failed(again, permit, 103.0, DOWN) == again
-    # Nor is one forgotten when the breaker closes by itself.
-    shut = again
-    for _ in range(3):
-        shut = failed(shut, Permit(again.generation), 103.0, DOWN)
-    half_open, probe = admitted(shut, 134.0, PATIENCE)
-    assert probe is not None
-    closed = answered(half_open, probe, 134.0)
-    assert (closed.state, closed.opened, closed.resets) == (BreakerState.CLOSED, 2, 2)
+    assert ended(again, permit, 103.0, DOWN) == again
 
 
 @dataclass
@@ -116,23 +111,26 @@ class Model:
     state: str = "closed"
     ended: list[tuple[float, bool]] = field(default_factory=list)
     until: float = 0.0
-    running: dict[Permit, float] = field(default_factory=dict)
-    opened: int = 0
-    resets: int = 0
+    probe: Permit | None = None
+    probed_until: float = 0.0
+    since: set[Permit] = field(default_factory=set)
 
     def admit(self, now: float) -> bool:
         if self.state == "open" and now >= self.until:
-            self.state, self.running = "half-open", {}
+            self.state, self.probe = "half-open", None
         if self.state == "half-open":
-            self.running = {permit: until for permit, until in self.running.items() if now < until}
-            return not self.running
+            return self.probe is None or now >= self.probed_until
         return self.state == "closed"
 
+    def began(self, permit: Permit, now: float) -> None:
+        if permit.probe:
+            self.probe, self.probed_until, self.since = permit, now + PATIENCE, set()
+        self.since.add(permit)
+
     def end(self, permit: Permit, now: float, *, ok: bool) -> None:
-        if permit.generation != self.opened + self.resets or self.state == "open":
+        if permit not in self.since or self.state == "open":
             return
         if self.state == "half-open":
-            self.running.pop(permit, None)
             if ok:
                 self.state, self.ended = "closed", []
             else:
@@ -143,8 +141,12 @@ class Model:
         if not ok and len(recent) >= MIN_CALLS and sum(recent) / len(recent) >= FAILURE_RATE:
             self.open(now)
 
+    def cancel(self, permit: Permit) -> None:
+        if self.state == "half-open" and permit == self.probe:
+            self.probe = None
+
     def open(self, now: float) -> None:
-        self.state, self.until, self.opened = "open", now + COOL_DOWN, self.opened + 1
+        self.state, self.until, self.since = "open", now + COOL_DOWN, set()
 
 
 class BreakerMachine(RuleBasedStateMachine):
@@ -165,8 +167,8 @@ class BreakerMachine(RuleBasedStateMachine):
         before, _ = self.store.update(KEY, lambda one: admitted(one, now, PATIENCE)[0])
         permit = admitted(before, now, PATIENCE)[1]
         assert (permit is not None) is expected
-        if permit is not None and permit.probe:
-            self.model.running[permit] = now + PATIENCE
+        if permit is not None:
+            self.model.began(permit, now)
         return permit
 
     @rule(permit=consumes(permits), ok=st.booleans())
@@ -175,14 +177,14 @@ class BreakerMachine(RuleBasedStateMachine):
             return
         now, known = self.now, permit
         self.model.end(permit, now, ok=ok)
-        self.store.update(KEY, lambda one: answered(one, known, now) if ok else failed(one, known, now, DOWN))
+        self.store.update(KEY, lambda one: ended(one, known, now, None if ok else DOWN))
 
     @rule(permit=consumes(permits))
     def cancel(self, permit: Permit | None) -> None:
         if permit is not None:
-            known = permit
-            self.model.running.pop(permit, None)
-            self.store.update(KEY, lambda one: released(one, known))
+            now, known = self.now, permit
+            self.model.cancel(permit)
+            self.store.update(KEY, lambda one: ended(one, known, now, FailureKind.CANCELLED))
 
     @rule(permit=consumes(permits))
     def forget(self, permit: Permit | None) -> None:
@@ -196,17 +198,14 @@ class BreakerMachine(RuleBasedStateMachine):
     def reset(self) -> None:
         now = self.now
         self.store.update(KEY, lambda one: reset(one, now))
-        self.model = Model(opened=self.model.opened, resets=self.model.resets + 1)
+        self.model = Model()
 
     @invariant()
     def agrees_with_the_model(self) -> None:
         breaker = self.store.get(KEY)
         assert breaker.state == self.model.state
-        assert (breaker.opened, breaker.resets) == (self.model.opened, self.model.resets)
         if breaker.state is BreakerState.OPEN:
             assert breaker.until == self.model.until
-        if breaker.state is BreakerState.HALF_OPEN:
-            assert {number for number, _ in breaker.probes} == {one.probe for one in self.model.running}
 
 
 class SqliteBreakerMachine(BreakerMachine):
@@ -239,7 +238,77 @@ TestSqliteBreaker.settings = settings(max_examples=20, stateful_step_count=30, d
         (RateLimited("429", retry_after=7), FailureKind.RATE_LIMIT),
         (ArgumentsRejected("-32602"), FailureKind.SCHEMA),
         (ProtocolError("-32603"), FailureKind.PROTOCOL),
+        (StoreError("locked"), FailureKind.CANCELLED),
     ],
 )
 def test_every_error_of_a_call_has_one_kind(error: ToolsightError, kind: FailureKind) -> None:
     assert failure_of(error) is kind
+
+
+ROOT = Path(__file__).resolve().parents[2]
+OTHER = """
+import sys, time
+from pathlib import Path
+from inspector.loop.breaker import BreakerKey, Permit, SqliteBreakers, ended
+path, server, tool = sys.argv[1:]
+store, key = SqliteBreakers(Path(path)), BreakerKey(server, tool)
+print("ready", flush=True)
+for _ in range(20):
+    store.update(key, lambda one: ended(one, Permit(), time.time(), None))
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "toolsight.db"
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def store(request: pytest.FixtureRequest, path: Path) -> Iterator[BreakerStore]:
+    if request.param == "memory":
+        yield MemoryBreakers()
+        return
+    opened = SqliteBreakers(path)
+    yield opened
+    opened.close()
+
+
+def test_servers_and_their_tools_have_breakers_of_their_own(store: BreakerStore) -> None:
+    server = BreakerKey(KEY.server)
+    opened = Breaker("shop", BreakerState.OPEN, 1.0, 2.0, "why", ((1.0, True),), 1, 9.0)
+    store.update(server, lambda _: opened)
+    store.update(KEY, lambda one: replace(one, name="shop:list_orders"))
+    assert store.every() == {server: opened, KEY: Breaker("shop:list_orders")}
+
+
+def test_a_change_that_fails_changes_nothing(store: BreakerStore) -> None:
+    def fails(_: Breaker) -> Breaker:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        store.update(KEY, fails)
+    assert store.get(KEY) == Breaker()
+
+
+def test_a_row_that_cannot_be_read_says_nothing(path: Path) -> None:
+    store = SqliteBreakers(path)
+    store.update(KEY, lambda one: replace(one, why="x"))
+    with store._database.transaction() as connection:
+        connection.execute('UPDATE breaker SET state = \'{"state":"ajar"}\'')
+    assert store.get(KEY) == Breaker()
+    store.close()
+
+
+@pytest.mark.slow
+def test_two_processes_that_write_at_the_same_time_lose_no_failure(path: Path) -> None:
+    store = SqliteBreakers(path)
+    other = subprocess.Popen(
+        [sys.executable, "-c", OTHER, str(path), KEY.server, KEY.tool], stdout=subprocess.PIPE, cwd=ROOT
+    )
+    assert other.stdout is not None
+    other.stdout.readline()
+    for _ in range(20):
+        store.update(KEY, lambda one: ended(one, Permit(), time.time(), None))
+    assert other.wait(20) == 0
+    assert len(store.get(KEY).calls) == 40
+    store.close()

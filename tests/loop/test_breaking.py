@@ -12,8 +12,7 @@ from inspector.core.message import ToolResult
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Annotations, Tool
 from inspector.loop import breaker
-from inspector.loop.breaker import Breaker, BreakerKey, failure_of
-from inspector.loop.breaking import MemoryBreakers
+from inspector.loop.breaker import Breaker, BreakerKey, MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from tests.support.fakes import FixedApprover, calls, searches
 from tests.support.memory_servers import MemoryServer
@@ -190,4 +189,3 @@ async def test_a_store_that_fails_never_replaces_a_result_and_is_told_once() -> 
         assert [result.ok for result in rig.events("result")] == [True, True]
         assert len(servers["calc"].calls) == 2
         assert [event.where for event in rig.events("error")] == ["circuit breakers"]
-    assert not failure_of(StoreError("locked")).is_transient

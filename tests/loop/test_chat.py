@@ -31,7 +31,8 @@ from inspector.core.settings import BindingSettings, ChatSettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.binder import Binder
-from inspector.loop.breaking import Breakers, MemoryBreakers
+from inspector.loop.breaker import MemoryBreakers
+from inspector.loop.breaking import Breakers
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
 from inspector.search.answer.retrieval import Live

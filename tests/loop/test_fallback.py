@@ -17,8 +17,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
 from inspector.loop import breaker
-from inspector.loop.breaker import Breaker, BreakerKey
-from inspector.loop.breaking import MemoryBreakers
+from inspector.loop.breaker import Breaker, BreakerKey, MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from tests.loop.test_breaking import Moody
 from tests.support.fakes import FixedApprover, ManualClock, calls
@@ -135,7 +134,7 @@ async def test_a_tool_that_is_not_like_it_is_no_substitute() -> None:
 async def test_a_tool_whose_cool_down_has_ended_is_a_substitute_again_and_its_call_tries_it() -> None:
     shared, spec = MemoryBreakers(), setup().servers[1]
     key, since = BreakerKey(spec.fingerprint(), "forecast"), ManualClock().now() - 86_400
-    opened = Breaker("two:forecast", BreakerState.OPEN, since, since + 30, "down", opened=1)
+    opened = Breaker("two:forecast", BreakerState.OPEN, since, since + 30, "down")
     shared.update(key, lambda _: opened)
     values = {**ON, "breaker.enabled": True}
     async with connected(OSLO, servers=two(), configuration=setup(), values=values, breakers=shared) as rig:

@@ -142,7 +142,8 @@ def test_smaller_windows_apply_at_once() -> None:
 
 def test_no_arguments_are_too_strange_to_count() -> None:
     watch = guard()
-    for strange in ("\ud800\x00", float("nan"), [None, {}], ""):
+    values: list[Any] = ["\ud800\x00", float("nan"), [None, {}], ""]
+    for strange in values:
         assert [counts(watch.after_call("a:b", {"x": strange}, 0))[0] for _ in range(2)] == [1, 2]
 
 

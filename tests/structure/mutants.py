@@ -482,19 +482,15 @@ MUTANTS = (
     Mutant(
         "a call of an earlier generation says nothing",
         "inspector/loop/breaker.py",
-        "def answered(breaker: Breaker, permit: Permit, now: float) -> Breaker:\n"
-        '    """After a call that succeeded, as far as the breaker is concerned."""\n'
-        "    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:",
-        "def answered(breaker: Breaker, permit: Permit, now: float) -> Breaker:\n"
-        '    """After a call that succeeded, as far as the breaker is concerned."""\n'
-        "    if breaker.state is BreakerState.OPEN:",
+        "if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:",
+        "if breaker.state is BreakerState.OPEN:",
         ("tests/loop/test_breaker.py",),
     ),
     Mutant(
         "a breaker waits for enough calls",
         "inspector/loop/breaker.py",
-        "if len(breaker.calls) < MIN_CALLS or breaker.failure_rate < FAILURE_RATE:",
-        "if breaker.failure_rate < FAILURE_RATE:",
+        "if failure is None or len(breaker.calls) < MIN_CALLS or breaker.failure_rate < FAILURE_RATE:",
+        "if failure is None or breaker.failure_rate < FAILURE_RATE:",
         ("tests/loop/test_breaker.py",),
     ),
     # Taps

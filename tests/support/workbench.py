@@ -17,7 +17,7 @@ from inspector.features.marketplace.marketplace import with_marketplace
 from inspector.features.marketplace.reader import Catalogs
 from inspector.features.registry.source import RegistrySource
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.loop.breaking import BreakerStore, MemoryBreakers
+from inspector.loop.breaker import BreakerStore, MemoryBreakers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Elicitor
 from inspector.search.index.ports import Embedder

@@ -36,7 +36,7 @@ from inspector.features.lab.ground import AllowedBefore, Ground, ScenarioFile, r
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.features.lab.runs.conversation import RunSource
 from inspector.features.lab.scenario import Scenario, load_scenario
-from inspector.loop.breaking import MemoryBreakers
+from inspector.loop.breaker import MemoryBreakers
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 

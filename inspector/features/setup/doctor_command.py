@@ -35,8 +35,7 @@ from inspector.core.number import byte_size, count, duration, percent
 from inspector.core.ports import LocalModel, LocalModels, SystemClock
 from inspector.core.report import COUNT, NAME, NUMBER, Column, Table
 from inspector.core.text import closest
-from inspector.loop.breaker import Breaker, BreakerKey, reset as reset_breaker
-from inspector.loop.breaking import BreakerStore
+from inspector.loop.breaker import Breaker, BreakerKey, BreakerStore, reset as reset_breaker
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.reaper import end_orphans, orphans as find_orphans
 from inspector.store.tap_note import TapNotes

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import BreakerState
-from inspector.loop.breaker import Breaker, BreakerKey
-from inspector.loop.breaking import SqliteBreakers
+from inspector.loop.breaker import Breaker, BreakerKey, SqliteBreakers
 from tests.support.commands import Toolsight
 
 
@@ -19,7 +18,7 @@ def kept(database: Path) -> SqliteBreakers:
     store, now = SqliteBreakers(database), time.time()
     why = "3 of 4 calls failed, the last: rate limited for 2 min"
     calls = ((now, True), (now, False), (now, True), (now, True))
-    opened = Breaker("shop", BreakerState.OPEN, now, now + 3000, why, calls, opened=1)
+    opened = Breaker("shop", BreakerState.OPEN, now, now + 3000, why, calls)
     store.update(BreakerKey("f"), lambda _: opened)
     store.update(BreakerKey("f", "\x1b[2J"), lambda one: replace(one, name="shop:\x1b[2J"))
     return store
