@@ -156,11 +156,6 @@ class InertiaGraph:
         """How often each tool was called."""
         return self._calls
 
-    @property
-    def calls_a_task(self) -> float:
-        """How many calls a task takes on average, 0 without tasks."""
-        return sum(tally.count for tally in self._calls.values()) / self.tasks if self.tasks else 0.0
-
     def after(self, tool: str, aging: Aging) -> tuple[Successor, ...]:
         """What followed a tool, itself among them, most likely first; their probabilities add up to 1."""
         links = [(to, tally, tally.weight(aging)) for to, tally in self._links.get(tool, {}).items()]

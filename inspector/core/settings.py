@@ -17,7 +17,7 @@ def knob(default: Any, about: str, *, low: float | None = None, high: float | No
     return field(default=default, metadata=metadata)
 
 
-Preload = Literal["off", "predict", "with_search", "where_it_pays"]
+Preload = Literal["off", "predict", "with_search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class InertiaSettings:
     preload: Preload = knob(
         "off",
         "bind the tool that is likely to be called next by the order of calls in recorded sessions. predict: "
-        "only record the predictions; with_search: bind with the results of a search; where_it_pays: also "
-        "when it may save a search that would cost more; a predicted tool never replaces another one",
+        "only record the predictions; with_search: bind with the results of a search; a predicted tool never "
+        "replaces another one",
     )
     persona: str = knob(
         "", "whose habits these sessions show; if empty, the user's, the toolset's, or one for all sessions"

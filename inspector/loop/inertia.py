@@ -6,14 +6,12 @@ What was predicted and what was bound is an event; whether it came true is folde
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
 from inspector.core.inertia import Aging, InertiaGraph, Successor
 from inspector.core.number import percent
 from inspector.core.ports import Clock, TaskCalls
-from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import Binding, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.core.stream import Session
@@ -23,44 +21,6 @@ from inspector.loop.breaking import Breakers
 from inspector.loop.flow import MIN_SHARE, is_likely
 from inspector.search.answer.retrieval import Live
 from inspector.store.call_history import persona_of
-from inspector.tokens.accounting import Accounting
-
-# What it costs to bind a tool ahead, and to search for it: in input tokens at full price.
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A conversation before its next model call, in tokens.
-
-    `tools` are those of the `tools` array, `rest` what comes after it, `definition` those of the tool in
-    question, and `search` those of a search with its result. `calls` is how many model calls are still to
-    come, as far as past tasks tell.
-    """
-
-    tools: int
-    rest: int
-    definition: int
-    search: float = 0.0
-    calls: float = 1.0
-
-
-def ahead_cost(moment: Moment, terms: CacheTerms) -> float:
-    """To bind a tool ahead: the conversation is written again, and every call has one more tool."""
-    again = (terms.write - terms.read) * moment.rest
-    later = max(moment.calls - 1, 0) * terms.read * moment.definition
-    return again + terms.write * moment.definition + later
-
-
-def search_cost(moment: Moment, terms: CacheTerms) -> float:
-    """To search for the tool and bind it then: one model call more, and all of the above."""
-    asking = terms.read * (moment.tools + moment.rest)
-    return asking + terms.write * moment.search + ahead_cost(moment, terms)
-
-
-def pays(probability: float, moment: Moment, terms: CacheTerms) -> bool:
-    """Whether the search that may be spared, as likely as it is, costs more than what is sent again."""
-    return probability * search_cost(moment, terms) > ahead_cost(moment, terms)
-
 
 Seeds = Mapping[str, InertiaGraph]
 """Graphs by persona, as a person wrote them down."""
@@ -78,7 +38,6 @@ class Inertia:
         session: Session,
         live: Live,
         clock: Clock,
-        accounting: Accounting,
         binder: Binder,
         breakers: Breakers,
         *,
@@ -91,7 +50,6 @@ class Inertia:
         self._session = session
         self._live = live
         self._clock = clock
-        self._accounting = accounting
         self._binder = binder
         self._breakers = breakers
         self._tasks = tasks
@@ -101,7 +59,7 @@ class Inertia:
         self._reading: asyncio.Task[None] | None = None
         self._is_closed = False
         self._is_told = True
-        self._before, self._made = "", 0
+        self._before = ""
         session.subscribe(self._listen, (UserSaid.kind, CallStarted.kind))
 
     @property
@@ -159,23 +117,19 @@ class Inertia:
     def _listen(self, record: Record) -> None:
         match record.event:
             case UserSaid():
-                self._before, self._made = "", 0
+                self._before = ""
             case CallStarted(tool=tool, by="model"):
                 for graph in (self._own_graph(self.persona), self.graph):
                     graph.called(self._before, tool, record.at)
-                self._before, self._is_told, self._made = tool, False, self._made + 1
+                self._before, self._is_told = tool, False
 
     def before_call(self) -> None:
-        """Predict what follows the last call and, where it pays, bind it."""
+        """Predict what follows the last call."""
         called = self._state.inertia.called
         if self._is_told or not called or not self.is_warm:
             return
         self._is_told = True
-        found = self._found(called)
-        chosen: Sequence[Successor] = ()
-        if self._preloads and self._settings.preload == "where_it_pays":
-            chosen = [one for one in self._likely(found) if self._pays(one)]
-        self._tell(called, found, self._bind(called, chosen, _MOST_AHEAD))
+        self._tell(called, self._found(called), ())
 
     def with_search(self, best: Sequence[str]) -> None:
         """A search has changed `tools[]`; bind what likely follows what it found, and what was called last.
@@ -202,11 +156,8 @@ class Inertia:
         """Whether tools may be bound ahead: only where the model reads what is bound in `tools[]`."""
         settings = self._live.settings
         is_read = self._binder.delivery in ("append", "rewrite")
-        return (
-            settings.inertia.preload not in ("off", "predict")
-            and is_read
-            and settings.binding.policy in ("keep", "bounded")
-        )
+        policy = settings.binding.policy
+        return settings.inertia.preload == "with_search" and is_read and policy in ("keep", "bounded")
 
     @property
     def _settings(self) -> InertiaSettings:
@@ -245,11 +196,6 @@ class Inertia:
             self._binder.context.bind_ahead(one.tool, f"follows {after}: {seen}")
         return fitting
 
-    def _pays(self, successor: Successor) -> bool:
-        to_come = self.graph.calls_a_task - self._made
-        moment = _moment(self._state, successor.tool, max(to_come, 1.0))
-        return moment is not None and pays(successor.probability, moment, self._accounting.terms)
-
     def _tell(self, after: str, found: Sequence[Successor], bound: tuple[str, ...]) -> None:
         graph, aging = self.graph, self._aging
         server = server_of(after)
@@ -268,18 +214,3 @@ class Inertia:
                 tasks=graph.tasks,
             )
         )
-
-
-def _moment(state: SessionState, tool_id: str, to_come: float) -> Moment | None:
-    """The conversation as it was measured last; None if it was not."""
-    if state.budget is None:
-        return None
-    parts = state.budget.parts
-    tools = parts.tools + parts.meta + parts.manifest
-    return Moment(
-        tools=tools,
-        rest=parts.input - tools,
-        definition=state.tools[tool_id].tokens,
-        search=parts.searches / state.searches if state.searches else 0.0,
-        calls=to_come,
-    )

@@ -217,7 +217,6 @@ class SessionParts:
             session,
             live,
             ports.clock,
-            accounting,
             self.binder,
             self.breakers,
             tasks=partial(history.tasks, but=session.id) if history is not None else None,

@@ -137,7 +137,6 @@ class Bench:
                 self.session,
                 self.live,
                 self.clock,
-                accounting,
                 self.binder,
                 breakers,
                 tasks=None,

@@ -10,7 +10,6 @@ import pytest
 from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
 from inspector.core.ports import OWN_PERSONA, TaskCalls
-from inspector.core.tool import Annotations, Tool
 from inspector.loop import breaker, flow
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ManualClock, Step, calls, says, searches
@@ -141,7 +140,7 @@ async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead_until_its_cool_do
 async def test_where_the_model_does_not_read_the_array_nothing_is_bound_ahead(
     values: Mapping[str, Any],
 ) -> None:
-    own = {**values, "inertia.preload": "where_it_pays", "gate.threshold": -1.0, "gate.top_k": 1}
+    own = {**values, "gate.threshold": -1.0, "gate.top_k": 1}
     rig = await asked(SEARCH, ORDERS, says("done"), values=own, tasks=[[LIST, FORECAST]] * 9)
     assert not ahead(rig)
 
@@ -163,20 +162,6 @@ async def test_a_seed_file_that_cannot_be_read_is_told_and_the_turn_goes_on() ->
     (failed,) = rig.events("error")
     assert failed.where == "inertia"
     assert rig.events("end")[0].outcome == "answered"
-
-
-def some_tool(name: str) -> Tool:
-    return Tool("mail", name, f"Mail: {name}.", annotations=Annotations(read_only=True))
-
-
-async def test_where_it_pays_a_tool_is_bound_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flow, "MIN_SHARE", 0.5)
-    servers = {"mail": MemoryServer([some_tool(name) for name in ("list", "send")])}
-    values = {"inertia.preload": "where_it_pays", "discovery.max_search_results": 1}
-    habit = [["mail:list", "mail:list", "mail:send"]] * 8
-    steps = (searches(tool_names=["mail:list"]), calls(("mail__list", {})), says("done"))
-    rig = await asked(*steps, tasks=habit, values=values, servers=servers)
-    assert ahead(rig) == ["mail:send"]
 
 
 async def test_a_session_that_closes_does_not_wait_for_the_rest_of_what_was_recorded() -> None:
