@@ -21,7 +21,6 @@ from inspector.loop.unmatched_pattern import Checked, unmatched_patterns
 from inspector.search.answer.retrieval import Live
 from inspector.search.ranker.ranker_list import INFO, require_ranker
 from inspector.tokens.delivery import effective_delivery, is_native
-from inspector.tokens.manifest import SEARCH_TOOLS
 
 
 class Policy:
@@ -107,23 +106,9 @@ class Policy:
 
 def setting_conflicts(checked: Checked) -> Iterator[SettingProblem]:
     """Every setting in force that another one keeps from having its effect."""
-    settings = checked.settings
-    yield from _gate_and_guard(settings)
     yield from _no_way_to_load(checked)
-    yield from _window_never_full(settings)
-    yield from _guidance_without_search(settings)
     yield from _ranker_without_vectors(checked)
     yield from _impossible_delivery(checked)
-
-
-def _gate_and_guard(settings: Settings) -> Iterator[SettingProblem]:
-    if _is_gated(settings) and settings.guard.enabled:
-        yield SettingProblem(
-            "guard.enabled",
-            "",
-            "unloads tools that the gate binds again at the next call",
-            "The model still gets the guard's advice. Turn off guard.enabled, or change binding.policy.",
-        )
 
 
 def _no_way_to_load(checked: Checked) -> Iterator[SettingProblem]:
@@ -140,30 +125,6 @@ def _no_way_to_load(checked: Checked) -> Iterator[SettingProblem]:
             "is off, so nothing can load a deferred tool",
             "Turn it on, set binding.policy to gate or all, or turn discovery.enabled off.",
         )
-
-
-def _window_never_full(settings: Settings) -> Iterator[SettingProblem]:
-    guard = settings.guard
-    if guard.enabled and guard.window_repeats >= guard.window_calls:
-        yield SettingProblem(
-            "guard.window_repeats",
-            str(guard.window_repeats),
-            f"cannot be exceeded within the last {guard.window_calls} calls (guard.window_calls)",
-            "Lower it, or raise guard.window_calls.",
-        )
-
-
-def _guidance_without_search(settings: Settings) -> Iterator[SettingProblem]:
-    if settings.discovery.enabled and settings.discovery.search_tool and not _is_gated(settings):
-        return
-    for pattern, text in settings.guard.guidance.items():
-        if settings.guard.enabled and SEARCH_TOOLS in text:
-            yield SettingProblem(
-                "guard.guidance",
-                pattern,
-                f"advises {SEARCH_TOOLS}, which the model does not have",
-                "Name a tool that it has.",
-            )
 
 
 def _ranker_without_vectors(checked: Checked) -> Iterator[SettingProblem]:

@@ -80,14 +80,11 @@ class _Entry:
 
     def is_about(self, server: str) -> bool:
         """Whether it can match any tool of the server."""
-        prefix, pattern = f"{server}:", self.pattern
+        pattern = self.pattern
         if self.form != "glob":
-            return pattern.startswith(prefix) or ":" not in pattern
+            return ":" not in pattern or pattern.partition(":")[0] == server
         # Without a colon it matches no id at all, or only by a wildcard: any server's tools are as near.
-        if ":" not in pattern:
-            return True
-        # Whatever part of the pattern is left for the tool's name, some name matches it.
-        return any(fnmatchcase(prefix, pattern[:end]) for end in range(1, len(pattern) + 1))
+        return ":" not in pattern or fnmatchcase(server, pattern.partition(":")[0])
 
 
 def unmatched_patterns(checked: Checked) -> Iterator[SettingProblem]:
@@ -102,9 +99,7 @@ def unmatched_patterns(checked: Checked) -> Iterator[SettingProblem]:
             problem = _judged(entry, checked)
             if problem is not None:
                 yield problem
-    if checked.sight.is_whole:
-        yield from _unknown_servers(checked)
-    elif not checked.sight.user:
+    if not checked.sight.is_whole and not checked.sight.user:
         hint = "Specify the user with --user, or choose one in the header."
         text = "is not set although there is a policy, so no tools are visible"
         yield SettingProblem("access.user", "", text, hint, Severity.ERROR)
@@ -222,21 +217,9 @@ def _tool_hint(entry: _Entry, about: Sequence[str], checked: Checked) -> str:
 
 def _server_hint(entry: _Entry, checked: Checked) -> str:
     server, _, rest = entry.pattern.partition(":")
-    return _near_server(server, checked, f":{rest}")
-
-
-def _unknown_servers(checked: Checked) -> Iterator[SettingProblem]:
-    known = {*_names(checked), *checked.configuration.disabled}
-    for name in checked.settings.discovery.system_servers:
-        if name not in known:
-            hint = _near_server(name, checked)
-            yield SettingProblem("discovery.system_servers", name, "matches no server", hint)
-
-
-def _near_server(name: str, checked: Checked, rest: str = "") -> str:
     known = _names(checked)
-    near = closest(name, known, 1)
-    return f"Did you mean `{near[0]}{rest}`?" if near else f"Servers: {', '.join(known)}."
+    near = closest(server, known, 1)
+    return f"Did you mean `{near[0]}:{rest}`?" if near else f"Servers: {', '.join(known)}."
 
 
 def _names(checked: Checked) -> list[str]:

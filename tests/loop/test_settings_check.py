@@ -4,12 +4,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from inspector.config.configuration import Configuration
+from inspector.config.profile import PROFILES, profile_settings
+from inspector.config.setting import with_values
 from inspector.core.access import ServerRule
 from inspector.core.conversation import ItemKind
 from inspector.core.error import SettingProblem, Severity
+from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.server import ServerSpec
+from inspector.core.settings import Settings
 from inspector.core.tool import Annotations, Tool
+from inspector.loop.settings_check import setting_conflicts
+from inspector.loop.unmatched_pattern import Checked
 from tests.support.fakes import calls, says
 from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
 
@@ -119,3 +127,46 @@ async def test_what_the_check_finds_is_redacted_and_still_told_once() -> None:
         rig.bench.change_setting("binding.capacity", 3)
         (told,) = rig.events("problems")
         assert "refnd_order" not in told.summary()
+
+
+# Settings that make each other void are told, and no shipped profile has any.
+
+DEFERRED = Configuration("test", (ServerSpec("shop", "x", defer_loading=True),))
+NEW, FAILED = IndexState(), IndexState(IndexPhase.FAILED, reason="no such model")
+
+
+def told(settings: Settings, index: IndexState = NEW) -> list[tuple[str, str]]:
+    checked = Checked(DEFERRED, settings, "", {}, index=index)
+    found = list(setting_conflicts(checked))
+    assert all(problem.severity is Severity.WARNING and problem.hint for problem in found)
+    return [(problem.path, problem.entry) for problem in found]
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_no_shipped_profile_has_a_conflict(name: str) -> None:
+    assert told(profile_settings(name)) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"discovery.search_tool": False}, ("discovery.search_tool", "")),
+        ({"discovery.ranker": "dense", "discovery.embedding_model": "none"}, ("discovery.ranker", "dense")),
+        (
+            {"binding.policy": "gate", "guard.enabled": False, "binding.delivery": "native"},
+            ("binding.delivery", "native"),
+        ),
+        ({"binding.delivery": "native"}, ("binding.delivery", "native")),
+    ],
+)
+def test_settings_that_void_each_other_are_told(values: dict[str, Any], expected: tuple[str, str]) -> None:
+    assert told(with_values(Settings(), values)) == [expected]
+
+
+async def test_a_conflict_is_told_as_soon_as_a_setting_makes_one() -> None:
+    async with connected(says("hi")) as rig:
+        told: list[list[str]] = []
+        for path, value in (("binding.delivery", "native"), ("binding.delivery", "append")):
+            rig.bench.change_setting(path, value)
+            told.append([problem.path for problem in rig.bench.state.problems])
+        assert told == [["binding.delivery"], []]

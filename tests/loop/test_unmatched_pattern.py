@@ -142,7 +142,9 @@ def test_a_pattern_that_matches_a_tool_is_about_its_server(
     server: str, name: str, data: st.DataObject
 ) -> None:
     tool_id = f"{server}:{name}"
-    pattern = "".join(data.draw(st.sampled_from([c, "?", "*", f"[{c}]", f"*{c}"])) for c in tool_id)
+    parts = (data.draw(st.sampled_from([c, "?", "*", f"[{c}]", f"*{c}"])) for c in tool_id if c != ":")
+    begun = [next(parts) for _ in server]
+    pattern = f"{''.join(begun)}:{''.join(parts)}"
     assert fnmatchcase(tool_id, pattern)
     assert _Entry("x", pattern).is_about(server)
 
