@@ -25,6 +25,7 @@ from inspector.loop.breaking import Breakers
 from inspector.loop.fallback import MOST_TRIED, Fallbacks, Substitution
 from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.loop.rejection import Rejections
+from inspector.loop.retry import Retry
 from inspector.loop.search_tools import SearchTools
 from inspector.loop.tool_call import (
     Attempt,
@@ -33,7 +34,6 @@ from inspector.loop.tool_call import (
     Record,
     Request,
     Restarts,
-    Retry,
     Servers,
     error_text,
     failure_of,

@@ -40,8 +40,8 @@ from inspector.loop.chain import Around, Dispatcher, chain
 from inspector.loop.headroom import Headroom
 from inspector.loop.inertia import Inertia
 from inspector.loop.iteration_guard import IterationGuard, LoopWatch
-from inspector.loop.model_call import ModelRetry
 from inspector.loop.rejection import Rejections, written_calls
+from inspector.loop.retry import ModelRetry
 from inspector.loop.search_tools import Further, RedundancyDetector, SearchTools, nowhere
 from inspector.loop.tool_call import Servers
 from inspector.search.answer.retrieval import Live

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolCall, ToolMessage, UserMessage
+from inspector.loop.headroom import Reduced, compressed, cut_down, shortened, truncated
 from inspector.schema.json_value import compact
 from inspector.tokens.manifest import wire_message
-from inspector.tokens.window import Reduced, compressed, cut_down, shortened, truncated
 from tests.support.examples import examples
 
 KEPT = 20

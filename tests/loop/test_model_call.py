@@ -8,7 +8,7 @@ from inspector.core.budget import Prices
 from inspector.core.error import FailureKind, ModelError
 from inspector.core.fold import fold
 from inspector.core.message import ModelReply, ModelRequest
-from inspector.loop import tool_call
+from inspector.loop import retry
 from tests.support.fakes import says
 from tests.support.workbench import connected
 
@@ -57,7 +57,7 @@ async def test_an_answer_that_people_have_begun_to_read_is_not_begun_again() -> 
 
 
 async def test_the_repeats_of_a_turn_cost_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_call, "_RETRIES_A_TURN", 10)
+    monkeypatch.setattr(retry, "_RETRIES_A_TURN", 10)
     values = {**ON, "retry.max_dollars": 15.0, "retry.attempts": 10}
     async with connected(*[raises(BUSY)] * 9, values=values, prices=_A_CENT_A_TOKEN) as rig:
         await rig.bench.chat("go")

@@ -18,7 +18,7 @@ from inspector.core.error import (
 )
 from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
-from inspector.loop import breaker, tool_call
+from inspector.loop import breaker, retry
 from inspector.mcp.client.http import retry_after
 from tests.loop.test_breaking import EVALUATE, FINE, SLOW, calc
 from tests.support.fakes import calls
@@ -108,7 +108,7 @@ async def test_nobody_waits_longer_than_the_settings_allow() -> None:
 
 
 async def test_all_calls_of_a_turn_share_one_budget_of_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_call, "_RETRIES_A_TURN", 3)
+    monkeypatch.setattr(retry, "_RETRIES_A_TURN", 3)
     values = {**ON, "guard.enabled": False}
     steps = [calls(EVALUATE)] * 3
     async with connected(*steps, servers=calc(SLOW), values=values) as rig:
