@@ -22,6 +22,7 @@ from inspector.core.message import (
     ToolMessage,
     UserMessage,
 )
+from inspector.core.number import count
 from inspector.core.session import ToolState
 from inspector.core.stream import LiveSettings, Session
 from inspector.loop.binder import Binder
@@ -158,11 +159,11 @@ def _without_history(messages: tuple[Message, ...], size: Size) -> Reduced:
     """Replace everything before the current exchange with a note, if that is shorter."""
     present = _present(messages)
     note, earlier = _exchanges(messages[:present])
-    count = (note.exchanges if note else 0) + len(earlier)
-    left = summary_note(count)
+    gone_before = (note.exchanges if note else 0) + len(earlier)
+    left = summary_note(gone_before)
     if size(left) >= sum(map(size, messages[:present])):
         return Reduced(messages)
-    gone = "exchange" if count == 1 else f"{count} exchanges"
+    gone = "exchange" if gone_before == 1 else f"{gone_before} exchanges"
     return Reduced((left, *messages[present:]), present, f"the earlier {gone} left out")
 
 
@@ -171,7 +172,7 @@ def _replaced(messages: tuple[Message, ...], done: Mapping[int, ToolMessage], ho
     changed = {index: result for index, result in done.items() if result is not messages[index]}
     if not changed:
         return Reduced(messages)
-    what = "1 result" if len(changed) == 1 else f"{len(changed)} results"
+    what = count(len(changed), "result")
     names = list(dict.fromkeys(result.name for result in changed.values()))
     text = f"{what} {how}: {', '.join(names[:_NAMED])}{', …' if len(names) > _NAMED else ''}"
     return Reduced(tuple(changed.get(n, m) for n, m in enumerate(messages)), len(changed), text)
@@ -332,7 +333,7 @@ class Headroom:
         reduced = cut_down(before.messages, before.over, KEPT_TOKENS, self.binder.size)
         think = before.request.think
         after = self._prepared(reduced.messages, think)
-        if after.over > _tokens(self._evictable(after.request)):
+        if after.over > sum(tool.tokens for tool in self._evictable(after.request)):
             return before
         texts = [reduced.text] if reduced.changed else []
         while after.over and self._evictable(after.request):
@@ -352,7 +353,7 @@ class Headroom:
     def _evict(self, fitted: Fitted) -> list[str]:
         """Evict loaded tools until the request fits, least recently used first."""
         loaded, over = self._evictable(fitted.request), fitted.over
-        limits = Limits(tokens=max(_tokens(loaded) - over, 0))
+        limits = Limits(tokens=max(sum(tool.tokens for tool in loaded) - over, 0))
         gone = [eviction.tool_id for eviction in evictions(loaded, limits, self.session.state.at)]
         for tool_id in gone:
             reason = f"the request was {over} tokens over the window; least recently used first"
@@ -369,10 +370,6 @@ class Headroom:
         return frozenset(name for name, tool in SYNTHETIC.items() if tool.holds_schemas(delivery))
 
 
-def _tokens(tools: Sequence[ToolState]) -> int:
-    return sum(tool.tokens for tool in tools)
-
-
 def _shares(budget: Budget) -> str:
     """What takes the room, largest part first."""
     parts = budget.parts
@@ -387,5 +384,5 @@ def _shares(budget: Budget) -> str:
         "searches": parts.searches,
         "reserve for the answer": parts.output_reserve,
     }
-    named = sorted(shares.items(), key=lambda share: -share[1])
-    return ", ".join(f"{name} {tokens}" for name, tokens in named if tokens)
+    named = sorted(((tokens, name) for name, tokens in shares.items() if tokens), reverse=True)
+    return ", ".join(f"{name} {tokens}" for tokens, name in named)
