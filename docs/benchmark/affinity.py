@@ -26,8 +26,7 @@ from inspector.mcp.recorded_link import RecordedRun, read_definitions
 from inspector.search.answer.metric import estimate, ndcg_at, recall_at
 from inspector.search.answer.search import SearchRules
 from inspector.search.index.past_use import PastUse, Use
-from inspector.search.ranker.catalog_rankers import CatalogRankers
-from inspector.search.ranker.history import Affinity
+from inspector.search.ranker.catalog_rankers import Affinity, CatalogRankers
 from inspector.search.ranker.ranker import Ranking
 from tests.support.retrieval import semantic_index
 

@@ -207,6 +207,6 @@ def load_policy(path: str) -> "AccessPolicy":
 
 def load_seeds(path: str) -> "dict[str, InertiaGraph]":
     """The transitions in a file, by persona. Raises ConfigError."""
-    from inspector.loop.inertia_seed import load_seeds as load
+    from inspector.loop.flow import load_seeds as load
 
     return load(Path(path))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
+from itertools import islice
 from typing import Protocol
 
 from inspector.core.error import ModelError, refusal
@@ -34,6 +34,7 @@ from inspector.core.number import count
 from inspector.core.ports import Approver, Clock
 from inspector.core.session import SessionState
 from inspector.core.stream import LiveSettings, Session
+from inspector.core.text import shortened
 from inspector.loop.binder import Binder
 from inspector.loop.breaking import Breakers
 from inspector.loop.chain import Around, Dispatcher, chain
@@ -68,9 +69,8 @@ class ChatServers(Servers, Protocol):
         """Wait until none is connecting."""
 
 
-MOST_NOTED = 10
-"""More changed tools than these are counted in a note to the model, not named."""
-_MOST_REASONS, _LONGEST_REASON, _LONGEST_NOTE = 5, 200, 4_000
+# Of more changed tools than these the others are counted, and so are the characters of what changed of each.
+_MOST_NOTED, _LONGEST_REASONS = 10, 400
 _REBOUND = "Its definition in this request is the new one: use that."
 _UNLOADED = "It was unloaded: find it again with search_tools before you call it."
 
@@ -88,28 +88,17 @@ class VersionNotes:
         told = {tool: why for tool, why in state.untold.items() if tool in state.tools}
         if not told:
             return ()
-        lines = [_line(state, tool, why) for tool, why in told.items()]
-        shown = _fitting(lines)
-        more = (f"And {count(len(lines) - shown, 'more tool')}.",) if shown < len(lines) else ()
-        text = "\n".join(("[The definition of a tool that you know changed.", *lines[:shown], *more))
+        lines = [_line(state, tool, why) for tool, why in islice(told.items(), _MOST_NOTED)]
+        more = len(told) - len(lines)
+        lines += [f"And {count(more, 'more tool')}."] if more else []
+        text = "\n".join(("[The definition of a tool that you know changed.", *lines))
         self.session.emit(VersionTold(tuple(told), f"{text}]"))
         return (NoteMessage(f"{text}]"),)
 
 
-def _fitting(lines: Sequence[str]) -> int:
-    """How many of these lines a note has room for; the first always has."""
-    ends = accumulate(map(len, lines[:MOST_NOTED]))
-    return sum(number == 0 or end <= _LONGEST_NOTE for number, end in enumerate(ends))
-
-
 def _line(state: SessionState, tool: str, why: Sequence[str]) -> str:
-    reasons = [
-        one if len(one) <= _LONGEST_REASON else f"{one[:_LONGEST_REASON]}…" for one in why[:_MOST_REASONS]
-    ]
-    more = f"; and {len(why) - _MOST_REASONS} more" if len(why) > _MOST_REASONS else ""
-    return (
-        f"{tool}: {'; '.join(reasons)}{more}. {_REBOUND if state.tools[tool].binding.is_bound else _UNLOADED}"
-    )
+    advice = _REBOUND if state.tools[tool].binding.is_bound else _UNLOADED
+    return f"{tool}: {shortened('; '.join(why), _LONGEST_REASONS)}. {advice}"
 
 
 class DiscoveryLoop:

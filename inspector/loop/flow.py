@@ -1,11 +1,17 @@
-"""What follows what as rows to read, and as an export that can be a seed again."""
+"""What follows what: as rows to read, as an export, and read from a file, which may be an export."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from inspector.core.inertia import Aging, InertiaGraph, Successor
+from pydantic import AfterValidator, Field
+
+from inspector.access.policy_file import load_yaml
+from inspector.config.problem import NullAsAbsent, not_empty, refusal, validated
+from inspector.core.inertia import Aging, InertiaGraph, Successor, Tally
 from inspector.core.number import count, percent, shown_moment
+from inspector.core.ports import OWN_PERSONA
 from inspector.core.report import Table
 
 
@@ -48,16 +54,6 @@ def flows(graphs: Mapping[str, InertiaGraph], aging: Aging) -> tuple[Flow, ...]:
     """The flow of every persona, the one that is known best first."""
     found = [flow(persona, graph, aging) for persona, graph in graphs.items()]
     return tuple(sorted(found, key=lambda one: (-one.tasks, one.persona)))
-
-
-# A tool is bound ahead if at least this share of the calls after the previous one went to it, and the share's
-# 95 % interval ends no lower than that: chosen on the two collections of docs/papers/composition.md.
-MIN_SHARE, MIN_LOW = 0.3, 0.1
-
-
-def is_likely(successor: Successor) -> bool:
-    """Whether a tool follows often enough to be bound ahead, and was seen to often enough."""
-    return successor.probability >= MIN_SHARE and successor.low >= MIN_LOW
 
 
 def warmth(tasks: int, warm_up: int) -> str:
@@ -117,3 +113,68 @@ def exported(shown: Flow) -> dict[str, Any]:
             for one in tool.successors
         ],
     }
+
+
+# Files of transitions, JSON or YAML: what a person expects to follow what, or an exported graph.
+
+_MOST = 10**9
+
+
+def _tool(value: str) -> str:
+    server, colon, name = value.partition(":")
+    if not (colon and server.strip() and name.strip()):
+        raise refusal(f"is {value!r:.80}, not a tool id", "Write SERVER:TOOL.")
+    return value
+
+
+_ToolId = Annotated[str, AfterValidator(_tool), Field(description="Write SERVER:TOOL.")]
+_Count = Annotated[int, Field(ge=1, le=_MOST, description="Write the count as a whole number, at least 1.")]
+_Tasks = Annotated[int, Field(ge=0, le=_MOST, description="Write the number of tasks as a whole number.")]
+
+
+class _Transition(NullAsAbsent):
+    """One transition. What an export says besides is worked out of the counts again."""
+
+    after: _ToolId
+    tool: _ToolId
+    count: _Count = 1
+    note: str = ""
+    probability: float = 0.0
+    low: float = 0.0
+    last: str = ""
+
+
+class _Persona(NullAsAbsent):
+    persona: Annotated[str, AfterValidator(not_empty), Field(description="Name the persona.")] = OWN_PERSONA
+    tasks: _Tasks = 0
+    transitions: Annotated[
+        list[_Transition], Field(min_length=1, description="Write a list of objects with `after` and `tool`.")
+    ]
+
+    def graph(self) -> InertiaGraph:
+        graph = InertiaGraph()
+        graph.tasks = self.tasks
+        for one in self.transitions:
+            graph.follows(one.after, one.tool, Tally(seeded=one.count, note=one.note.strip()))
+            graph.used(one.tool, Tally(seeded=one.count))
+        return graph
+
+
+class _File(NullAsAbsent):
+    personas: Annotated[list[_Persona], Field(min_length=1, description="Write a list of personas.")]
+
+
+def load_seeds(path: Path) -> dict[str, InertiaGraph]:
+    """The graphs of a file by persona. Raises ConfigError that names the file, the line and the key.
+
+    One persona may stand by itself; without a name it is that of Toolsight's own sessions.
+    """
+    data, place = load_yaml(path, "transitions")
+    if isinstance(data, dict) and "personas" in data:
+        read = list(validated(_File, data, place).personas)
+    else:
+        read = [validated(_Persona, data, place)]
+    graphs: dict[str, InertiaGraph] = {}
+    for one in read:
+        graphs.setdefault(one.persona, InertiaGraph()).take(one.graph())
+    return graphs

@@ -18,9 +18,18 @@ from inspector.core.stream import Session
 from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
 from inspector.loop.breaking import Breakers
-from inspector.loop.flow import MIN_SHARE, is_likely
 from inspector.search.answer.retrieval import Live
 from inspector.store.call_history import persona_of
+
+# A tool is bound ahead if at least this share of the calls after the previous one went to it, and the share's
+# 95 % interval ends no lower than that: chosen on the two collections of docs/papers/composition.md.
+MIN_SHARE, MIN_LOW = 0.3, 0.1
+
+
+def is_likely(successor: Successor) -> bool:
+    """Whether a tool follows often enough to be bound ahead, and was seen to often enough."""
+    return successor.probability >= MIN_SHARE and successor.low >= MIN_LOW
+
 
 Seeds = Mapping[str, InertiaGraph]
 """Graphs by persona, as a person wrote them down."""

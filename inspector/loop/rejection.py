@@ -1,7 +1,7 @@
 """What a model reads of its call, and the calls that are rejected, with why and what to do instead."""
 
 import json
-import math
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -112,9 +112,7 @@ class Rejections:
 
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
 _THINK, _THOUGHT = "<think>", "</think>"
-_FENCE = "```"
-# What a fence may call its content.
-_FENCED = frozenset({"", "json", "tool_call", "tool_code"})
+_FENCED = re.compile(r"```(?:json|tool_call|tool_code)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 _ARGUMENTS = frozenset({"arguments", "parameters"})
 _FIELDS = frozenset({"name", "type", *_ARGUMENTS})
 # `str.strip` also takes what JSON does not allow around a value.
@@ -144,7 +142,7 @@ def _entries(text: str) -> Iterator[Any]:
     if text.startswith(_OPEN):
         yield from _tagged(text)
         return
-    value = _decoder.decode(_unfenced(text))
+    value = json.loads(_unfenced(text))
     yield from value if isinstance(value, list) else (value,)
 
 
@@ -153,7 +151,7 @@ def _tagged(text: str) -> Iterator[Any]:
     while text:
         if not text.startswith(_OPEN):
             raise ValueError("text beside the calls")
-        value, end = _decoder.raw_decode(inner := text.removeprefix(_OPEN).lstrip(_SPACE))
+        value, end = json.JSONDecoder().raw_decode(inner := text.removeprefix(_OPEN).lstrip(_SPACE))
         rest = inner[end:].lstrip(_SPACE)
         if not rest.startswith(_CLOSE):
             raise ValueError("a call that does not end")
@@ -163,11 +161,8 @@ def _tagged(text: str) -> Iterator[Any]:
 
 def _unfenced(text: str) -> str:
     """The content of the one code fence that the text consists of; other text as it is."""
-    first, _, rest = text.partition("\n")
-    body, _, last = rest.rpartition("\n")
-    language = first.removeprefix(_FENCE).strip(_SPACE)
-    fenced = first.startswith(_FENCE) and last.strip(_SPACE) == _FENCE and language in _FENCED
-    return body if fenced else text
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1] if fenced else text
 
 
 def _call(entry: Any, names: Collection[str]) -> tuple[str, JsonObject] | None:
@@ -181,18 +176,3 @@ def _call(entry: Any, names: Collection[str]) -> tuple[str, JsonObject] | None:
     if len(given) != 1 or not isinstance(given[0], dict) or not isinstance(name, str) or name not in names:
         return None
     return name, given[0]
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(known := dict(pairs)) < len(pairs):
-        raise ValueError("the same key twice: which one counts is unclear")
-    return known
-
-
-def _finite(text: str) -> float:
-    if not math.isfinite(number := float(text)):
-        raise ValueError(f"{text} is not JSON")
-    return number
-
-
-_decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)

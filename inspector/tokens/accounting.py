@@ -141,6 +141,9 @@ _OPTIONAL = {
 }
 
 
+_COSTS = (_INPUT, _OUTPUT, *_OPTIONAL.values())
+
+
 class LitellmPrices:
     """A PriceList from a file in litellm's format; by default the one that litellm ships.
 
@@ -161,10 +164,8 @@ class LitellmPrices:
         entry = model_entry(self._models, model)
         if model not in self._models and not _is_served_by(entry, model):
             return None
-        given: dict[str, Any] = {name: entry.get(name) for name in (_INPUT, _OUTPUT, *_OPTIONAL.values())}
-        known = {name: cost for name, cost in given.items() if _is_price(cost)}
-        nonsense = any(cost is not None and name not in known for name, cost in given.items())
-        if nonsense or _INPUT not in known or _OUTPUT not in known:
+        known = {name: cost for name in _COSTS if (cost := entry.get(name)) is not None}
+        if not all(map(_is_price, known.values())) or not known.keys() >= {_INPUT, _OUTPUT}:
             return None
         cached = {field: known.get(name) for field, name in _OPTIONAL.items()}
         # The list has some numbers of tokens as floats.
@@ -209,12 +210,7 @@ def _is_served_by(entry: Mapping[str, Any], model: str) -> bool:
 
 
 def _is_price(cost: Any) -> bool:
-    if isinstance(cost, bool) or not isinstance(cost, int | float):
-        return False
-    try:
-        return math.isfinite(cost) and cost >= 0
-    except OverflowError:
-        return False
+    return not isinstance(cost, bool) and isinstance(cost, int | float) and 0 <= cost < math.inf
 
 
 # What a provider reports of a model call, beside what was computed. Until it reports there is only the

@@ -16,8 +16,6 @@ from inspector.store.memory import MemoryStore
 from tests.support.fakes import FixedApprover, ManualClock
 
 REFUND = Tool("shop", "refund_order", annotations=Annotations(read_only=False))
-CANCEL = replace(REFUND, name="cancel_order")
-SAME_NAME = replace(REFUND, server="bank")
 
 
 READS = Annotations(read_only=True)
@@ -155,13 +153,6 @@ async def test_a_tool_gets_around_no_answer_by_calling_itself_read_only() -> Non
     tame = replace(REFUND, annotations=READS)
     assert await asked.allows(REFUND, tame, tame) == [False, False, False]
     assert len(asked.about) == 3
-
-
-async def test_a_tool_that_is_changed_back_is_still_approved() -> None:
-    asked = Asked(Decision.SESSION)
-    await asked.allows(REFUND)
-    asked.approver.decision = Decision.NO
-    assert await asked.allows(CHANGED["description"], REFUND) == [False, True]
 
 
 async def test_the_difference_to_what_was_approved_is_told_until_there_is_a_yes() -> None:

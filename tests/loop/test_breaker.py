@@ -4,13 +4,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings, strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+from hypothesis import given, strategies as st
 
 from inspector.core.error import (
     ArgumentsRejected,
@@ -27,9 +25,7 @@ from inspector.core.error import (
 )
 from inspector.loop.breaker import (
     COOL_DOWN,
-    FAILURE_RATE,
     LONGEST,
-    MIN_CALLS,
     WINDOW,
     Breaker,
     BreakerKey,
@@ -104,127 +100,26 @@ def test_calls_from_before_a_reset_say_nothing() -> None:
     assert ended(again, permit, 103.0, DOWN) == again
 
 
-@dataclass
-class Model:
-    """The same by plain bookkeeping: every call that ever ended, and what the state must then be."""
-
-    state: str = "closed"
-    ended: list[tuple[float, bool]] = field(default_factory=list)
-    until: float = 0.0
-    probe: Permit | None = None
-    probed_until: float = 0.0
-    since: set[Permit] = field(default_factory=set)
-
-    def admit(self, now: float) -> bool:
-        if self.state == "open" and now >= self.until:
-            self.state, self.probe = "half-open", None
-        if self.state == "half-open":
-            return self.probe is None or now >= self.probed_until
-        return self.state == "closed"
-
-    def began(self, permit: Permit, now: float) -> None:
-        if permit.probe:
-            self.probe, self.probed_until, self.since = permit, now + PATIENCE, set()
-        self.since.add(permit)
-
-    def end(self, permit: Permit, now: float, *, ok: bool) -> None:
-        if permit not in self.since or self.state == "open":
-            return
-        if self.state == "half-open":
-            if ok:
-                self.state, self.ended = "closed", []
-            else:
-                self.open(now)
-            return
-        self.ended.append((now, not ok))
-        recent = [did_fail for at, did_fail in self.ended if now - WINDOW < at]
-        if not ok and len(recent) >= MIN_CALLS and sum(recent) / len(recent) >= FAILURE_RATE:
-            self.open(now)
-
-    def cancel(self, permit: Permit) -> None:
-        if self.state == "half-open" and permit == self.probe:
-            self.probe = None
-
-    def open(self, now: float) -> None:
-        self.state, self.until, self.since = "open", now + COOL_DOWN, set()
+def test_a_call_that_is_cancelled_frees_the_place_of_the_one_that_tries() -> None:
+    half_open, probe = admitted(after(False, False, False), 131.0, PATIENCE)
+    assert probe is not None
+    assert admitted(half_open, 132.0, PATIENCE)[1] is None
+    freed = ended(half_open, probe, 132.0, FailureKind.CANCELLED)
+    assert admitted(freed, 133.0, PATIENCE)[1] is not None
 
 
-class BreakerMachine(RuleBasedStateMachine):
-    """Calls that begin, end, are cancelled and forgotten, on a store."""
-
-    permits: Bundle[Permit | None] = Bundle("permits")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now, self.model, self.store = 1_000.0, Model(), self.opened_store()
-
-    def opened_store(self) -> BreakerStore:
-        return MemoryBreakers()
-
-    @rule(target=permits)
-    def begin(self) -> Permit | None:
-        now, expected = self.now, self.model.admit(self.now)
-        before, _ = self.store.update(KEY, lambda one: admitted(one, now, PATIENCE)[0])
-        permit = admitted(before, now, PATIENCE)[1]
-        assert (permit is not None) is expected
-        if permit is not None:
-            self.model.began(permit, now)
-        return permit
-
-    @rule(permit=consumes(permits), ok=st.booleans())
-    def end(self, permit: Permit | None, ok: bool) -> None:
-        if permit is None:
-            return
-        now, known = self.now, permit
-        self.model.end(permit, now, ok=ok)
-        self.store.update(KEY, lambda one: ended(one, known, now, None if ok else DOWN))
-
-    @rule(permit=consumes(permits))
-    def cancel(self, permit: Permit | None) -> None:
-        if permit is not None:
-            now, known = self.now, permit
-            self.model.cancel(permit)
-            self.store.update(KEY, lambda one: ended(one, known, now, FailureKind.CANCELLED))
-
-    @rule(permit=consumes(permits))
-    def forget(self, permit: Permit | None) -> None:
-        """Its process died."""
-
-    @rule(seconds=st.sampled_from((0.5, 4.0, 11.0, 29.0, 31.0, 301.0)))
-    def wait(self, seconds: float) -> None:
-        self.now += seconds
-
-    @rule()
-    def reset(self) -> None:
-        now = self.now
-        self.store.update(KEY, lambda one: reset(one, now))
-        self.model = Model()
-
-    @invariant()
-    def agrees_with_the_model(self) -> None:
-        breaker = self.store.get(KEY)
-        assert breaker.state == self.model.state
-        if breaker.state is BreakerState.OPEN:
-            assert breaker.until == self.model.until
+def test_one_answer_closes_it_and_one_failure_opens_it_again() -> None:
+    half_open, probe = admitted(after(False, False, False), 131.0, PATIENCE)
+    assert probe is not None
+    closed = ended(half_open, probe, 132.0, None)
+    assert (closed.state, closed.calls) == (BreakerState.CLOSED, ())
+    opened = ended(half_open, probe, 132.0, DOWN)
+    assert (opened.state, opened.until) == (BreakerState.OPEN, 132.0 + COOL_DOWN)
 
 
-class SqliteBreakerMachine(BreakerMachine):
-    """The same where every step reads and writes the file."""
-
-    def opened_store(self) -> BreakerStore:
-        self.folder = TemporaryDirectory()
-        self.file = SqliteBreakers(Path(self.folder.name) / "toolsight.db")
-        return self.file
-
-    def teardown(self) -> None:
-        self.file.close()
-        self.folder.cleanup()
-
-
-TestBreaker = BreakerMachine.TestCase
-TestBreaker.settings = settings(stateful_step_count=40, deadline=None)
-TestSqliteBreaker = pytest.mark.slow(SqliteBreakerMachine.TestCase)
-TestSqliteBreaker.settings = settings(max_examples=20, stateful_step_count=30, deadline=None)
+def test_calls_outside_of_the_window_count_no_more() -> None:
+    breaker = ended(after(False, False), Permit(), 100.0 + WINDOW, DOWN)
+    assert (breaker.state, len(breaker.calls)) == (BreakerState.CLOSED, 1)
 
 
 @pytest.mark.parametrize(

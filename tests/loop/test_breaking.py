@@ -128,16 +128,6 @@ async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> Non
         assert [len(one.calls) for one in rig.breakers.every().values() if one.name == "weather"] == [1]
 
 
-async def test_a_server_is_not_started_for_a_tool_that_was_unloaded() -> None:
-    async with with_a_forecast() as rig:
-        rig.bench.evict("weather:get_forecast")
-        await die(rig)
-        rig.model.steps = [FORECAST]
-        await rig.bench.chat("go on")
-        assert [event.reason for event in rig.events("reject")] == ["server away"]
-        assert len(rig.servers["weather"].eras) == 1
-
-
 async def test_a_server_that_cannot_be_started_is_left_alone_after_some_attempts() -> None:
     async with with_a_forecast() as rig:
         rig.servers["weather"].fault = ConnectError("exit code 1")

@@ -40,22 +40,6 @@ def setup(values: Mapping[str, Any] | None = None, **toolsets: Toolset) -> Setup
     )
 
 
-def test_a_server_that_no_longer_waits_is_bound_whole() -> None:
-    found = change_effect(setup(), SetupChange(servers=frozenset({"shop"})), meter())
-    assert found.then.binding("shop:tool_0") is Binding.PINNED
-    assert found.then.binding("mail:tool_0") is Binding.DEFERRED
-    assert found.then.budget.parts.tools > found.now.budget.parts.tools
-    assert found.then.budget.parts.manifest < found.now.budget.parts.manifest
-    assert found.then.budget.static_tools == found.now.budget.static_tools
-
-
-def test_a_pinned_tool_costs_its_definition_and_no_more_than_a_name_less() -> None:
-    found = change_effect(setup(), SetupChange().with_pin("mail:tool_1"), meter())
-    assert found.then.binding("mail:tool_1") is Binding.PINNED
-    assert found.then.budget.parts.tools > found.now.budget.parts.tools
-    assert found.then.tokens - found.now.tokens < meter().tool(TOOLS[4])
-
-
 def test_a_pin_goes_where_the_toolset_names_its_own() -> None:
     own = Toolset(
         "own", servers={"shop": ServerRule(), "mail": ServerRule()}, always_include=("shop:tool_0",)

@@ -140,36 +140,10 @@ def test_with_deferred_tools_the_model_gets_server_instructions_only_if_a_settin
     assert built(chat__server_instructions=True).event.instructions == ALL_INSTRUCTIONS
 
 
-def test_instructions_of_a_server_outside_the_toolset_are_never_given() -> None:
-    told = built("few", chat__server_instructions=True).event.instructions
-    assert "Ask before a refund." in told
-    assert "Cities only." not in told
-
-
-@pytest.mark.parametrize(
-    ("ranker", "model", "told"),
-    [
-        ("bm25", "packaged", "Uses keyword matching."),
-        ("hybrid", "packaged", "Matches words and meaning."),
-        ("hybrid", "none", "Uses keyword matching."),
-        ("dense", "packaged", "Matches by meaning."),
-        ("fuzzy", "packaged", "Matches by spelling and forgives typing errors."),
-    ],
-)
-def test_search_tools_describes_the_ranker_in_use(ranker: str, model: str, told: str) -> None:
-    offer = built(discovery__ranker=ranker, discovery__embedding_model=model).event.offer
-    assert offer.parameters()["properties"]["query"]["description"].endswith(told)
-
-
 def test_the_model_is_offered_tags_and_a_limit_only_where_a_setting_says_so() -> None:
     assert (built().event.offer.domains, built().event.offer.limit) == ((), 0)
     offer = built(discovery__offers=("domains", "limit")).event.offer
     assert (offer.domains, offer.limit) == (("money",), 10)
-
-
-def test_by_default_a_catalog_for_which_discovery_never_pays_is_bound_whole() -> None:
-    assert not decide(DiscoverySettings(), 100, 2_299, 128_000).is_on
-    assert decide(DiscoverySettings(), 1, 2_300, 128_000).is_on
 
 
 @pytest.mark.parametrize(
@@ -188,28 +162,13 @@ def test_a_small_catalog_is_bound_whole(
     assert decide(settings, *from_here, 100_000).is_on
 
 
-@given(st.integers(0, 500), st.integers(0, 10**6), st.integers(-5, 10**6))
-def test_a_larger_catalog_is_never_bound_where_a_smaller_one_is_searched(
-    n: int, size: int, window: int
-) -> None:
-    for rule in ("always", "tools", "tokens", "window"):
-        settings = DiscoverySettings(auto=rule)
-        if decide(settings, n, size, window).is_on:
-            assert decide(settings, n + 1, size + 50, window).is_on
-
-
 @pytest.mark.parametrize(
     ("tool_id", "keeps"),
     [
         ("memory:read_graph", True),
-        ("crm:memory_search", True),
         ("docs:search_knowledge_base", True),
         ("agent:update_plan", True),
-        ("agent:todo_write", True),
-        ("sequential-thinking:sequentialthinking", True),
         ("travel:find_plane", False),
-        ("notes:search", False),
-        ("shop:explain_order", False),
     ],
 )
 def test_the_bounded_profile_keeps_tools_for_memory_knowledge_and_planning(tool_id: str, keeps: bool) -> None:

@@ -341,13 +341,3 @@ def test_no_call_of_a_bound_tool_is_ever_blocked(sequence: list[tuple[str, int]]
             return rig.received, len(rig.events("call")), len(rig.events("count"))
 
     assert asyncio.run(run()) == (bound, bound, bound)
-
-
-async def test_the_instructions_of_servers_are_a_part_of_the_budget_beside_tools_and_messages() -> None:
-    told = "Ask for the week."
-    bench = Bench(says("done"), settings=Settings(chat=ChatSettings(server_instructions=True)))
-    bench.binder.rebuild(TOOLS, {}, instructions={"shop": told})
-    await bench.say()
-    parts = bench.events("budget")[-1].budget.parts
-    assert parts.instructions == len("Instructions of server shop:") + len("\\n") + len(told)
-    assert parts.input == parts.prompt + parts.history + parts.discovery_tokens

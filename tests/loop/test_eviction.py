@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from inspector.core.events import CallFinished
 from inspector.core.session import Binding, ToolState
 from inspector.core.settings import BindingSettings, Settings
-from inspector.loop.tool_context import LRU, TTL, Eviction, Found, Limits, Placement, evictions
+from inspector.loop.tool_context import LRU, Eviction, Found, Limits, Placement, evictions
 from tests.loop.test_chat import Bench
 from tests.loop.test_tool_context import IDS, NAMES, Ground
 from tests.support.fakes import calls, says
@@ -73,12 +73,6 @@ def test_what_stays_is_within_the_capacity_and_the_tokens(loaded: list[ToolState
 
 
 @given(loaded_tools(), limits_of_any_kind)
-def test_expired_tools_go_before_any_other(loaded: list[ToolState], limits: Limits) -> None:
-    causes = [one.cause for one in evictions(loaded, limits, NOW)]
-    assert causes == [TTL] * causes.count(TTL) + [LRU] * causes.count(LRU)
-
-
-@given(loaded_tools(), limits_of_any_kind)
 def test_no_tool_that_goes_was_used_in_a_later_model_call_than_one_that_stays(
     loaded: list[ToolState], limits: Limits
 ) -> None:
@@ -103,11 +97,6 @@ def test_what_was_found_just_now_goes_last_and_the_best_of_it_last_of_all(
     if of_latest:
         left = staying(loaded, evictions(loaded, limits, NOW, latest))
         assert all(one.id in latest for one in left)
-
-
-def test_what_was_found_just_now_stays_though_another_tool_was_used_more() -> None:
-    loaded = [tool("found", turn=1), tool("used", turn=2, uses=3)]
-    assert ids(evictions(loaded, Limits(1), NOW, latest=["s:found"])) == ["s:used"]
 
 
 def test_of_one_model_call_the_less_used_go_first_then_the_earlier_search_then_the_worse_find() -> None:
@@ -135,7 +124,6 @@ def test_the_reason_tells_which_limit_there_was_no_room_for() -> None:
     assert by_tokens.reason == "least recently used of 20 tokens, with room for 15"
 
 
-rankings = st.lists(st.lists(st.sampled_from(IDS), unique=True, max_size=5), max_size=4)
 found = st.builds(
     Found, st.lists(st.sampled_from(IDS), unique=True, max_size=5).map(tuple), st.just("x"), st.booleans()
 )
@@ -189,12 +177,6 @@ def test_listing_a_server_unloads_no_tool_that_was_used() -> None:
     placement = place(ground, listed(*NAMES))
     assert ground.loaded == ["a", "b", "c"]
     assert placement.evictions == ()
-
-
-def test_a_listing_comes_after_every_search_of_its_reply() -> None:
-    ground = Ground(capacity=2)
-    place(ground, listed("a", "b"), asked("c", "d"))
-    assert ground.loaded == ["c", "d"]
 
 
 @given(

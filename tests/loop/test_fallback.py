@@ -1,28 +1,23 @@
 """Fallback: a tool that is not available is answered by one that is like it, and the model is told."""
 
-import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.error import BreakerState, CallTimeout, ConnectError, ProtocolError, ToolsightError
+from inspector.core.error import CallTimeout, ConnectError, ToolsightError
 from inspector.core.events import Decision
 from inspector.core.message import ToolResult
-from inspector.core.ports import ApprovalRequest
-from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
 from inspector.loop import breaker
-from inspector.loop.breaker import Breaker, BreakerKey, MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from tests.loop.test_breaking import Moody
-from tests.support.fakes import FixedApprover, ManualClock, calls
+from tests.support.fakes import FixedApprover, calls
 from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import CITY, READS, Rig, connected, happens, opened
+from tests.support.workbench import CITY, READS, Rig, connected, opened
 
 ON: Mapping[str, Any] = {"fallback.enabled": True, "fallback.min_similarity": 0.5}
 WORDS = "Forecast of temperature, wind and rain for a city."
@@ -81,10 +76,8 @@ async def test_a_call_whose_attempts_failed_is_answered_by_a_similar_tool_and_th
     ("claims", "others"),
     [
         (READS, WRITES),
-        (READS, Annotations()),
         (READS, Annotations(read_only=True, destructive=True)),
         (WRITES, READS),
-        (Annotations(), READS),
         (Annotations(destructive=True, idempotent=True), READS),
     ],
 )
@@ -104,12 +97,11 @@ async def test_a_claim_to_read_counts_only_of_a_trusted_server() -> None:
         assert substitutes(rig) == []
 
 
-NUMBER = {"type": "object", "properties": {"city": {"type": "integer"}}, "required": ["city"]}
 MORE = {**CITY, "required": ["city", "country"], "properties": {"city": {}, "country": {}}}
 CHOICE = {"type": "object", "properties": {"city": {"enum": ["Bergen"]}}, "required": ["city"]}
 
 
-@pytest.mark.parametrize("schema", [NUMBER, MORE, CHOICE, {"type": "object"}])
+@pytest.mark.parametrize("schema", [MORE, CHOICE])
 async def test_a_schema_that_does_not_take_the_arguments_is_no_substitute(schema: JsonObject) -> None:
     async with connected(OSLO, servers=two(schema=schema), configuration=setup(), values=ON) as rig:
         await rig.bench.chat("go")
@@ -131,21 +123,9 @@ async def test_a_tool_that_is_not_like_it_is_no_substitute() -> None:
         assert substitutes(rig) == []
 
 
-async def test_a_tool_whose_cool_down_has_ended_is_a_substitute_again_and_its_call_tries_it() -> None:
-    shared, spec = MemoryBreakers(), setup().servers[1]
-    key, since = BreakerKey(spec.fingerprint(), "forecast"), ManualClock().now() - 86_400
-    opened = Breaker("two:forecast", BreakerState.OPEN, since, since + 30, "down")
-    shared.update(key, lambda _: opened)
-    values = {**ON, "breaker.enabled": True}
-    async with connected(OSLO, servers=two(), configuration=setup(), values=values, breakers=shared) as rig:
-        await rig.bench.chat("go")
-        assert substitutes(rig) == ["two:forecast"]
-        assert shared.get(key).state is BreakerState.CLOSED
-
-
-@pytest.mark.parametrize("answer", [ToolResult("no such city", is_error=True), ProtocolError("-32603")])
-async def test_an_answer_that_says_no_is_an_answer(answer: ToolsightError | ToolResult) -> None:
-    async with connected(OSLO, servers=two(answer), configuration=setup(), values=ON) as rig:
+async def test_an_answer_that_says_no_is_an_answer() -> None:
+    servers = two(ToolResult("no such city", is_error=True))
+    async with connected(OSLO, servers=servers, configuration=setup(), values=ON) as rig:
         await rig.bench.chat("go")
         assert substitutes(rig) == []
 
@@ -166,30 +146,6 @@ async def test_no_more_than_two_substitutes_are_tried() -> None:
     async with connected(OSLO, servers=servers, configuration=setup(), values=values) as rig:
         await rig.bench.chat("go")
         assert len(substitutes(rig)) == 2
-
-
-async def test_a_substitute_that_changes_while_the_question_is_open_is_not_called() -> None:
-    class Changing:
-        async def ask(self, request: ApprovalRequest) -> Decision:
-            rig.servers["two"].change([replace(request.tool, description=f"{WORDS} Sends mail.")])
-            await happens(rig.bench, "tools")
-            await asyncio.sleep(0)
-            rig.bench.search(SearchRequest("forecast"))
-            return Decision.ONCE
-
-    steps = [calls(("two__forecast", {"place": "Oslo"})), OSLO]
-    approver = FixedApprover(Decision.NO)
-    async with opened(*steps[:1], servers=two(), configuration=setup(), approver=approver, values=ON) as rig:
-        rig.bench.connect()
-        await rig.bench.wait_connected()
-        rig.bench.trust("two", trusted=False)
-        await rig.bench.chat("go")
-        rig.bench.trust("two", trusted=True)
-        approver.ask = Changing().ask  # type: ignore[method-assign]
-        rig.model.steps = [steps[1]]
-        await rig.bench.chat("go on")
-        assert substitutes(rig) == []
-        assert rig.servers["two"].calls == []
 
 
 async def test_a_substitute_that_was_refused_before_is_asked_about_again() -> None:

@@ -21,7 +21,6 @@ from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.loop import headroom
 from inspector.schema.json_value import JsonObject
-from inspector.schema.schema import ModelFeatures
 from tests.support.examples import examples
 from tests.support.fakes import Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
@@ -113,22 +112,6 @@ async def test_then_found_tools_go_the_least_recently_used_first() -> None:
         assert "shop__tool_c" not in names(rig.model.requests[-1])
 
 
-async def test_a_tool_whose_definition_was_cut_away_takes_room_and_may_go() -> None:
-    steps = (searches(tool_names=["tool_a"]), says("done"), says("ok"))
-    async with near(10_000, *steps) as rig:
-        rig.model.features = ModelFeatures(deferral="tool_search")
-        rig.bench.policy.set("binding.delivery", "native")
-        fixed = rig.bench.next_request()
-        await rig.bench.chat("hello")
-        assert names(rig.model.requests[-1]) == names(fixed)
-        budget = rig.bench.state.budget
-        assert budget is not None
-        rig.model.window = budget.parts.used - budget.parts.searches + 400
-        assert (await rig.bench.chat("?" * 100)).outcome == "answered"
-        assert names(rig.model.requests[-1]) == names(fixed)
-        assert [(event.tool, event.cause) for event in rig.events("evict")] == [("shop:tool_a", "window")]
-
-
 async def test_what_fits_in_no_way_is_not_sent_and_the_turn_says_what_takes_the_room() -> None:
     async with near(2000, says("a" * 500), says("b"), says("c")) as rig:
         await rig.bench.chat("first?")
@@ -148,13 +131,6 @@ async def test_what_fits_in_no_way_is_not_sent_and_the_turn_says_what_takes_the_
         assert len(before) == 2
         rig.model.window = room
         assert (await rig.bench.chat("third?")).outcome == "answered"
-
-
-async def test_a_model_without_a_window_is_sent_everything() -> None:
-    async with near(2000, reads(50_000), says("done")) as rig:
-        rig.model.window = 0
-        assert (await rig.bench.chat("hello")).outcome == "answered"
-        assert reductions(rig) == []
 
 
 lengths = st.lists(st.integers(0, 3000), min_size=1, max_size=3)

@@ -10,7 +10,7 @@ import pytest
 from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
 from inspector.core.ports import OWN_PERSONA, TaskCalls
-from inspector.loop import breaker, flow
+from inspector.loop import breaker, inertia
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ManualClock, Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
@@ -72,12 +72,6 @@ async def test_what_follows_a_found_tool_is_bound_with_it_and_called_without_a_s
     assert load.reason == f"follows {LIST}: 75 %, at least 30 %"
 
 
-async def test_what_came_of_a_prediction_is_folded_from_the_calls_after_it() -> None:
-    rig = await asked(SEARCH, ORDERS, WEATHER, says("done"))
-    inertia = rig.bench.state.inertia
-    assert inertia.ahead == inertia.used == frozenset({FORECAST})
-
-
 async def test_nothing_is_predicted_before_enough_was_seen() -> None:
     rig = await asked(SEARCH, ORDERS, says("done"), values={"inertia.warm_up": 6})
     assert not rig.events("predict")
@@ -90,22 +84,9 @@ async def test_what_was_seen_too_seldom_is_not_bound_however_large_its_share(
     once, four = ([[LIST, FORECAST]] * times for times in (1, 4))
     steps, eager = (SEARCH, ORDERS, says("done")), {"inertia.warm_up": 0}
     assert ahead(await asked(*steps, tasks=once, values=eager)) == [FORECAST]
-    monkeypatch.setattr(flow, "MIN_LOW", 0.25)
+    monkeypatch.setattr(inertia, "MIN_LOW", 0.25)
     assert not ahead(await asked(*steps, tasks=once, values=eager))
     assert ahead(await asked(*steps, tasks=four, values=eager)) == [FORECAST]
-
-
-async def test_a_full_room_stays_as_it_is() -> None:
-    rig = await asked(SEARCH, ORDERS, says("done"), values={"binding.capacity": 1})
-    assert rig.loaded == [LIST]
-    assert not rig.events("evict")
-
-
-async def test_a_tool_bound_ahead_goes_before_one_that_was_used() -> None:
-    rig = await asked(
-        SEARCH, ORDERS, searches(query="refund an order"), says("done"), values={"binding.capacity": 2}
-    )
-    assert [event.tool for event in rig.events("evict")] == [FORECAST]
 
 
 async def test_a_tool_outside_the_toolset_is_never_bound_ahead() -> None:

@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 from inspector.core.error import ConfigError
 from inspector.core.inertia import Aging
 from inspector.core.ports import TaskCalls
-from inspector.loop.flow import exported, flows
-from inspector.loop.inertia_seed import load_seeds
+from inspector.loop.flow import exported, flows, load_seeds
 from tests.support.canned import graphs_of
 
 NEVER = Aging(0.0)

@@ -35,29 +35,6 @@ def guidance(watch: IterationGuard, tool: str = "a:b", *, evictable: bool = True
     return loop.guidance
 
 
-def test_the_third_equal_call_within_the_time_window_is_a_loop() -> None:
-    watch = guard()
-    assert [watch.after_call("a:b", {"x": 1}, at).loop for at in (0, 1)] == [None, None]
-    loop = watch.after_call("a:b", {"x": 1}, 2).loop
-    assert loop is not None
-    assert (loop.tool, loop.count, loop.trigger, loop.window_seconds) == ("a:b", 3, "time", WINDOW)
-    assert "a:b was called 3 times" in loop.guidance
-
-
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [
-        ({"url": "https://e.com/a/?utm_source=x"}, {"url": "https://E.com/a#top"}),
-        ({"n": 3, "q": "late  orders "}, {"q": "late orders", "n": "3.0", "page": None}),
-        ({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"d": 3, "c": 2}, "a": 1}),
-    ],
-)
-def test_equal_spellings_count_together(one: dict[str, Any], two: dict[str, Any]) -> None:
-    watch = guard()
-    watch.after_call("a:b", one, 0)
-    assert counts(watch.after_call("a:b", two, 0)) == (2, 2)
-
-
 class TestProgress:
     """What is no loop, however often it is called."""
 
@@ -83,17 +60,6 @@ class TestProgress:
         assert [verdict.loop for verdict in seen] == [None, None]
         assert last.loop is not None
         assert "identical" not in last.loop.guidance
-
-    def test_results_that_nobody_compared_are_not_called_identical(self) -> None:
-        live = LiveSettings(Settings(guard=SETTINGS))
-        watch, counted = IterationGuard(live), live.settings
-        for result, is_published in (("1", False), ("2", True), ("1", False)):
-            live.settings = dataclasses.replace(
-                counted, guard=dataclasses.replace(SETTINGS, as_published=is_published)
-            )
-            loop = watch.after_call("a:b", {}, 0, Outcome(result=result)).loop
-        assert loop is not None
-        assert "identical" not in loop.guidance
 
     @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.booleans()), max_size=40))
     def test_the_last_results_of_a_loop_are_identical(self, made: list[tuple[str, str, bool]]) -> None:

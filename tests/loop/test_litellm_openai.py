@@ -1,7 +1,7 @@
 """litellm for real, over HTTP, against a stub that speaks OpenAI's chat-completions."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -65,11 +65,6 @@ def fragment(index: int | None, call_id: str | None, name: str | None, arguments
     return {"tool_calls": [{**made, "id": call_id} | ({"index": index} if index is not None else {})]}
 
 
-def refusal(status: int, message: str, code: str = "", **headers: str) -> Answer:
-    body = {"error": {"message": message, "type": "error", "code": code or None}}
-    return Answer(status, tuple((k.replace("_", "-"), v) for k, v in headers.items()), body)
-
-
 def model(stub: Stub, timeout: float = 20.0) -> LitellmModel:
     return LitellmModel("openai/stub-model", api_base=f"{stub.address}/v1", timeout=timeout)
 
@@ -85,12 +80,6 @@ async def failure(answer: Answer, timeout: float = 20.0) -> ModelError:
         await run(model(stub, timeout).stream(REQUEST))
     assert KEY not in f"{caught.value.message} {caught.value.hint}"
     return caught.value
-
-
-async def calls_of(*chunks: str) -> Sequence[ToolCall]:
-    with stub_server(stream(*chunks, chunk({}, "tool_calls"))) as stub:
-        _, reply = await run(model(stub).stream(REQUEST))
-    return reply.tool_calls
 
 
 async def test_text_streams_in_pieces_that_make_up_the_reply(capfd: pytest.CaptureFixture[str]) -> None:
@@ -113,15 +102,6 @@ async def test_text_streams_in_pieces_that_make_up_the_reply(capfd: pytest.Captu
     assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cached_tokens) == (50, 2, 40)
     printed = capfd.readouterr()
     assert (printed.out, printed.err) == ("", "")
-
-
-async def test_a_call_in_fragments_is_put_together() -> None:
-    (call,) = await calls_of(
-        chunk(fragment(0, "c9", "shop__list", "")),
-        chunk(fragment(0, None, None, '{"b": "lo')),
-        chunk(fragment(0, None, None, 'ng"}')),
-    )
-    assert call == ToolCall("c9", "shop__list", {"b": "long"})
 
 
 async def test_a_provider_that_does_not_stream_is_read_all_the_same() -> None:

@@ -49,12 +49,6 @@ def test_two_calls_are_told_apart(pieces: list[Piece]) -> None:
     assert told(assembled(*pieces)) == TWO
 
 
-def test_an_id_that_comes_twice_is_replaced() -> None:
-    first, second = assembled((0, "1", "a", "{}"), (1, "1", "b", "{}"))
-    assert first.id == "1"
-    assert second.id not in ("", "1")
-
-
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),

@@ -1,6 +1,5 @@
 """Model servers on this machine, over real HTTP, against stubs of each and of whatever else may answer."""
 
-import asyncio
 import gzip
 import json
 import os
@@ -13,7 +12,7 @@ import pytest
 from inspector.core.error import ModelError
 from inspector.core.message import ModelReply
 from inspector.core.ports import LocalModel
-from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
+from inspector.loop.model.litellm import LitellmModel
 from inspector.loop.model.local import LocalModelServers
 from tests.loop.test_litellm_openai import REQUEST, chunk, stream
 from tests.support.local_servers import (
@@ -27,12 +26,6 @@ from tests.support.local_servers import (
     looking,
     stub_server,
 )
-
-KINDS: Mapping[str, Mapping[str, Any]] = {
-    "Ollama": OLLAMA_ANSWERS,
-    "LM Studio": STUDIO_ANSWERS,
-    "llama.cpp": LLAMA_ANSWERS,
-}
 
 
 async def found(local: LocalModelServers) -> list[LocalModel]:
@@ -75,7 +68,7 @@ async def test_the_model_of_llama_cpp_is_named_with_what_it_reports() -> None:
         ]
 
 
-@pytest.mark.parametrize("properties", [Raw(status=401), Raw(b"<html>"), {}, [], {"total_slots": 1}])
+@pytest.mark.parametrize("properties", [Raw(status=401), {"total_slots": 1}])
 async def test_another_server_at_the_port_of_llama_cpp_or_one_with_a_key_is_not_offered(
     properties: Any,
 ) -> None:
@@ -91,13 +84,6 @@ async def test_servers_are_found_whatever_the_others_do() -> None:
             break
 
 
-@pytest.mark.slow
-async def test_one_silent_answer_does_not_hide_the_other() -> None:
-    answers = {**OLLAMA_ANSWERS, "/api/ps": Raw(silent=True)}
-    assert [model.window for model in await found_at("Ollama", answers, seconds=0.5)] == [None]
-
-
-@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize(
     "answer",
     [
@@ -113,22 +99,11 @@ async def test_one_silent_answer_does_not_hide_the_other() -> None:
     ],
     ids=["nothing", "html", "deep", "number", "bytes", "endless", "bomb", "elsewhere", "broken"],
 )
-async def test_whatever_else_answers_is_no_model(name: str, answer: Raw) -> None:
-    assert await found_at(name, dict.fromkeys(KINDS[name], answer)) == []
+async def test_whatever_else_answers_is_no_model(answer: Raw) -> None:
+    assert await found_at("Ollama", dict.fromkeys(OLLAMA_ANSWERS, answer)) == []
 
 
-@pytest.mark.parametrize("name", KINDS)
-async def test_a_server_that_does_not_speak_http_is_no_model(name: str) -> None:
-    async def greet(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"SSH-2.0-OpenSSH_9.7\r\n")
-        writer.close()
-
-    server = await asyncio.start_server(greet, "127.0.0.1", 0)
-    async with server:
-        assert await found(looking(at(name, server.sockets[0].getsockname()[1]))) == []
-
-
-@pytest.mark.parametrize("name", ["", "a\nb", "a\x1b[2J", "‮gpt", "x" * 201, 7, None])
+@pytest.mark.parametrize("name", ["", "a\x1b[2J", "‮gpt", "x" * 201, 7])
 async def test_a_name_that_is_not_fit_for_a_command_line_is_left_out(name: Any) -> None:
     assert await found_at("Ollama", {"/api/tags": {"models": [{"name": name}]}}) == []
 
@@ -147,13 +122,10 @@ async def test_nothing_that_is_secret_and_no_proxy_goes_along(monkeypatch: pytes
     assert all("authorization" not in headers for headers in stub.headers)
 
 
-@pytest.mark.parametrize("prefix", ["lm_studio", "llamafile"])
-async def test_a_found_model_answers_without_a_key_and_gets_none(
-    prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_found_model_answers_without_a_key_and_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789abcdef")
     with stub_server(stream(chunk({"content": "Hello."}), chunk({}, "stop"))) as stub:
-        found = LocalModel(f"{prefix}/openai/gpt-oss-20b", f"{stub.address}/v1", "test", window=4096)
+        found = LocalModel("hosted_vllm/openai/gpt-oss-20b", f"{stub.address}/v1", "test", window=4096)
         model = looking().open(found)
         parts = [part async for part in model.stream(REQUEST)]
     assert isinstance(parts[-1], ModelReply)
@@ -161,12 +133,6 @@ async def test_a_found_model_answers_without_a_key_and_gets_none(
     assert stub.received[0]["model"] == "openai/gpt-oss-20b"
     assert stub.received[0]["tools"]
     assert os.environ["OPENAI_API_KEY"] not in json.dumps(stub.headers)
-
-
-def test_a_found_model_has_the_window_that_its_server_reports() -> None:
-    model = looking().open(LocalModel("llamafile/m", "http://127.0.0.1:8080/v1", "llama.cpp", window=4096))
-    assert (model.window, model.api_base) == (4096, "http://127.0.0.1:8080/v1")
-    assert LitellmModel("llamafile/m").window == DEFAULT_WINDOW
 
 
 @pytest.mark.parametrize(
@@ -185,8 +151,7 @@ async def test_the_window_of_an_ollama_model_that_is_not_loaded_is_asked_for(sho
     assert model.window == window
 
 
-@pytest.mark.parametrize("window", ["max_model_len", "max_input_tokens"])
-@pytest.mark.parametrize("path", ["", "/v1", "/v1/"])
+@pytest.mark.parametrize(("path", "window"), [("", "max_model_len"), ("/v1/", "max_input_tokens")])
 async def test_the_models_of_an_address_of_ones_own_are_listed(path: str, window: str) -> None:
     answer = {"data": [{"id": "big", window: 32768}, {"id": "small"}, {"id": 7}]}
     with local_stub({"/v1/models": answer}) as stub:
@@ -199,7 +164,7 @@ async def test_the_models_of_an_address_of_ones_own_are_listed(path: str, window
         assert not any("authorization" in headers for headers in stub.headers)
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:1/v1", "http://[::1", "http://", "http://a b"])
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/v1", "http://[::1"])
 async def test_an_address_that_lists_no_models_is_an_error(address: str) -> None:
     with pytest.raises(ModelError, match="lists no models"):
         await LocalModelServers(()).at(address)
@@ -213,12 +178,3 @@ async def test_without_a_key_the_name_for_a_server_that_wants_none_is_told(
     with pytest.raises(ModelError, match="no key") as caught:
         assert [part async for part in model.stream(REQUEST)]
     assert "`hosted_vllm/big` if that server wants none" in caught.value.hint
-
-
-async def test_an_address_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "a key of OpenAI")
-    with stub_server(stream(chunk({"content": "Hi."}), chunk({}, "stop"))) as server:
-        model = LocalModelServers(()).open(LocalModel("hosted_vllm/big", f"{server.address}/v1", "own"))
-        replies = [part async for part in model.stream(REQUEST) if isinstance(part, ModelReply)]
-    assert [reply.text for reply in replies] == ["Hi."]
-    assert "a key of OpenAI" not in str(server.headers)

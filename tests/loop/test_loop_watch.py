@@ -125,24 +125,11 @@ def test_from_the_third_in_a_row_on_searches_that_find_no_tool_are_counted() -> 
     assert "3 searches in a row found no tool to call. If no tool here does it, say so" in told[2].note
 
 
-def test_as_published_finding_nothing_is_never_told() -> None:
-    watch = detector(as_published=True)
-    assert [watch.after_search("x", [], at) for at in range(4)] == [None] * 4
-
-
 def test_finding_a_tool_again_after_it_was_evicted_is_not_redundant() -> None:
     watch = detector()
     watch.after_search("forecast", ["a"], 0)
     watch.forget(["a"])
     assert watch.after_search("forecast", ["a"], 1) is None
-
-
-def test_switched_off_it_says_nothing_but_remembers() -> None:
-    live = LiveSettings(Settings(guard=GuardSettings(enabled=False)))
-    watch = RedundancyDetector(live)
-    assert [watch.after_search("orders", ["a"], at) for at in (0, 1)] == [None, None]
-    live.settings = Settings()
-    assert watch.after_search("orders", ["a"], 2) is not None
 
 
 @given(st.lists(st.tuples(FOUND, st.floats(0, 180)), max_size=30))

@@ -68,9 +68,3 @@ async def test_the_repeats_of_a_turn_cost_no_more_than_they_may(monkeypatch: pyt
         before = len(prices)
         await rig.bench.chat("again")
         assert len(rig.events("model_retry")) > before
-
-
-async def test_a_model_without_prices_is_bounded_by_the_number_of_attempts_alone() -> None:
-    async with connected(*[raises(BUSY)] * 3, values={**ON, "retry.max_dollars": 0.0}) as rig:
-        await rig.bench.chat("go")
-        assert [one.dollars for one in rig.events("model_retry")] == [None, None]

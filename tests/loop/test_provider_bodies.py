@@ -79,13 +79,6 @@ async def test_claude_is_sent_at_most_four_marks_and_the_last_block_has_one() ->
     assert told == [len(marks_of(body)) for body in stub.received]
 
 
-async def test_where_the_last_request_ended_the_next_one_has_a_mark_too() -> None:
-    _, _, stub = await conversation(claude, "messages")
-    for before, after in zip(stub.received, stub.received[1:], strict=False):
-        end = marks_of(before)[-1][0]
-        assert end in [place for place, _ in marks_of(after)]
-
-
 ODD: tuple[dict[str, Any], ...] = (
     {},
     {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "additionalProperties": False},

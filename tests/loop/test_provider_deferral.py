@@ -51,18 +51,6 @@ async def test_gpt_searches_with_its_own_tool_and_gets_definitions_back() -> Non
     assert [event.delivery for event in bench.events("request")] == ["tool_search"] * len(stub.received)
 
 
-async def test_what_openai_reports_of_a_search_is_read(capfd: pytest.CaptureFixture[str]) -> None:
-    bench, _, _ = await conversation(gpt, "responses", delivery="native")
-    usage = bench.events("response")[0].usage
-    assert (usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens) == (
-        50,
-        30,
-        7,
-        3,
-    )
-    assert capfd.readouterr().out == ""
-
-
 async def test_a_search_that_openai_refuses_says_why() -> None:
     refusal = {"error": {"message": "slow down", "type": "error", "code": None}}
     with (

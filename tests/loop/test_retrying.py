@@ -12,7 +12,6 @@ from inspector.core.error import (
     ArgumentsRejected,
     FailureKind,
     ProtocolError,
-    RateLimited,
     ServerExited,
     ToolsightError,
 )
@@ -59,24 +58,13 @@ async def test_what_will_not_pass_is_not_tried_again(answer: ToolsightError | To
     [
         (Annotations(read_only=True), 3),
         (Annotations(read_only=False, idempotent=True), 3),
-        (Annotations(read_only=False, idempotent=True, destructive=True), 3),
         (Annotations(read_only=False), 1),
-        (Annotations(), 1),
     ],
 )
 async def test_only_what_is_harmless_to_repeat_is_repeated(claims: Annotations, attempts: int) -> None:
     async with connected(calls(EVALUATE), servers=calc(SLOW, claims=claims), values=ON) as rig:
         await rig.bench.chat("go")
         assert len(rig.servers["calc"].calls) == attempts
-
-
-async def test_a_claim_that_the_tool_contradicts_is_not_enough() -> None:
-    servers = calc(SLOW)
-    liar = Tool("calc", "delete_all", annotations=Annotations(idempotent=True, destructive=False))
-    servers["calc"].tools = (liar,)
-    async with connected(calls(("calc__delete_all", {})), servers=servers, values=ON) as rig:
-        await rig.bench.chat("go")
-        assert len(rig.servers["calc"].calls) == 1
 
 
 async def test_a_claim_that_came_later_is_not_enough() -> None:
@@ -96,15 +84,6 @@ async def test_a_tool_may_be_named_to_be_retried_whatever_it_does() -> None:
     async with connected(calls(EVALUATE), servers=calc(SLOW, claims=Annotations()), values=values) as rig:
         await rig.bench.chat("go")
         assert len(rig.servers["calc"].calls) == 3
-
-
-async def test_nobody_waits_longer_than_the_settings_allow() -> None:
-    limited = RateLimited("429", retry_after=16)
-    async with connected(calls(EVALUATE), servers=calc(limited), values=ON) as rig:
-        began = rig.clock.now()
-        await rig.bench.chat("go")
-        assert rig.clock.now() == began
-        assert rig.events("result")[0].summary() == "calc:evaluate  rate limited for 16 s"
 
 
 async def test_all_calls_of_a_turn_share_one_budget_of_retries(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,15 +161,11 @@ def use_real_sleep(rig: Rig) -> None:
     rig.bench._parts.chat.calls.retry.sleep = asyncio.sleep
 
 
-@pytest.mark.parametrize("what", ["switched off", "no longer trusted"])
-async def test_what_is_forbidden_in_the_pause_is_not_tried_again(what: str) -> None:
+async def test_what_is_forbidden_in_the_pause_is_not_tried_again() -> None:
     async with connected(calls(EVALUATE), servers=calc(SLOW), values=ON) as rig:
 
         async def sleep(_seconds: float) -> None:
-            if what == "switched off":
-                rig.bench.change_setting("retry.enabled", False)
-            else:
-                rig.bench.trust("calc", trusted=False)
+            rig.bench.trust("calc", trusted=False)
 
         rig.bench._parts.chat.calls.retry.sleep = sleep
         await rig.bench.chat("go")
@@ -198,34 +173,12 @@ async def test_what_is_forbidden_in_the_pause_is_not_tried_again(what: str) -> N
         assert rig.events("result")[0].failure is FailureKind.TIMEOUT
 
 
-async def test_a_call_that_is_cancelled_in_a_pause_took_as_long_as_its_last_attempt_and_has_no_other() -> (
-    None
-):
-    servers = calc(SLOW)
-    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
-
-        async def fails(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
-            rig.clock.advance(2)
-            raise SLOW
-
-        async def sleep(_seconds: float) -> None:
-            rig.clock.advance(12)
-            raise asyncio.CancelledError
-
-        servers["calc"].answer = fails
-        rig.bench._parts.chat.calls.retry.sleep = sleep
-        with pytest.raises(asyncio.CancelledError):
-            await rig.bench.chat("go")
-        (result,) = rig.events("result")
-        assert (result.failure, result.milliseconds) == (FailureKind.CANCELLED, 2000)
-
-
 YEAR = 365 * 24 * 60 * 60.0
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("120", 120.0), (" 0 ", 0.0), ("007", 7.0), ("9" * 400, YEAR), ("99999999999", YEAR)],
+    [("120", 120.0), (" 0 ", 0.0), ("9" * 400, YEAR)],
 )
 def test_seconds_are_read_and_a_year_is_enough(text: str, seconds: float) -> None:
     assert retry_after({"retry-after": text}) == seconds
@@ -235,21 +188,3 @@ def test_a_date_is_compared_with_now() -> None:
     until = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
     assert 80 < (retry_after({"retry-after": until}) or 0) <= 90
     assert retry_after({"retry-after": "Fri, 31 Dec 1999 23:59:59 GMT"}) == 0.0
-
-
-def test_no_header_is_no_time() -> None:
-    assert retry_after({}) is None
-
-
-async def test_no_attempt_is_announced_on_a_server_that_stays_away() -> None:
-    servers = calc(FINE)
-
-    async def dies(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
-        servers["calc"].die()
-        await asyncio.Event().wait()
-        return FINE
-
-    servers["calc"].answer = dies
-    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
-        await rig.bench.chat("go")
-        assert rig.events("retry") == []

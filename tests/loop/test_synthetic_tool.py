@@ -11,8 +11,8 @@ from inspector.core.message import ToolCall
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, Settings
 from inspector.core.tool import Catalog, function_definition
-from inspector.tokens.synthetic import SYNTHETIC, Answer, Host, SyntheticTool, synthetic_entries
-from tests.loop.test_chat import Bench, bound_names
+from inspector.tokens.synthetic import SYNTHETIC, Answer, Host, SyntheticTool
+from tests.loop.test_chat import Bench
 from tests.support.fakes import calls, says
 
 PROXY = Settings(binding=BindingSettings(delivery="call_tool"))
@@ -37,19 +37,6 @@ class Clock(SyntheticTool):
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setitem(SYNTHETIC, Clock.name, tool := Clock())
     return tool
-
-
-async def test_a_registered_tool_is_offered_and_counted_as_toolsights_own(clock: Clock) -> None:
-    bench = Bench(says("done"))
-    await bench.say()
-    assert bound_names(bench.model.requests[0])[:2] == ["search_tools", clock.name]
-    with_clock = bench.events("budget")[-1].budget.parts
-    del SYNTHETIC[clock.name]
-    bench = Bench(says("done"))
-    await bench.say()
-    without = bench.events("budget")[-1].budget.parts
-    assert with_clock.meta > without.meta
-    assert with_clock.tools == without.tools
 
 
 @pytest.mark.parametrize(
@@ -86,7 +73,3 @@ async def test_its_call_beside_a_search_and_a_servers_call_is_answered_in_place(
     assert "calc:evaluate" in said[2]
     assert said[3].startswith("Error: There is no tool 'nope'.")
     assert [call[:2] for call in bench.servers.calls] == [("calc", "evaluate")]
-
-
-def test_nothing_is_offered_where_nothing_is_deferred() -> None:
-    assert synthetic_entries(Catalog(), SessionState(), "call_tool") == []

@@ -13,7 +13,6 @@ from inspector.core.events import DefinitionChanged, ServerFailed, ToolsChanged
 from inspector.core.fold import fold
 from inspector.core.message import NoteMessage
 from inspector.core.ports import ToolListing
-from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.mcp.listing import MOST_TOLD, changes, kept
 from inspector.mcp.pace import FIRST, LONGEST_PAUSE, ChangePace
@@ -48,20 +47,6 @@ async def test_a_changed_definition_is_told_with_its_verdict_after_the_list() ->
     assert (change.since, change.earlier) == (0.0, None)
     kinds = [type(event) for event in bench.events]
     assert kinds.index(ToolsChanged) < kinds.index(DefinitionChanged)
-
-
-async def test_a_server_that_lists_what_it_did_last_time_has_no_news() -> None:
-    spec = ServerSpec("a", "a", env={"TOKEN": "s3cret-value-1234"})
-    secret = tool(about="Uses s3cret-value-1234.")
-    first = Bench(spec, a=MemoryServer((secret,)))
-    async with connected(first):
-        pass
-    second = Bench(spec, a=MemoryServer((secret,)))
-    second.memory.snapshots = first.memory.snapshots
-    async with connected(second):
-        pass
-    assert not told(second)
-    assert "last time" not in second.events[-1].summary()
 
 
 def test_of_many_changes_the_worst_are_told_and_the_others_counted() -> None:
@@ -188,16 +173,6 @@ async def test_a_change_that_breaks_nothing_is_neither_told_nor_evicted() -> Non
         assert notes(rig) == []
         assert rig.events("evict") == []
         assert rig.bench.state.changes[ID].verdict == "words"
-
-
-async def test_the_model_is_told_what_differs_from_what_it_read_and_nothing_between() -> None:
-    async with used(says("Sunny.")) as rig:
-        await change(rig, WITH_DAYS)
-        units = {"type": "object", "properties": {**CITY["properties"], "u": {}}, "required": ["city", "u"]}  # type: ignore[dict-item]
-        await change(rig, replace(FORECAST, input_schema=units))
-        await rig.bench.chat("And tomorrow?")
-        assert "parameter u is new and required." in notes(rig)[0]
-        assert "days" not in notes(rig)[0]
 
 
 @pytest.mark.parametrize("now", [1, 1.0, False, "true"])

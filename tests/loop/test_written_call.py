@@ -40,7 +40,6 @@ def entries(calls: list[tuple[str, dict[str, Any]]], field: str) -> list[dict[st
         f"\n  {CALL}\n",
         f"[{CALL}]",
         f"```json\n{CALL}\n```",
-        f"```\n{CALL}\n```",
         f"<tool_call>\n{CALL}\n</tool_call>",
         f"<think>\nThe shop knows.\n</think>\n\n<tool_call>{CALL}</tool_call>",
         '{"type": "function", "name": "shop__list_orders", "parameters": {"status": "late"}}',
@@ -55,30 +54,18 @@ def test_an_answer_that_is_nothing_but_a_call_is_understood_as_it(text: str) -> 
     [
         "",
         "[]",
-        "null",
-        '"shop__list_orders"',
         "{" * 100_000,
         "[" * 100_000,
-        "1" * 10_000,
         '{"name": "shop__list_orders"}',
         '{"name": "shop__list_orders", "arguments": "late"}',
         '{"name": "shop__list_orders", "arguments": {}, "parameters": {}}',
-        '{"name": "shop__list_orders", "arguments": {}, "name": "search_tools"}',
-        '{"name": "shop__list_orders", "arguments": {"at": NaN}}',
-        '{"name": "shop__list_orders", "arguments": {"at": 1e999}}',
         '{"name": "shop__list_orders", "arguments": {}, "price": 3}',
-        '{"name": ["shop__list_orders"], "arguments": {}}',
-        '{"type": "object", "name": "shop__list_orders", "parameters": {}}',
         '{"name": "shop__list", "arguments": {}}',
         f"[{CALL}, 1]",
         f"{CALL}\n{OTHER}",
         f"<tool_call>{CALL}",
         f"<tool_call>{CALL}</tool_call> and so on",
-        f"<tool_call>{CALL}</tool_call>{CALL}",
-        f"```python\n{CALL}\n```",
-        f"```json\n{CALL}\n```\n```json\n{CALL}\n```",
         f"<think>{CALL}</think>",
-        f"<think>{CALL}",
     ],
 )
 def test_what_only_looks_like_a_call_is_an_answer(text: str) -> None:
@@ -109,17 +96,7 @@ def test_a_call_that_a_longer_answer_quotes_is_never_made(
     assert written_calls(f"{said}\n\n{quoted}" if before else f"{quoted}\n\n{said}", NAMES) == ()
 
 
-@given(written, plain.filter(lambda name: name not in NAMES))
-def test_one_tool_that_was_not_offered_makes_the_whole_an_answer(
-    calls: list[tuple[str, dict[str, Any]]], unknown: str
-) -> None:
-    text = json.dumps(entries([*calls, (unknown, {})], "arguments"))
-    assert written_calls(text, NAMES) == ()
-    assert len(written_calls(text, (*NAMES, unknown))) == len(calls) + 1
-
-
 SUM = json.dumps({"name": "calc__evaluate", "arguments": {"expression": "1+1"}})
-ORDERS = json.dumps({"name": "shop__list_orders", "arguments": {}})
 
 
 async def test_a_call_written_as_text_is_made() -> None:
@@ -127,15 +104,6 @@ async def test_a_call_written_as_text_is_made() -> None:
     ended = await bench.say()
     assert bench.servers.calls == [("calc", "evaluate", {"expression": "1+1"})]
     assert (ended.outcome, ended.text) == ("answered", "2")
-
-
-async def test_the_record_keeps_the_text_and_labels_the_call() -> None:
-    bench = Bench(says(SUM), says("2"))
-    await bench.say()
-    first, last = bench.events("response")
-    assert (first.written, first.text) == (SUM, "")
-    assert "written as text, understood as a call" in first.summary()
-    assert (last.written, last.text) == ("", "2")
 
 
 async def test_a_written_call_that_changes_something_asks_first() -> None:

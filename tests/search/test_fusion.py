@@ -17,8 +17,8 @@ from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import terms
 from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.ranker.catalog_rankers import CatalogRankers
-from inspector.search.ranker.fusion import FusionRanker, Standardised
-from inspector.search.ranker.hybrid import MAX_CLAUSES, NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
+from inspector.search.ranker.fusion import FusionRanker
+from inspector.search.ranker.hybrid import NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
 from inspector.search.ranker.query_fusion import QueryFusion, ServerPrior
 from inspector.search.ranker.ranker import LOOKED_AT, Ranking
 from tests.support.office import office
@@ -85,21 +85,6 @@ def test_until_the_model_has_embedded_the_tools_a_score_is_words_and_static_vect
     assert found.note == f"ranks by words alone: 0 of {len(TOOLS)} tools embedded"
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_the_reference_fusion_is_3_tenths_words_and_the_summary_whole(query: str) -> None:
-    reference = CatalogRankers(INDEX, DiscoverySettings()).z_fusion()
-    (words,) = reference.evidence([query])[0].words
-    expected = 0.3 * z(words.ranking.values) + z(cosines(query)[SUMMARY])
-    assert reference.rank(query).values == pytest.approx(expected, abs=1e-9)
-
-
-def test_a_signal_that_is_the_same_for_every_tool_counts_for_nothing() -> None:
-    query = "zeppelin"
-    for settings in (None, AS_WRITTEN):
-        assert not Bm25Ranker(INDEX, settings).rank(query).values.any()
-    assert fusion().rank(query).values == pytest.approx(of_meaning(query), abs=1e-9)
-
-
 def ranked(query: str) -> NDArray[np.float64]:
     whole = QueryFusion(INDEX, fusion(), ServerPrior(INDEX))
     return whole.ranking(whole.evidence(parse(query))).values
@@ -161,13 +146,6 @@ def assert_cosines_explain_their_parts(score: Score) -> None:
         known = part.inputs
         expected = (1 - share) * known["weight"] * known["cosine"] / known["deviation"]
         assert part.value == pytest.approx(expected)
-
-
-def test_a_signal_that_differs_by_rounding_alone_adds_nothing() -> None:
-    cosine = np.float32(0.5)
-    raw = np.array([cosine, cosine, np.nextafter(cosine, np.float32(1))], np.float64)
-    assert not Standardised.of(raw, 1.0).values.any()
-    assert Standardised.of(np.array([0.5, 0.5, 0.501]), 1.0).values.any()
 
 
 TOOLS_FIT = (
@@ -270,12 +248,6 @@ REQUESTS = (
     "delete every order of last year",
     "translate a poem into Finnish",
 )
-COURTESIES = (
-    "could you please {} for me, thanks a lot, it is urgent",
-    "Hello! Would you mind helping? I want you to {} when you have a moment. Many thanks!",
-    "hi there, {} if possible",
-    "Good morning, I would like to {} as soon as possible. Have a great day!",
-)
 STATEMENTS = (
     "I had coffee with my sister",
     "It has been raining for days, and everybody complains",
@@ -295,10 +267,3 @@ def probability(query: str) -> float:
 def test_padding_of_any_length_changes_nothing(request_: str, padding: list[str], place: int) -> None:
     sentences = [*padding[:place], request_, *padding[place:]]
     assert probability(". ".join(sentences)) == probability(request_)
-
-
-def test_of_very_many_clauses_those_that_share_words_with_tools_are_judged() -> None:
-    noise = [f"paint the {word} fence" for word in ("red", "old", "tall", "long", "wet", "dry", "new", "low")]
-    many = [f"{sentence} {number}x" for number in ("one", "two", "three") for sentence in noise]
-    assert len(many) > MAX_CLAUSES
-    assert probability(". ".join([*many, "refund a late order"])) >= probability("refund a late order")

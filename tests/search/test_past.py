@@ -17,8 +17,7 @@ from inspector.search.answer.tool_edit import edited_rankers
 from inspector.search.index.past_use import PastUse, Use
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
-from inspector.search.ranker.catalog_rankers import CatalogRankers
-from inspector.search.ranker.history import FULL, Affinity, priors
+from inspector.search.ranker.catalog_rankers import FULL, Affinity, CatalogRankers, priors
 from inspector.search.ranker.ranker import Ranking, ServerRanker, ranking_for
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
@@ -160,13 +159,6 @@ def test_the_part_tells_how_often_the_tool_was_used_and_by_whom() -> None:
     assert (part.inputs["uses"], part.inputs["by age"], part.inputs["weight"]) == (12, 8.3, 0.3)
     product = math.prod(part.inputs[name] for name in ("prior", "weight", "spread"))
     assert part.value == pytest.approx(product)
-
-
-def test_a_search_says_why_nothing_is_known_of_past_use() -> None:
-    broken = PastUse("ada", problem="the file is damaged")
-    ranking = Affinity(INDEX, broken, USE_WEIGHT).added(plain())
-    assert ranking.note == "past use ignored: the file is damaged"
-    assert ranking.values.tolist() == plain().values.tolist()
 
 
 def test_an_edited_tool_keeps_its_uses() -> None:

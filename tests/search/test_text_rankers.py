@@ -108,13 +108,6 @@ def test_what_is_no_pattern_is_searched_for_as_it_is_written(query: str) -> None
     assert ranking.kept.tolist() == [False, "[" not in query, False, False]
 
 
-def test_a_query_that_is_too_long_is_searched_for_by_its_start() -> None:
-    tool = Tool("s", "t", "x" * 300)
-    ranking = PatternRanker([tool]).rank("x" * 250)
-    assert ranking.kept.all()
-    assert "longer than 200 characters" in ranking.note
-
-
 @pytest.mark.parametrize(
     "query",
     [

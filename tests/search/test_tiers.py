@@ -132,14 +132,6 @@ def test_a_server_described_apart_lifts_its_tools_and_leaves_similarity_as_it_is
     assert "mail" in lifted
 
 
-def test_a_ranker_that_looks_at_no_servers_reads_the_description_of_one_as_part_of_the_query() -> None:
-    ranker = rankers_of(TOOLS_STAGE).get("bm25")
-    request = SearchRequest("list", server_query="orders")
-    assert found_of_stage(ranking_for(ranker, request), TOOLS_STAGE) == found_of_stage(
-        ranker.rank("list (orders)"), TOOLS_STAGE
-    )
-
-
 # Few servers and few values, so that there are large servers, small ones and ties.
 SERVERS = st.sampled_from(["a", "b", "c", ""])
 VALUES = st.one_of(st.sampled_from([0.0, 0.5, -1.0]), st.floats(-1e6, 1e6))

@@ -240,7 +240,6 @@ MUTANTS = (
         (
             "tests/loop/test_tool_context.py",
             "tests/loop/test_chat.py",
-            "tests/loop/test_guard_claims.py",
         ),
     ),
     # Guards

@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.prompt_cache import UNCACHED, CacheTerms
+from inspector.core.prompt_cache import CacheTerms
 from inspector.tokens.break_even import break_even_range, break_evens, ranges, scaled
 from inspector.tokens.cost import Delivery, session_cost
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
-from tests.support.fakes import searched_early
 
 TERMS = CacheTerms(minimum=1)
 DISCOVERY = (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
@@ -56,23 +55,11 @@ def test_a_manifest_at_its_limit_grows_no_further(delivery: Delivery) -> None:
     assert all(costs_less(limited, delivery, tools) for tools in (found, found + 1, 200, 1000, 5000))
 
 
-def test_rewriting_pays_above_some_fifty_tools_where_the_prompt_is_as_was_measured_elsewhere() -> None:
-    assumed = Assumptions(searches_per_call=0)
-    plan = searched_early(usual_plan(PLAN.tools, Overhead(system=2000, manifest=800), assumed))
-    assert break_evens(plan, CacheTerms())[Delivery.REWRITE] == pytest.approx(50, abs=2)
-
-
 def test_more_tools_than_the_most_and_no_tools_have_no_break_even() -> None:
     empty = Plan((), Overhead(), (PlannedCall(5),))
     assert break_evens(PLAN, TERMS, most=10)[Delivery.REWRITE] is None
     assert scaled(empty, 100).tools == ()
     assert break_evens(empty, TERMS)[Delivery.APPEND] is None
-
-
-def test_a_gate_that_chooses_for_every_call_never_pays_against_a_cache_that_charges_for_writing() -> None:
-    plan = usual_plan(PLAN.tools, PLAN.overhead, Assumptions(calls_per_turn=1))
-    assert break_evens(plan, CacheTerms())[Delivery.GATE] is None
-    assert break_evens(plan, UNCACHED)[Delivery.GATE] is not None
 
 
 def test_a_break_even_is_a_range_over_the_assumptions() -> None:

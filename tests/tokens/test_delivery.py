@@ -20,7 +20,6 @@ from inspector.tokens.delivery import (
     SentTools,
     effective_delivery,
     system_text,
-    tools_array,
 )
 from inspector.tokens.manifest import text_with
 from tests.loop.test_chat import TOOLS, Bench, bound_names
@@ -44,11 +43,6 @@ def proxied(name: Any, arguments: Any = None) -> tuple[str, Mapping[str, Any]]:
 
 def sent(request: ModelRequest) -> list[str]:
     return [compact(entry) for entry in request.tools]
-
-
-def array(state: SessionState, bench: Bench, delivery: ToolDelivery) -> tuple[dict[str, Any], ...]:
-    catalog = bench.binder.catalog
-    return tools_array(catalog, state, delivery, DefinitionLoader(catalog))
 
 
 @pytest.mark.parametrize("delivery", MODES)
@@ -114,8 +108,6 @@ async def test_a_found_tool_is_called_through_the_proxy_by_any_of_its_names(
 @pytest.mark.parametrize(
     "call",
     [
-        ("call_tool", {"tool": "shop__list_orders"}),
-        proxied(["shop__list_orders"]),
         proxied(""),
         proxied("\ud800\x00" * 50),
         proxied("call_tool", {"name": "shop__list_orders", "arguments": {}}),
@@ -162,8 +154,6 @@ def test_what_stays_and_what_is_sent_anew_is_the_whole_array(arrays: list[list[t
     [
         ([("a", "x"), ("b", "y")], "unchanged"),
         ([("a", "x"), ("b", "y"), ("c", "z")], "+c"),
-        ([("b", "y")], "-a"),
-        ([("a", "x"), ("b", "new")], "~b"),
         ([("b", "y"), ("a", "x")], "order"),
         ([("c", "z"), ("b", "new")], "+c -a ~b"),
         ([], "-a -b"),
@@ -228,20 +218,6 @@ async def test_a_found_tool_comes_with_the_result_and_the_array_stays(deferral: 
     assert results(model.requests[1])[0].text == ""
     assert bench.servers.calls == [("shop", "list_orders", {})]
     assert [event.delivery for event in bench.events("request")] == [deferral] * 3
-
-
-async def test_nothing_is_unloaded_to_make_room() -> None:
-    bench, _ = bench_on(
-        "tool_reference",
-        searches(tool_names=["list_orders"]),
-        searches(tool_names=["get_forecast"]),
-        calls(("shop__list_orders", {})),
-        says("done"),
-    )
-    await bench.say()
-    assert bench.events("evict") == []
-    assert bench.session.state.load_order == (LIST.id, FORECAST.id)
-    assert bench.servers.calls == [("shop", "list_orders", {})]
 
 
 @pytest.mark.parametrize("deferral", DEFERRALS)

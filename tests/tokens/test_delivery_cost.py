@@ -1,6 +1,5 @@
 """What a session costs by delivery: a case worked out by hand, published figures, and what always holds."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -85,26 +84,6 @@ def test_a_gate_by_hand() -> None:
     assert [(row.call, row.broke, row.again) for row in cost.breaks] == [(3, "tools[]: +b, -a", 120)]
 
 
-def test_a_tool_that_stays_in_front_of_a_new_one_is_read_again_only_if_its_end_was_marked() -> None:
-    """a and c are found, then b between them: a (100) is the same, only search_tools (50) has a mark."""
-    tools = (PlannedTool("a", 100), PlannedTool("b", 200), PlannedTool("c", 40))
-    calls = (PlannedCall(10, discovered=("a", "c")), PlannedCall(10, discovered=("b",)))
-    plan = Plan(tools, BY_HAND.overhead, calls)
-    every = session_cost(plan, Delivery.REWRITE, TERMS)
-    marked = session_cost(plan, Delivery.REWRITE, replace(TERMS, marked=True))
-    assert charges(every) == [(0, 250), (150, 310)]
-    assert charges(marked) == [(0, 250), (50, 410)]
-
-
-def test_a_pause_is_what_broke_the_cache() -> None:
-    late = Plan(BY_HAND.tools, BY_HAND.overhead, (PlannedCall(10), PlannedCall(20, seconds=301)))
-    for delivery in Delivery:
-        (broken,) = session_cost(late, delivery, TERMS).breaks
-        assert (broken.call, broken.broke) == (2, "expired after 300 s")
-    hour = CacheTerms(2.0, 0.1, 3600, 1)
-    assert session_cost(late, Delivery.STATIC, hour).breaks == ()
-
-
 def test_a_conversation_that_is_cut_down_is_sent_anew() -> None:
     calls = (
         PlannedCall(500),
@@ -131,12 +110,6 @@ def test_figures_that_were_measured_elsewhere_come_out_within_half_a_percent() -
     assert found[Delivery.REWRITE].cached.billed == pytest.approx(189_000, rel=0.005)
     assert found[Delivery.CALL_TOOL].cached.billed == pytest.approx(124_000, rel=0.005)
     assert found[Delivery.GATE].cached.billed == pytest.approx(1_041_000, rel=0.005)
-
-
-def _seconds(plan: Plan) -> float:
-    started = time.process_time()
-    compare(plan, CacheTerms())
-    return time.process_time() - started
 
 
 IDS = [f"t{number}" for number in range(8)]

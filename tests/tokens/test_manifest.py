@@ -58,21 +58,6 @@ def uneven(text: str) -> int:
 COUNTERS = st.sampled_from([words, quarters, len, uneven])
 
 
-def shown(text: str) -> dict[str, tuple[int, int]]:
-    """For each server that a manifest names, how many of its tools and how much of its description."""
-    found = {}
-    for block in text.split("\n\n")[1:]:
-        line, _, summary = block.removeprefix("- ").partition("\n  ")
-        if block.startswith("... "):
-            continue
-        if " tool" not in line:
-            return {name.partition(" (")[0]: (0, 0) for name in line.split(", ")}
-        server, _, listed = line.partition(" (")
-        listed = listed.partition("): ")[2].partition(", ...")[0].partition(", …")[0]
-        found[server] = (len(listed.split(", ")) if listed else 0, len(summary))
-    return found
-
-
 def names(count: int) -> tuple[str, ...]:
     return tuple(f"tool_{index}" for index in range(count))
 
@@ -137,35 +122,6 @@ def test_the_steps_come_one_after_the_other() -> None:
 def test_what_is_left_after_a_step(rule: str, begins: str) -> None:
     manifest = next(one for one in shortened(LONG) if one.rules and one.rules[-1] == rule)
     assert manifest.text.removeprefix(HEADER).lstrip().startswith(begins)
-
-
-@given(CATALOG, st.integers(1, 400))
-def test_the_model_is_told_what_a_shortened_manifest_leaves_out(
-    servers: list[ManifestEntry], most: int
-) -> None:
-    manifest = fitted_manifest(servers, ManifestSettings(most), len)
-    last = manifest.text.splitlines()[-1]
-    if not manifest.rules:
-        assert not last.startswith("... ")
-    elif len(manifest.text.split("\n\n")) > 1:
-        assert last.startswith("... ")
-        assert "search" in last.lower()
-        unnamed = len(servers) - len(shown(manifest.text))
-        assert f"{unnamed} more" in last if unnamed else all(rule in last for rule in manifest.rules)
-
-
-def test_a_thousand_servers_are_counted_some_tens_of_times() -> None:
-    servers = [ManifestEntry(f"server-{n}", names(12), f"About {n}. And more.") for n in range(1_000)]
-    counted: list[str] = []
-
-    def count(text: str) -> int:
-        counted.append(text)
-        return words(text)
-
-    manifest = fitted_manifest(servers, ManifestSettings(500), count)
-    assert 480 <= manifest.tokens <= 500
-    assert len(shown(manifest.text)) > 470
-    assert len(counted) < 30
 
 
 @given(CATALOG, st.integers(1, 400), COUNTERS)

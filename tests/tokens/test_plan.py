@@ -1,10 +1,9 @@
 """What a conversation needs: assumed, of a catalog, and out of a record."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values
@@ -76,19 +75,6 @@ def test_the_usual_plan_is_what_it_says() -> None:
     assert [one == other for one, other in pairwise(gates)] == [place % 3 != 0 for place in range(1, 30)]
     assert set(plan.assumed) >= {"growth", "searches_per_call", "seed"}
     assert "meta_tokens" not in plan.assumed
-
-
-def test_a_plan_of_a_catalog_counts_what_every_delivery_adds() -> None:
-    tools = tuple(Tool("shop", f"tool_{n}", f"Does thing {n}. And more.") for n in range(5))
-    pinned = Tool("calc", "sum", "Adds.")
-    specs = tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in ("shop", "calc"))
-    setup = Setup((*tools, pinned), Configuration("test.json", specs), Settings())
-    plan = catalog_planner(setup, character_meter())(Assumptions())
-    assert [tool.pinned for tool in plan.tools] == [False] * 5 + [True]
-    assert plan.tool_tokens == character_meter().static((*tools, pinned))
-    counted = {field.name for field in fields(Overhead)} - {"manifest_in_full"}
-    assert min(getattr(plan.overhead, name) for name in counted) > 0
-    assert plan.overhead.manifest_in_full == 0
 
 
 def test_a_plan_knows_the_manifest_that_its_limit_shortened() -> None:
@@ -236,11 +222,3 @@ def test_a_successful_call_solves_a_step_and_a_failed_one_none() -> None:
     assert solved(called("a", by="user")) == solved() == 0
     one, other = called("a", "1"), called("b", "2", ok=False)
     assert solved([one[0], other[0], other[1], one[1]]) == 1
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.booleans()), max_size=12))
-def test_steps_never_shrink_and_are_at_most_the_successful_calls(story: list[tuple[str, bool, bool]]) -> None:
-    made = [[*([UserSaid("x")] if speaks else []), *called(tool, ok=ok)] for tool, ok, speaks in story]
-    counts = [solved(*made[:number]) for number in range(len(made) + 1)]
-    assert counts == sorted(counts)
-    assert counts[-1] <= sum(ok for _, ok, _ in story)

@@ -109,28 +109,11 @@ def test_hostile_text_can_be_counted(text: str) -> None:
         assert counter.count(text) >= (1 if text else 0)
 
 
-@REAL
-def test_nothing_is_no_token_and_special_tokens_are_text(counter: TokenCounter) -> None:
-    assert counter.count("") == 0
-    assert list(counter.lengths("")) == []
-    assert counter.count("<|endoftext|>") > 1
-    assert counter.count("<EOT>") > 1
-
-
 @pytest.mark.slow
 @REAL
 @pytest.mark.parametrize(
     "text",
-    [
-        (" " * 4999 + "x") * 60,
-        " " * 300_000,
-        "A" * 300_000,
-        "a\u0301" * 150_000,
-        "\ud800" * 300_000,
-        "{[" * 150_000,
-        "\t\n" * 150_000,
-        "a" * 300_000,
-    ],
+    [" " * 300_000, "\ud800" * 300_000],
     ids=lambda text: ascii(text[:4]),
 )
 def test_a_long_run_of_anything_takes_no_longer_than_a_moment(counter: TokenCounter, text: str) -> None:
@@ -231,13 +214,6 @@ CLAUDE_FILE = (tokenizer_folder() or Path()) / "anthropic_tokenizer.json"
 def test_claude_is_counted_by_its_makers_tokenizer_which_is_an_estimate(model: str) -> None:
     assert counter_for(model).tokenizer == CLAUDE_2
     assert CLAUDE_2.label == "anthropic (Claude 2), estimate"
-
-
-@pytest.mark.parametrize(
-    "model", ["ollama/claude-like", "demo/script:claude.yaml", "demo/planner", "openai/gpt-5"]
-)
-def test_what_runs_here_or_is_somebody_elses_is_not_claude(model: str) -> None:
-    assert counter_for(model).tokenizer == tokenizer_for(model)
 
 
 def test_a_count_for_claude_is_the_tokenizers_own() -> None:

@@ -1,7 +1,7 @@
 """Past use: how often a persona's calls of each tool succeeded in the sessions recorded on this machine.
 
 It is read in the background, once for a persona, and goes nowhere else. What it adds to a score is in
-`inspector.search.ranker.history`.
+`inspector.search.ranker.catalog_rankers`.
 """
 
 import asyncio

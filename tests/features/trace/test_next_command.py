@@ -7,7 +7,7 @@ import pytest
 
 from inspector.core.events import CallStarted, Record, UserSaid
 from inspector.core.inertia import Aging
-from inspector.loop.inertia_seed import load_seeds
+from inspector.loop.flow import load_seeds
 from inspector.store.store import SqliteStore
 from tests.support.commands import Toolsight
 
