@@ -10,7 +10,7 @@ from inspector.core.definition import DefinitionChange
 from inspector.core.error import ModelError
 from inspector.core.events import Decision as Decision, Record
 from inspector.core.message import ModelChunk, ModelRequest
-from inspector.core.number import byte_size, count
+from inspector.core.number import count
 from inspector.core.server import ConsentItem, Era, RunFile, SkippedTool
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
@@ -206,29 +206,19 @@ OWN_ADDRESS = "hosted_vllm/"
 class LocalModel:
     """A model of a local server: litellm's name for it, and the server's address.
 
-    `size` is in bytes and `window` in tokens; both are None, and `parameters` is "", if the server does not
-    report them.
+    `window` is in tokens, None if the server does not report it.
     """
 
     name: str
     api_base: str
     server: str
-    size: int | None = None
-    parameters: str = ""
     window: int | None = None
 
     @property
     def about(self) -> str:
         """Its server and what that reports of it."""
-        reported = (
-            self.parameters and f"{self.parameters} parameters",
-            f"window {count(self.window, 'token')}" if self.window else "",
-        )
-        return ", ".join(filter(None, (self.server, *reported)))
-
-    @property
-    def size_text(self) -> str:
-        return byte_size(self.size) if self.size else ""
+        window = f"window {count(self.window, 'token')}" if self.window else ""
+        return ", ".join(filter(None, (self.server, window)))
 
 
 @dataclass(frozen=True, slots=True)

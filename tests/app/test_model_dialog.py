@@ -15,7 +15,7 @@ from tests.support.fakes import MemoryLocalModels, ToldModel
 from tests.support.workbench import Rig
 from widgets import RecordList
 
-QWEN = LocalModel("ollama/qwen3:4b", "http://127.0.0.1:11434", "Ollama", 2_600_000_000, "4.0B", 8192)
+QWEN = LocalModel("ollama/qwen3:4b", "http://127.0.0.1:11434", "Ollama", 8192)
 GEMMA = LocalModel("llamafile/gemma", "http://127.0.0.1:8080/v1", "llama.cpp")
 
 
@@ -56,8 +56,7 @@ async def test_local_models_appear_beside_the_suggestions_and_say_that_they_need
         assert names(pilot)[1:3] == [QWEN.name, GEMMA.name]
         assert "ollama/qwen3" not in names(pilot)
         screen = seen(pilot)
-        assert "local, no key: Ollama, 4.0B parameters, window 8,192 tokens" in screen
-        assert "2.6 GB" in screen
+        assert "local, no key: Ollama, window 8,192 tokens" in screen
         assert said(pilot, "#choice-local") == "2 local models from Ollama, llama.cpp, no key needed"
 
 
@@ -105,7 +104,7 @@ async def test_the_row_under_the_cursor_stays_when_others_appear() -> None:
 
 async def test_what_a_server_says_of_itself_cannot_control_the_terminal() -> None:
     hostile = "[/]x\x1b[2J\u202e"
-    one = LocalModel(f"ollama/{hostile}", "http://x", hostile, parameters=hostile)
+    one = LocalModel(f"ollama/{hostile}", "http://x", hostile)
     async with dialog((one,)) as (pilot, _, local):
         await until(pilot, lambda: local.left == 1)
         shown = seen(pilot) + str(pilot.app.screen.query_one("#choice-local", Static).render())

@@ -48,7 +48,7 @@ async def test_ollamas_models_are_named_with_what_it_reports() -> None:
     with local_stub(OLLAMA_ANSWERS) as stub:
         base = f"http://127.0.0.1:{stub.port}"
         assert await found(looking(at("Ollama", stub.port))) == [
-            LocalModel("ollama/qwen3:4b", base, "Ollama", 2_600_000_000, "4.0B", 8192)
+            LocalModel("ollama/qwen3:4b", base, "Ollama", 8192)
         ]
 
 
@@ -64,7 +64,7 @@ async def test_the_model_of_llama_cpp_is_named_with_what_it_reports() -> None:
     with local_stub(LLAMA_ANSWERS) as stub:
         base = f"http://127.0.0.1:{stub.port}/v1"
         assert await found(looking(at("llama.cpp", stub.port))) == [
-            LocalModel("llamafile/models/gemma.gguf", base, "llama.cpp", 4_900_000_000, window=4096)
+            LocalModel("llamafile/models/gemma.gguf", base, "llama.cpp", window=4096)
         ]
 
 

@@ -92,7 +92,7 @@ def looked_for(servers: Sequence[str], found: Sequence[LocalModel], *, done: boo
 
 
 def _local_row(model: LocalModel, current: bool) -> Record:
-    return _row(model.name, f"local, no key: {model.about}", current, model.size_text)
+    return _row(model.name, f"local, no key: {model.about}", current)
 
 
 def milestone_rows(preconditions: Mapping[str, Sequence[str]], reached: Sequence[str]) -> tuple[Record, ...]:

@@ -70,7 +70,7 @@ def _models(found: Sequence[LocalModel], servers: Sequence[str]) -> Iterator[str
         yield "For any other OpenAI-compatible server: --model hosted_vllm/NAME --api-base http://HOST:PORT/v1"
         return
     for model in found:
-        yield f"{model.name}   {', '.join(filter(None, (model.about, model.size_text)))}"
+        yield f"{model.name}   {model.about}"
         yield f"    {shlex.join(_options(model))}"
     yield "\nUse these options with any command, without a key. The app's model dialog lists the same models."
 

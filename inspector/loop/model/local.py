@@ -41,8 +41,7 @@ def ollama_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
         details, name = as_object(entry.get("details")), _text(entry, "name")
         if not name or entry.get("remote_host") or "bert" in _text(details, "family"):
             continue
-        about = LocalModel(f"ollama/{name}", address, "Ollama", _number(entry, "size"))
-        found.append(replace(about, parameters=_text(details, "parameter_size"), window=windows.get(name)))
+        found.append(LocalModel(f"ollama/{name}", address, "Ollama", windows.get(name)))
     return tuple(found)
 
 
@@ -60,18 +59,12 @@ def ollama_window(answer: Any) -> int | None:
 def named_models(address: str, answer: Any) -> tuple[LocalModel, ...]:
     """The models that any OpenAI-compatible server lists, with the window if it says that."""
     host = address.partition("://")[2].partition("/")[0]
-    found = ((_text(entry, "id"), entry) for entry in _list(answer, "data"))
     # vLLM says max_model_len, LiteLLM's proxy max_input_tokens.
-    return tuple(
-        LocalModel(
-            f"{OWN_ADDRESS}{name}",
-            address,
-            host,
-            window=_number(entry, "max_model_len") or _number(entry, "max_input_tokens"),
-        )
-        for name, entry in found
-        if name
+    found = (
+        (_text(entry, "id"), _number(entry, "max_model_len") or _number(entry, "max_input_tokens"))
+        for entry in _list(answer, "data")
     )
+    return tuple(LocalModel(f"{OWN_ADDRESS}{name}", address, host, size) for name, size in found if name)
 
 
 def lm_studio_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
@@ -99,17 +92,8 @@ def llama_cpp_models(address: str, answers: Answers) -> tuple[LocalModel, ...]:
     if not settings:
         return ()
     window = _number(settings, "n_ctx")
-    return tuple(
-        LocalModel(
-            f"llamafile/{name}",
-            address,
-            "llama.cpp",
-            _number(as_object(entry.get("meta")), "size"),
-            window=window,
-        )
-        for entry in _list(answers["/v1/models"], "data")
-        if (name := _text(entry, "id"))
-    )
+    names = (_text(entry, "id") for entry in _list(answers["/v1/models"], "data"))
+    return tuple(LocalModel(f"llamafile/{name}", address, "llama.cpp", window) for name in names if name)
 
 
 def _list(answer: Any, field: str) -> Iterator[Mapping[str, Any]]:
