@@ -11,8 +11,7 @@ from docs.benchmark.speed import STEPS, Speed
 from inspector.core.number import percent
 from inspector.core.ranking import Answer
 from inspector.features.bench.command import p_text
-from inspector.features.bench.ranker_bench import Measured
-from inspector.features.bench.standing import difference
+from inspector.features.bench.ranker_bench import Measured, difference
 
 TIE = 0.01
 MEAN = 0.83

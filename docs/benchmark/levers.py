@@ -21,8 +21,8 @@ from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.core.text import sentences
 from inspector.core.tool import Tool
+from inspector.features.bench.ranker_bench import difference
 from inspector.features.bench.run import DEPTH, Run, run_bench, summarise
-from inspector.features.bench.standing import difference
 from inspector.search.answer.metric import Estimate, clusters, estimate, ndcg_at, recall_at
 from inspector.search.answer.search import SearchRules
 from inspector.search.index.query import ParsedQuery, parse

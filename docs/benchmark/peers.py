@@ -28,9 +28,8 @@ from inspector.core.report import NOTHING
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.bench.command import p_text
-from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row
+from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row, difference
 from inspector.features.bench.run import DEPTH, CaseRun, Run, summarise
-from inspector.features.bench.standing import difference
 from inspector.search.answer.metric import SIGNIFICANT, Estimate, holm
 
 VARIABLE = "TOOLSIGHT_PEERS"

@@ -21,8 +21,8 @@ from docs.benchmark.data import PUBLISHED, SAMPLE, embedder, folder, prepared
 from docs.benchmark.levers import added_text, run
 from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
+from inspector.features.bench.ranker_bench import difference
 from inspector.features.bench.run import Run, summarise
-from inspector.features.bench.standing import difference
 from inspector.search.answer.evalset import read_evalset, sample
 from inspector.search.answer.metric import clusters, estimate, recall_at
 from inspector.search.index.ports import Embedder

@@ -46,8 +46,7 @@ from inspector.access.reach import EvalSet
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.command import standing_lines
-from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench
-from inspector.features.bench.standing import standings
+from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, standings
 from inspector.search.ranker.fusion import FusionWeights
 from inspector.search.ranker.ranker_list import RANKERS
 

@@ -203,8 +203,8 @@ def commands(world: World) -> Iterator[Sequence[str]]:
     yield "race", asked, *by_file
     yield "race", asked, "--json", *by_file
     data = ("--data", str(world.given / "cases.jsonl"), "--ranker", "bm25", "--ranker", "hybrid", *by_file)
-    yield "bench", "--format", "json", *data
-    yield "bench", "--format", "markdown", "--details", "9", *data
+    yield "bench", "--json", *data
+    yield "bench", "--details", "9", *data
     measured = ("-o", str(world.out / "measured.toml"), "--requests", str(world.out / "requests"))
     yield "clients", "measure", "claude-code", "--yes", *measured
     yield "sessions", "import", str(world.given / "transcript.jsonl")

@@ -371,7 +371,7 @@ MUTANTS = (
     ),
     Mutant(
         "a peer's database of another version is refused",
-        "inspector/features/registry/peer.py",
+        "inspector/features/registry/sqlite.py",
         "if not is_current(connection):",
         "if False:",
         ("tests/features/registry/test_peer.py",),

@@ -11,9 +11,8 @@ from inspector.app.draw.line import MUTED
 from inspector.core.number import Share, bar, count, percent, plural
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING
-from inspector.features.bench.ranker_bench import Measured
+from inspector.features.bench.ranker_bench import Measured, Weak, difference, standings, weakest
 from inspector.features.bench.run import KINDS, CaseRun, Summary
-from inspector.features.bench.standing import Weak, difference, standings, weakest
 from inspector.search.answer.metric import Estimate
 from inspector.search.ranker.ranker_list import INFO, RANKERS
 from widgets import Column, Record, middle, plain, visible

@@ -33,9 +33,18 @@ from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING, NUMBER, ONE, Column, Table
 from inspector.core.settings import Settings
 from inspector.features.bench.dataset import generated, read_datasets
-from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, Row, json_rows
+from inspector.features.bench.ranker_bench import (
+    DataSet,
+    Difference,
+    Measured,
+    RankerBench,
+    Row,
+    Standing,
+    difference,
+    json_rows,
+    standings,
+)
 from inspector.features.bench.run import KINDS, Kind, prepare
-from inspector.features.bench.standing import Difference, Standing, difference, standings
 from inspector.features.bench.sweep import SETTINGS, Sweep, sweep, sweep_json, sweep_lines
 from inspector.search.answer.metric import Estimate
 from inspector.search.index.semantics import Semantics

@@ -21,9 +21,8 @@ from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.tool import Tool
 from inspector.features.find import draft
-from inspector.features.find.draft import Reading
-from inspector.features.find.pane import Pane, Topic
-from inspector.features.find.text_editor import ToolTextEditor
+from inspector.features.find.draft import Reading, ToolTextEditor
+from inspector.features.find.search_job import Pane, Topic
 from inspector.search.answer.tool_edit import EditTrial, ToolText, reworded, wording_of
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from widgets import RecordList, visible

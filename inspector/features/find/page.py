@@ -27,11 +27,10 @@ from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import ServerState, SessionState
 from inspector.features.find.edit_pane import EditPane
-from inspector.features.find.pane import NO_QUERY, Pane, Topic
 from inspector.features.find.rankers_pane import RankersPane
 from inspector.features.find.results_pane import NO_RANKS, ResultList
 from inspector.features.find.score_text import LETTERS, ScorePane
-from inspector.features.find.search_job import AskBar, Search, heading
+from inspector.features.find.search_job import NO_QUERY, AskBar, Pane, Search, Topic, heading
 from inspector.features.find.source_change import SourceChanges
 from inspector.features.find.why_not_pane import WhyNotPane
 from inspector.features.find.worklist import Worklist

@@ -1,4 +1,4 @@
-"""The search that the page is about: where it is typed, how it is made, and what it found in a line."""
+"""The search that the page is about: its line, how it is made, what it found; and the base of all panes."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,24 +8,85 @@ from typing import Self
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Label
 
+from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED
 from inspector.core.access import permitted
 from inspector.core.number import count, milliseconds
-from inspector.core.ranking import Answer, IndexPhase, IndexState, SearchReport, SearchRequest
+from inspector.core.ranking import Answer, Hit, IndexPhase, IndexState, Outcome, SearchReport, SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
-from inspector.features.find.facts import stands_for
+from inspector.features.find.facts import stands_for, state_word
 from inspector.search.answer.answer_text import WITHHELD, confidence_text
+from inspector.search.answer.retrieval import Retrieval
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import as_written
 from inspector.session.view import SessionView
 from widgets import PlainInput, middle, plain, visible
+
+NO_QUERY = "Search first: press i, type a query and press enter."
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A request with its report, the hit under the cursor, and the person's own tool, "" if none is named.
+
+    `also` are the other requests on the worklist that should find this tool.
+    """
+
+    request: SearchRequest = SearchRequest()
+    report: SearchReport | None = None
+    hit: Hit | None = None
+    tool_id: str = ""
+    also: tuple[str, ...] = ()
+
+
+def outcome(hit: Hit, bound: bool) -> Content:
+    """Return the tool's outcome, and whether it is loaded."""
+    if hit.outcome.is_result and bound:
+        before = hit.outcome is Outcome.ALREADY_LOADED
+        return Content.styled("● bound before" if before else "● loaded", "$text-success")
+    return Content(f"{'● ' if bound else ''}{state_word(hit.outcome)}")
+
+
+class Pane(InContext, Vertical):
+    """Shows one side of a topic. It receives the topic only while visible."""
+
+    # The focus stays in the list where the pane follows the list's cursor.
+    takes_focus = True
+    wants_focus = False  # It takes the focus as soon as it is there.
+    # What takes the focus first, in the order of preference.
+    first: tuple[str, ...] = ()
+
+    @property
+    def retrieval(self) -> Retrieval:
+        return self.session.retrieval
+
+    @property
+    def tool_id(self) -> str:
+        """The tool under the pane's own cursor, or the one that it is about; "" if there is none."""
+        return ""
+
+    def show(self, topic: Topic) -> None:
+        """Show a topic, or the same one over the tools of now; the default shows nothing.
+
+        Called often: it has to see what is new.
+        """
+
+    def focus_first(self) -> bool:
+        """Give the focus to what is to be read or typed first; False if nothing here can take it."""
+        self.wants_focus = False
+        for widget in (found for selector in self.first for found in self.query(selector)):
+            if widget.focusable:
+                widget.focus(scroll_visible=False)
+                return True
+        return False
+
 
 _LONGEST = 2000
 _TAG = re.compile(r"#\S+")

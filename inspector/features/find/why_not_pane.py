@@ -31,8 +31,8 @@ from inspector.features.find.facts import (
     reasons,
     rival_text,
 )
-from inspector.features.find.pane import NO_QUERY, Pane, Topic
 from inspector.features.find.score_text import COLORS
+from inspector.features.find.search_job import NO_QUERY, Pane, Topic
 from inspector.search.answer.evalset import added_cases
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.why_not import LOOKED_UP, LedgerLine, WhyNot, why_not

@@ -30,7 +30,16 @@ from inspector.core.number import count, shown_moment
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table
 from inspector.core.settings import AccessSettings, DiscoverySettings, FederationSettings, Settings
-from inspector.features.registry.acceptance import NAME_HINT, RegisteredTool, SyncReport, name_problem
+from inspector.features.registry.acceptance import (
+    NAME_HINT,
+    RegisteredTool,
+    SyncReport,
+    export_lines,
+    is_export,
+    name_problem,
+    read_export,
+    write_export,
+)
 from inspector.features.registry.facts import (
     NOTHING_SEEN,
     Health,
@@ -50,7 +59,6 @@ from inspector.features.registry.library import (
     nearest_in,
     synchronise,
 )
-from inspector.features.registry.peer import export_lines, is_export, read_export, write_export
 from inspector.features.registry.source import open_health, open_registry
 from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.mcp.recorded_link import read_definitions

@@ -282,8 +282,7 @@ def open_members(settings: FederationSettings) -> tuple[Member, ...]:
 
 def _opened(peer: Peer) -> ToolRegistry:
     if not is_address(peer.database):
-        from inspector.features.registry.peer import ReadOnlyDatabase
-        from inspector.features.registry.sqlite import SqliteRegistry
+        from inspector.features.registry.sqlite import ReadOnlyDatabase, SqliteRegistry
 
         path = Path(peer.database)
         return SqliteRegistry(path, reader=ReadOnlyDatabase(path, seconds=_SECONDS))

@@ -1,19 +1,26 @@
 """The tool registry in the database that holds the sessions, with its vectors in the same file."""
 
 import re
+import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.access import Sight
-from inspector.features.registry.acceptance import Neighbour, RegisteredTool, SyncReport
+from inspector.core.error import StoreError
+from inspector.features.registry.acceptance import (
+    Neighbour,
+    RegisteredTool,
+    SyncReport,
+)
 from inspector.features.registry.tool_registry import (
     IDS_A_STATEMENT,
     Condition,
@@ -23,7 +30,8 @@ from inspector.features.registry.tool_registry import (
     seen_of,
 )
 from inspector.store.codec import as_column
-from inspector.store.database import SqliteDatabase
+from inspector.store.database import SqliteDatabase, opened_to_read
+from inspector.store.migrations import is_current, require_own
 from inspector.store.server_memory import SqliteVectors
 
 _WILD = re.compile(r"[*?]")
@@ -300,3 +308,45 @@ def _read(connection: Connection, state: tuple[int, str, int]) -> _Table:
     listed = [(number, row_of[key]) for number, key in connection.execute(_TOOLS) if key in row_of]
     numbers, rows = np.array(listed, np.int64).reshape(-1, 2).T.copy()
     return _Table(state, numbers, rows, vectors[: len(row_of)])
+
+
+# Somebody else's file.
+
+# The file is another program's: no value may fill the memory, and no statement may run on.
+_MAX_VALUE = 4 * 1024 * 1024
+_STEPS_A_LOOK = 10_000
+
+
+class ReadOnlyDatabase(SqliteDatabase):
+    """An SQLite file that is only read. Each statement may take so many `seconds`."""
+
+    def __init__(self, path: Path, *, seconds: float) -> None:
+        super().__init__(path, busy_timeout_ms=round(seconds * 1000))
+        self._seconds = seconds
+        self._until = 0.0
+
+    def _opened(self) -> sqlite3.Connection:
+        self._until = monotonic() + self._seconds
+        return super()._opened()
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.path.is_file():
+            raise StoreError(
+                f"{self.path} does not exist", hint="Use a database file that Toolsight wrote (--db)."
+            )
+        connection = opened_to_read(self.path, self._busy_timeout_ms / 1000)
+        try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
+            connection.set_progress_handler(lambda: monotonic() > self._until, _STEPS_A_LOOK)
+            for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
+                connection.execute(f"PRAGMA {pragma}")
+            require_own(connection, self.path)
+            if not is_current(connection):
+                raise StoreError(
+                    f"{self.path} was written by an older version of Toolsight, or is empty",
+                    hint="Its owner can update it with `toolsight registry --db FILE`.",
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection

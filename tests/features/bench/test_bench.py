@@ -11,9 +11,8 @@ from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import Share
 from inspector.core.ranking import Answer, Score
 from inspector.core.tool import Tool
-from inspector.features.bench.ranker_bench import Row, json_rows
+from inspector.features.bench.ranker_bench import Difference, Row, difference, json_rows
 from inspector.features.bench.run import Run, Summary, run_bench, summarise
-from inspector.features.bench.standing import Difference, difference
 from inspector.search.answer.metric import Estimate, estimate
 from inspector.search.answer.search import SearchRules
 from inspector.search.index.tool_index import ToolIndex

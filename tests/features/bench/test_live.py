@@ -7,9 +7,8 @@ from inspector.config.setting import value_of
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
-from inspector.features.bench.ranker_bench import LiveBench
+from inspector.features.bench.ranker_bench import LiveBench, weakest
 from inspector.features.bench.run import CaseRun, Run
-from inspector.features.bench.standing import weakest
 from inspector.features.bench.sweep import SETTINGS
 from inspector.search.answer.retrieval import Retrieval
 from tests.support.fakes import ManualClock

@@ -11,9 +11,8 @@ from docs.benchmark.inertia import ALL, RULES, Ahead, InertiaScore, score
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import Share, wilson
 from inspector.core.ranking import Answer
-from inspector.features.bench.ranker_bench import Measured, Row
+from inspector.features.bench.ranker_bench import Measured, Row, difference, standings
 from inspector.features.bench.run import CaseRun, Run, summarise
-from inspector.features.bench.standing import difference, standings
 from inspector.features.lab.runs.recorded_agent import OtherRuns, session_of
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from inspector.search.answer.metric import (

@@ -17,10 +17,9 @@ from inspector.app.place import EditPage
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.find import edit_pane as edit_pane
-from inspector.features.find.draft import patch, texts
+from inspector.features.find.draft import LONGEST, FieldText, patch, texts
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.page import FindScreen
-from inspector.features.find.text_editor import LONGEST, FieldText
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
 from inspector.search.answer.tool_edit import EditTrial, reworded, wording_of

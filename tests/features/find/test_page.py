@@ -20,10 +20,9 @@ from inspector.features.chat.page import SessionScreen
 from inspector.features.find import page, results_pane as content
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.page import FindScreen
-from inspector.features.find.pane import Pane
 from inspector.features.find.rankers_pane import RankersPane
 from inspector.features.find.score_text import ScorePane
-from inspector.features.find.search_job import AskBar, error_line, heading
+from inspector.features.find.search_job import AskBar, Pane, error_line, heading
 from inspector.features.find.why_not_pane import WhyNotPane
 from inspector.search.answer.why_not import why_not
 from tests.support.app import app_rig, arrives, goes, said, seen, until

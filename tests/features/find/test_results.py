@@ -21,9 +21,9 @@ from inspector.core.ranking import (
 from inspector.core.tool import Tool
 from inspector.features.find import results_pane as content, search_job as facts
 from inspector.features.find.facts import signal_word
-from inspector.features.find.pane import outcome
 from inspector.features.find.results_pane import Own, own_line
 from inspector.features.find.score_text import BAR_WIDTH, COLORS, WIDTH, bars, bill
+from inspector.features.find.search_job import outcome
 from inspector.search.answer.answer_text import told_apart
 from inspector.search.index.vocabulary import as_written
 from inspector.search.ranker.fusion import FusionWeights

@@ -9,8 +9,7 @@ from inspector.core.access import Grant, Scope, Sight
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.tool import Tool
 from inspector.features.registry.federation import Peer, load_peers
-from inspector.features.registry.peer import ReadOnlyDatabase
-from inspector.features.registry.sqlite import SqliteRegistry
+from inspector.features.registry.sqlite import ReadOnlyDatabase, SqliteRegistry
 from inspector.features.registry.tool_registry import ToolRegistry
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute
